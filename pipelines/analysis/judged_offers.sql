@@ -92,7 +92,7 @@ SELECT
   product_id, currency, item_id, site_id, price, is_counted,
   [one.finding FOR one IN found] AS findings,
   [one.finding FOR one IN doubted] AS doubts,
-  nullif(array_to_string([one.why FOR one IN found || doubted], '; '), '') AS reason,
+  nullif(array_to_string([one.why FOR one IN (found || doubted)], '; '), '') AS reason,
   price_ratio, quantity, unit, unit_price, condition, availability, shipping_cost, delivered_price, regular_price,
   getvariable('run_id')::VARCHAR AS run_id
 FROM told

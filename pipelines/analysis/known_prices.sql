@@ -10,7 +10,7 @@
 WITH switches AS (
   SELECT
     item_id,
-    list({'at': observed_at, 'nth': nth, 'old': old, 'new': new} ORDER BY observed_at, nth) AS switches
+    list_sort(list({'at': observed_at, 'nth': nth, 'old': old, 'new': new})) AS switches
   FROM (
     SELECT
       item_id, observed_at,
@@ -35,9 +35,7 @@ known_changes AS (
     CASE
       WHEN previous_price IS NOT NULL THEN previous_price
       -- The pair of a first price agrees with the change's own price; that of an attribute named price does not.
-      WHEN price IS NOT NULL AND json_type(changes, '$.price[0]') = 'NULL'
-        -- A longer list after IN would be a join, which reads the changes of each row.
-        AND list_contains(['UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE'], json_type(changes, '$.price[1]'))
+      WHEN price IS NOT NULL AND regexp_full_match(json_extract_string(changes, '$.price'), '\[null,[-+.0-9eE]+\]')
         AND TRY_CAST(json_extract_string(changes, '$.price[1]') AS DOUBLE) = price::VARCHAR::DOUBLE THEN -1
       ELSE price
     END AS last_price

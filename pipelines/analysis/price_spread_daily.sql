@@ -15,7 +15,7 @@ offered AS MATERIALIZED (
   JOIN groups USING (product_id, currency)
 ),
 spells AS MATERIALIZED (
-  SELECT row_number() OVER () AS key, group_id, day, lead(day) OVER (PARTITION BY group_id ORDER BY day) AS until
+  SELECT row_number() OVER (ORDER BY group_id, day) AS key, group_id, day, lead(day) OVER (PARTITION BY group_id ORDER BY day) AS until
   FROM (SELECT group_id, from_day AS day FROM offered UNION SELECT group_id, to_day FROM offered)
 ),
 standing AS MATERIALIZED (
@@ -48,7 +48,7 @@ figures AS (
   ORDER BY product_id, currency, day
 )
 SELECT
-  (day + unnest(range(until - day))::INTEGER)::DATE AS day,
-  * EXCLUDE (day, until),
+  (day + nth::INTEGER)::DATE AS day,
+  * EXCLUDE (day, until, nth),
   getvariable('run_id')::VARCHAR AS run_id
-FROM figures
+FROM (SELECT *, unnest(range(date_diff('day', day, until))) AS nth FROM figures)

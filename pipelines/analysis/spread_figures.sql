@@ -38,7 +38,7 @@ figures AS (
     (prices[(n + 1) // 2] + prices[n // 2 + 1] + 1) // 2 AS q2,
     (prices[(3 * n + 1) // 4] * (4 - (3 * n - 3) % 4) + prices[least((3 * n + 1) // 4 + 1, n)] * ((3 * n - 3) % 4) + 2) // 4 AS q3,
     (2 * total + n) // (2 * n) AS average,
-    round(list_aggregate(prices, 'stddev_samp') / 10000, 4)::DECIMAL(18, 4) AS deviation,
+    (round(list_aggregate(prices, 'stddev_samp'))::BIGINT * 0.0001)::DECIMAL(18, 4) AS deviation,
     len(trusted) AS m,
     m > 1 AS is_trusted
   FROM price_groups

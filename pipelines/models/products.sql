@@ -7,7 +7,7 @@ WITH listed AS (
   SELECT
     *,
     -- One sortable number for (first_seen_at, item_id): argmin over a number is far cheaper than over a struct.
-    coalesce(epoch_us(first_seen_at), 9223372036854775807)::HUGEINT * 18446744073709551616 + item_id AS age
+    coalesce(epoch_us(first_seen_at), 999999999999999999)::HUGEINT * 18446744073709551616 + item_id AS age
   FROM items
   WHERE is_listed AND product_id IS NOT NULL
 ),

@@ -7,14 +7,16 @@ newest AS (
   FROM all_sources
   QUALIFY row_number() OVER (PARTITION BY site_id, source_id ORDER BY read_at DESC, last_seen_at DESC NULLS LAST, lake) = 1
 ),
-clocked AS (
-  SELECT
-    *,
-    CASE WHEN read_by = 'copy'
-      THEN greatest(clock_at, (SELECT max(clocks.clock_at) FROM clocks WHERE clocks.clock_at <= newest.read_at))
-      ELSE clock_at
-    END AS union_clock_at
+heard AS (
+  SELECT site_id, source_id, max(clocks.clock_at) AS heard_at
   FROM newest
+  JOIN clocks ON clocks.clock_at <= newest.read_at
+  GROUP BY site_id, source_id
+),
+clocked AS (
+  SELECT *, CASE WHEN read_by = 'copy' THEN greatest(clock_at, heard_at) ELSE clock_at END AS union_clock_at
+  FROM newest
+  LEFT JOIN heard USING (site_id, source_id)
 )
 SELECT
   site_id,
