@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { pipelineSchema } from '../src/config/pipeline-schema.js';
 import { realIo } from '../src/io/io.js';
 import { withRemote } from '../src/remote/remote.js';
-import { syncPipeline } from '../src/run/sync.js';
+import { syncPipeline } from '../src/run/sync-pipeline.js';
 import { startSandbox } from '../src/sandbox/start.js';
 import { startS3, withCredentials } from '../test/remote/s3-server.js';
 

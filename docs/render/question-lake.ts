@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { realIo } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 
 const START = Date.parse('2026-11-20T06:00:00Z');

@@ -1,6 +1,6 @@
 import { countOf, formatCount } from '../formats/count.js';
 import type { RunRow } from '../run/prove/run-record.js';
-import type { RunReport } from '../run/sync.js';
+import type { SyncReport } from '../run/sync-pipeline.js';
 import { RawJson } from './json-text.js';
 import { hangText, wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';
@@ -17,7 +17,7 @@ interface ReportOptions {
 }
 
 /** The report for people: changes, cost, proof, and the next steps. */
-export function formatReport(report: RunReport, lakePath: string, options: ReportOptions = {}): string {
+export function formatReport(report: SyncReport, lakePath: string, options: ReportOptions = {}): string {
   const { style = PLAIN, program = 'pricelake', isStep = false, columns = WIDTH } = options;
   const { row, published } = report;
   const again = report.resumed ? ', continued after an interruption' : '';
@@ -75,14 +75,14 @@ function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): 
 }
 
 /** Gives no rate of differences, because the sample of one run is too small. */
-function describeProof({ row, checks }: RunReport): string[] {
+function describeProof({ row, checks }: SyncReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;
   if (row.sampled === 0n) return [summary];
   return [summary, `${countOf(row.sampled, 'item')} read again, ${formatCount(row.sample_mismatches)} differ`];
 }
 
-function describeHistories({ histories, row }: RunReport): string[] {
+function describeHistories({ histories, row }: SyncReport): string[] {
   if (histories === undefined || histories.asked + histories.left === 0) return [];
   const { asked, left, runId } = histories;
   const later = left === 0 ? '' : `; ${formatCount(left)} left for later, because the calls are used up`;
@@ -95,7 +95,7 @@ interface Attention {
   command: string | undefined;
 }
 
-function listAttention({ row, checks, published }: RunReport, lakePath: string): Attention[] {
+function listAttention({ row, checks, published }: SyncReport, lakePath: string): Attention[] {
   const lake = ` --lake ${lakePath}`;
   const [unknown, stale] = [row.listing_unknown ?? 0n, row.stale_items ?? 0n];
   const why = published ? '' : `: ${row.reason}`;
@@ -127,14 +127,14 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
 }
 
 /** A first copy leads to the spreads and the report, a later one only to what needs attention. */
-function listNext({ row, published }: RunReport, attention: Attention[], lakePath: string, isStep: boolean): string[] {
+function listNext({ row, published }: SyncReport, attention: Attention[], lakePath: string, isStep: boolean): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
   if (commands.length > 0 || !published || isStep) return commands;
   return row.run_number === 1n ? [`spread --lake ${lakePath}`, `report --lake ${lakePath}`] : [];
 }
 
 /** The report for machines, named as the columns of table runs. Cursors are text, because JSON readers would round them. */
-export function describeReport(report: RunReport, lakePath: string): Record<string, unknown> {
+export function describeReport(report: SyncReport, lakePath: string): Record<string, unknown> {
   const { cursor_from, cursor_to, ...row } = report.row;
   const { asked, left, runId } = report.histories ?? {};
   return {

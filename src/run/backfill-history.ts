@@ -10,7 +10,8 @@ import type { Database } from '../sql/connection.js';
 import type { Lake } from '../tables/layout.js';
 import { landItemHistories } from './fetch-histories.js';
 import { refuseNarrowing } from './open/dataset-selection.js';
-import { type RunReport, syncPipeline } from './sync.js';
+
+import { type SyncReport, syncPipeline } from './sync-pipeline.js';
 
 /** Items whose history is wanted: by id, or by a condition over table `items`. */
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
@@ -20,7 +21,7 @@ export interface BackfillReport {
   /** Histories that were asked for now; the others had landed before. */
   asked: number;
   /** The run that took them over. */
-  run: RunReport;
+  run: SyncReport;
 }
 
 /**

@@ -4,19 +4,15 @@ import type { Io } from '../io/io.js';
 import type { RunStep } from '../journal/tries.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
-import { explainDamage } from '../lake/damage.js';
-import { explainSystemFault } from '../lake/faults.js';
 import type { Lake } from '../lake/lake.js';
 import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
 import { relateTable } from '../lake/views.js';
 import type { RunCaps } from '../plan/allowance.js';
-import { type Remote, withRemote } from '../remote/remote.js';
 import type { Database } from '../sql/connection.js';
 import type { CheckResult } from '../tables/table.js';
 import { applyRun, isUnchanged } from './apply/apply-run.js';
 import { deriveRun } from './derive/derive-run.js';
-import { type TakenHistories, takeHistories } from './fetch-histories.js';
 import { isIdle, landRun } from './land/land-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
 import { dropIdleRun, type OpenOptions, openRun } from './open/open-run.js';
@@ -34,8 +30,6 @@ export interface RunReport {
   resumed: boolean;
   row: RunRow;
   checks: CheckResult[];
-  /** Histories that were read item by item, where the pipeline asks for them; behind a first copy, by a run of their own. */
-  histories?: TakenHistories & { runId: string };
 }
 
 export interface SyncOptions {
@@ -51,61 +45,35 @@ export interface SyncOptions {
   onStep?: (step: RunStep, seconds: number) => void;
 }
 
+/** What keeps copies of a lake's files beyond this disk. */
+export interface Store {
+  /** Fetches data files that are not on this disk. */
+  bring: OpenOptions['bring'];
+  /** Keeps what has landed, before tables that follow from it are published. */
+  saveLanding(): Promise<void>;
+  /** Publishes there what the run has published here. */
+  publish(): Promise<void>;
+}
+
 /**
- * The story of a run: open the lake, land what is new by its plan, and apply it to the rows so far. Then derive the
+ * The story of a run: open the lake, plan, land what is new by the plan, and apply it to the rows so far. Then derive the
  * tables of the next version beside the lake, prove them, and publish. Each step takes the values of those before it.
  * The journal has all that lasts, so a run that was stopped anywhere continues from there.
- * @throws PricelakeError `disk_full`, `open_files`, `out_of_memory` or `lake_read_only` for what the machine refuses,
- *   `lake_invalid` for damaged files of tables, and what the steps throw
+ * @throws PricelakeError what the steps throw
  */
-export function syncPipeline(
-  pipeline: Pipeline,
-  io: Io,
-  signal?: AbortSignal,
-  options: SyncOptions = {},
-): Promise<RunReport> {
-  return explainSystemFault(pipeline.lake.path, () =>
-    explainDamage(pipeline.lake.path, () =>
-      withRemote(pipeline.lake, io, signal, (remote, stop) => runWithHistories(pipeline, io, stop, options, remote)),
-    ),
-  );
-}
-
-/** Items' histories come ahead of the run that takes them over; those of a first copy with a second run. */
-async function runWithHistories(
-  pipeline: Pipeline,
-  io: Io,
-  signal: AbortSignal | undefined,
-  options: SyncOptions,
-  remote: Remote | undefined,
-): Promise<RunReport> {
-  const run = () => runSteps(pipeline, io, signal, options, remote);
-  const { deadline = NO_DEADLINE, publishHeld = false, connect = deadline.connect } = options;
-  if (pipeline.source.history !== 'items' || publishHeld) return run();
-  const stop = signal ?? new AbortController().signal;
-  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, connect, remote?.bring);
-  const ahead = await take();
-  const report = await run();
-  if (ahead !== undefined) return { ...report, histories: { ...ahead, runId: report.row.run_id } };
-  const behind = await take();
-  if (behind === undefined || behind.asked + behind.left === 0) return report;
-  const { row } = await run();
-  return { ...report, histories: { ...behind, runId: row.run_id } };
-}
-
-async function runSteps(
+export async function syncLake(
   pipeline: Pipeline,
   io: Io,
   signal: AbortSignal | undefined,
   { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {}, onStep }: SyncOptions,
-  remote: Remote | undefined,
+  store?: Store,
 ): Promise<RunReport> {
   const { step, remember } = timeTry(io, onStep);
   const opening = publishHeld
     ? { connect: () => createOfflineClient('--publish-held'), requiresHeld: true }
     : { connect };
   const opened = await step('open', () =>
-    openRun(pipeline, deadline.limitIo(io), { signal, bring: remote?.bring, ...opening }),
+    openRun(pipeline, deadline.limitIo(io), { signal, bring: store?.bring, ...opening }),
   );
   const { world, found, ledger, engine, lock, stop, resumed } = opened;
   const pause = () => {
@@ -138,9 +106,9 @@ async function runSteps(
     );
     pause();
     await step('publish', async () => {
-      await remote?.saveLanding();
+      await store?.saveLanding();
       await publishRun(world.io, found, ledger, engine.graph, proved);
-      await remote?.publish();
+      await store?.publish();
     });
     // Joins the small files of tables that have many. Costs nothing where there are few.
     const targetBytes = pipeline.lake.targetFileSize;

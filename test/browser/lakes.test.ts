@@ -11,7 +11,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { type Served, serve } from '../explore/explored.js';
 import { testIo } from '../run/world.js';

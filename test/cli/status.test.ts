@@ -10,7 +10,7 @@ import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { openExportMemory } from '../../src/plan/broken-exports.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { openWorld, testIo } from '../run/world.js';
 import { act } from './open-context.js';

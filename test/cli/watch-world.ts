@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { realIo } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { runHere } from './pricelake.js';
 

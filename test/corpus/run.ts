@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { realIo } from '../../src/io/io.js';
 import { runSideBySide } from '../../src/io/side-by-side.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { CONTINUED, compareLakes } from './compare-lakes.js';
 import { type CorpusLife, LIVES } from './lives.js';
 import { makeLives, PINNED, runProgram } from './make.js';

@@ -5,7 +5,7 @@ import { ask, type Question } from '../../src/explore/question.js';
 import { Snapshot } from '../../src/explore/snapshot.js';
 import { readFirst, toDate } from '../../src/explore/values.js';
 import { openLake } from '../../src/lake/lake.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openWorld, testIo, type World } from '../run/world.js';
 
 let world: World;

@@ -4,7 +4,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
-import { type RunReport, syncPipeline } from '../../src/run/sync.js';
+import type { RunReport } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { writeFollowingChecks } from '../check/scoped-queries.js';
 import { readChunks } from '../lake/chunks.js';
 import { createSeeded } from '../seeded.js';

@@ -13,7 +13,7 @@ import { makeNote, takeLease } from '../../src/remote/lease.js';
 import { refuseUnconditional } from '../../src/remote/object-store.js';
 import { openStore, withRemote } from '../../src/remote/remote.js';
 import { openS3Store } from '../../src/remote/s3-store.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { FAULTS, outlastFault, outlastInParts } from '../remote/fault-scenario.js';
 import { startFaultyProxy } from '../remote/faulty-proxy.js';

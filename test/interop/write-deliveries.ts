@@ -8,7 +8,7 @@ import { openMetricsFile } from '../../src/cli/observers/metrics.js';
 import { watchRun } from '../../src/cli/observers/watch-run.js';
 import { WAREHOUSES } from '../../src/deliver/names.js';
 import { PricelakeError } from '../../src/io/errors.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openContext } from '../cli/open-context.js';
 import { BASES } from '../deliver/copy.js';
 import { openWorld } from '../run/world.js';

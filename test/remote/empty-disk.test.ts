@@ -14,7 +14,7 @@ import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { backfillHistory } from '../../src/run/backfill-history.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { makePipeline, testIo } from '../run/world.js';

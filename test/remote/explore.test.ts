@@ -5,7 +5,7 @@ import { watchOwnRemote } from '../../src/cli/actions/tell-copy.js';
 import { startExplorer } from '../../src/explore/explorer.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readRemote } from '../../src/remote/cached-lake.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { openClient } from '../cli/mcp/open-client.js';
 import { openContext } from '../cli/open-context.js';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRestore } from '../../src/cli/actions/run-restore.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { Database } from '../../src/sql/connection.js';
 import { openContext } from '../cli/open-context.js';
 import { faultOf as fault } from '../failure.js';

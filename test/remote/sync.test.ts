@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { readRemote } from '../../src/remote/cached-lake.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openContext } from '../cli/open-context.js';
 import { makePipeline, testIo } from '../run/world.js';
 import { isDataFile, openS3World, readCurrentItems, type S3World } from './s3-world.js';

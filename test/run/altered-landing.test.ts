@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';

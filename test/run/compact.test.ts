@@ -5,7 +5,7 @@ import type { Io } from '../../src/io/io.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { readTable } from '../../src/lake/read.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { Database } from '../../src/sql/connection.js';
 import { openContext } from '../cli/open-context.js';
 import { select, write } from '../lake/items.js';

@@ -6,7 +6,7 @@ import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';

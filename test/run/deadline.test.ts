@@ -3,7 +3,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { setDeadline } from '../../src/run/open/deadline.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo } from './world.js';
 
 const MINUTE = 60_000;

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import { explainSystemFault } from '../../src/lake/faults.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { Database } from '../../src/sql/connection.js';
 import { failure } from '../failure.js';
 import { disk, mountFullDisk } from './full-disk.js';

@@ -7,7 +7,7 @@ import { toJsonText } from '../../src/cli/json-text.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openContext } from '../cli/open-context.js';
 import { expectItems, expectLedger, expectProducts } from '../sim/compare.js';
 import { events, record, relist } from '../sim/events.js';

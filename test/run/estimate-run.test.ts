@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
 import { estimateRun, type RunEstimate } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { countUsed } from './exact-copy.js';
 import { openWorld, testIo } from './world.js';
 

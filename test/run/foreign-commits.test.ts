@@ -7,7 +7,7 @@ import type { Io } from '../../src/io/io.js';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { commitForeign, deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';

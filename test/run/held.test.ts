@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { failure } from '../failure.js';
 import { changeText, makePipeline, openWorld, readItems, readLake, readTruth, testIo } from './world.js';
 

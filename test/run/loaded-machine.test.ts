@@ -1,6 +1,6 @@
 import { cpSync, existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { delayStatements } from '../late-statements.js';
 import { createSeeded } from '../seeded.js';
 import { STORIES } from './stories.js';

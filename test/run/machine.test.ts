@@ -6,7 +6,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { Io } from '../../src/io/io.js';
 import { openSession } from '../../src/lake/session.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, testIo, type World } from './world.js';
 

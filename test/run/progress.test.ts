@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { showPlan } from '../../src/cli/actions/show-plan.js';
 import type { Progress } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { act } from '../cli/open-context.js';
 import { openWorld, testIo } from './world.js';
 

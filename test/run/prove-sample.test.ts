@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { boundMismatchRate, proveItems } from '../../src/run/prove/prove-sample.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { changeText, openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
 
 let world: World;

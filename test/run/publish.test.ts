@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { afterAll, expect, test, vi } from 'vitest';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openWorld, readLake, testIo } from './world.js';
 

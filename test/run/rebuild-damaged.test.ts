@@ -9,7 +9,7 @@ import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, refuse, testIo, type World } from './world.js';
 

@@ -1,6 +1,6 @@
 /** Child process of the crash tests: runs a sync of the built code and kills itself with SIGKILL at the step it is told. */
 import { realIo } from '../../dist/io/io.js';
-import { syncPipeline } from '../../dist/run/sync.js';
+import { syncPipeline } from '../../dist/run/sync-pipeline.js';
 
 const { pipeline, now, killAt } = JSON.parse(process.argv[2]);
 await syncPipeline(pipeline, {

@@ -1,6 +1,6 @@
 /** Child process: runs a sync of the built code, stops itself at the step it is told, and says how the sync ended. */
 import { realIo } from '../../dist/io/io.js';
-import { syncPipeline } from '../../dist/run/sync.js';
+import { syncPipeline } from '../../dist/run/sync-pipeline.js';
 
 const { pipeline, stopAt } = JSON.parse(process.argv[2]);
 const io = {

@@ -10,7 +10,8 @@ import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { type RunReport, type SyncOptions, syncPipeline } from '../../src/run/sync.js';
+import type { SyncOptions } from '../../src/run/sync.js';
+import { type SyncReport, syncPipeline } from '../../src/run/sync-pipeline.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
@@ -27,7 +28,7 @@ export interface World {
   clock: { days: number };
   /** At first that of the options, as after `renew`. */
   intercept: Intercept | undefined;
-  sync(options?: SyncOptions): Promise<RunReport>;
+  sync(options?: SyncOptions): Promise<SyncReport>;
   /** Goes on with an empty lake beside the last one, or with a copy of one, on the same service. */
   renew(copyOf?: string): void;
   close(): Promise<void>;

@@ -19,7 +19,8 @@
  * kind later; only replicas may show an older state after a newer one. No answer shows what has not happened.
  */
 import { PricelakeError } from '../../src/io/errors.js';
-import { type RunReport, syncPipeline } from '../../src/run/sync.js';
+import type { RunReport } from '../../src/run/sync.js';
+import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { Mismatch } from './compare.js';
 import { type Habits, largestLag } from './habits.js';
 import { hideOne, leaveAndReturn, renameDataset, renameSite, step } from './life.js';

@@ -12,7 +12,7 @@ import { packagePath } from '../../io/package-path.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
-import { syncPipeline } from '../../run/sync.js';
+import { syncPipeline } from '../../run/sync-pipeline.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { demo } from '../commands/sandbox.js';
 import { wrapText } from '../output/display-width.js';

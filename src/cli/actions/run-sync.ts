@@ -1,7 +1,9 @@
 import { countOf } from '../../formats/count.js';
 import { landPipeline } from '../../run/land-pipeline.js';
 import { setDeadline } from '../../run/open/deadline.js';
-import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.js';
+import type { SyncOptions } from '../../run/sync.js';
+import type { SyncReport } from '../../run/sync-pipeline.js';
+import { syncPipeline } from '../../run/sync-pipeline.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
@@ -31,7 +33,7 @@ export async function runSync(
     lakePath = pipeline.lake.path;
     await watch.begin(pipeline);
     const publishHeld = request.publishHeld === true;
-    const sync = (): Promise<RunReport> =>
+    const sync = (): Promise<SyncReport> =>
       syncPipeline(pipeline, io, signal, { ...options, ...terms, publishHeld, onStep: watch.onStep });
     const report = await sync();
     // The first run may have been an interrupted one, in its own mode.

@@ -137,13 +137,13 @@ class ListingPart {
   }
 
   async #ask({ items }: ListingRows): Promise<void> {
-    const { landing, drift } = this.#run;
+    const { landing, witness } = this.#run;
     const before = this.#progress.counts;
     // Items of a dataset that is copied whole were not returned by `changedSince`.
     const since = this.#run.landed.added.length > 0 ? undefined : reachBack(await this.#readPollStart());
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(this.#graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
-    drift.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
+    witness.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
   }
 
   async #look(rows: ListingRows): Promise<ListingState> {

@@ -20,14 +20,14 @@ import type { World } from '../open/run-parts.js';
  * left skips it.
  */
 export async function askFacets(
-  { client, io, drift }: World,
+  { client, io, witness }: World,
   landing: Landing,
   { comparisons, parts }: RunPlan,
 ): Promise<string | undefined> {
   const [part] = listParts(client, parts);
   if (!comparisons.facets || part === undefined) return undefined;
   const answer = await landFacets(part.client, landing, io).catch((error: unknown) => skipSample(error, io));
-  if (answer !== undefined) drift.look('/facets', JSON.parse(answer));
+  if (answer !== undefined) witness.look('/facets', JSON.parse(answer));
   return answer;
 }
 

@@ -251,11 +251,11 @@ export async function rereadStale(
 
 /** Datasets as the service describes them at the run's end. */
 export async function landRunDatasets(
-  { client, io, drift }: World,
+  { client, io, witness }: World,
   landing: Landing,
   account: Account | undefined,
 ): Promise<LandedDatasets> {
   const landed = await landDatasets(client, landing, io, account?.plan.lockedDatasets);
-  for (const row of landed.rows) drift.look('/datasets', row);
+  for (const row of landed.rows) witness.look('/datasets', row);
   return landed;
 }

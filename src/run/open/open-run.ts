@@ -20,9 +20,10 @@ import { LakeRows } from '../../lake/table-rows.js';
 import { DriftWatch } from '../../source/drift-watch.js';
 import { listLandedEvents } from '../../source/events.js';
 import { removeBackfill } from '../../source/land-histories.js';
+import { listDrift } from '../../source/list-drift.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import { findItemPath } from '../../tables/item-names.js';
-import { checkLanding } from '../../verify/prove-landing.js';
+import { checkLanding } from '../../verify/check-landing.js';
 import { removeEvents } from '../../webhook/event-files.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
@@ -128,7 +129,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
     const standing = findStandings(tables, landing.runNumber, repairs);
     const opened = {
-      world: { io, client, drift },
+      world: { io, client, witness: { look: drift.look, judge: () => listDrift(drift.seen) } },
       found: { pipeline, lake, tables, before, standing, repairs },
       ledger: { landing, memory },
       engine: { graph, typing, workFolder, memoryLimit },

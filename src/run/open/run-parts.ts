@@ -6,17 +6,23 @@ import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';
 import type { Lake } from '../../lake/lake.js';
 import type { LakeRows } from '../../lake/table-rows.js';
-import type { DriftWatch } from '../../source/drift-watch.js';
 import type { RelationGraph } from '../../sql/graph.js';
+import type { LookAtRow } from '../../tables/table.js';
 import type { Repairs, Standings, Tables } from './open-tables.js';
+
+/** Compares the answers of the service with the API document. */
+export interface Witness {
+  look: LookAtRow;
+  /** Returns in which ways the answers differ. */
+  judge(): readonly object[];
+}
 
 /** The machine and the service. */
 export interface World {
   io: Io;
   /** Its calls have no limit until the account is read (`readAccount`). */
   client: ApiClient;
-  /** Compares what the service sends with the API document. */
-  drift: DriftWatch;
+  witness: Witness;
 }
 
 /** The lake as the run found it, and the pipeline that keeps it. */

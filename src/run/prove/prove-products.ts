@@ -10,14 +10,14 @@ import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './prov
  * matching in words only); no rows where none are compared. A difference has the service's id and what differs.
  */
 export async function proveProducts(
-  { io, drift }: World,
+  { io, witness }: World,
   { graph, workFolder }: Engine,
   runId: string,
   { products, product_prices }: { products: Relation; product_prices: Relation },
   files: ItemFile[] | undefined,
 ): Promise<{ rows: Relation | undefined; found: FoundDifferences }> {
   if (files === undefined) return { rows: undefined, found: NOTHING_COMPARED };
-  const { rows, unreadable } = await typeServiceProducts(graph, files, { runId, workFolder, look: drift.look });
+  const { rows, unreadable } = await typeServiceProducts(graph, files, { runId, workFolder, look: witness.look });
   if (unreadable > 0) io.log('warn', 'products.unreadable', { rows: unreadable });
   const different = graph.model('compare_products', { landed_service_products: rows, product_prices, products }, {});
   const found = await readDifferences(

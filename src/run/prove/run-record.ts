@@ -10,14 +10,12 @@ import { type Landing, readBegin } from '../../journal/landings.js';
 import { type RunProgress, sumLanded } from '../../journal/run-state.js';
 import { countRows } from '../../lake/slices.js';
 import { NO_USAGE, type Usage } from '../../source/account.js';
-import type { DriftWatch } from '../../source/drift-watch.js';
-import { listDrift } from '../../source/list-drift.js';
 import type { RunsRow } from '../../tables/rows.js';
 import type { RunMode } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
 import type { LandedInput } from '../land/land-run.js';
 import { noteCalls } from '../open/open-run.js';
-import type { FoundLake, World } from '../open/run-parts.js';
+import type { FoundLake, Witness, World } from '../open/run-parts.js';
 import { type FoundDifferences, NOTHING_COMPARED } from './prove-facets.js';
 import { NO_SAMPLE, type SampleProof } from './prove-sample.js';
 
@@ -54,7 +52,7 @@ interface Outcome {
 
 /** The run's row of the ledger. */
 export async function describeRun(
-  { io, client, drift }: World,
+  { io, client, witness }: World,
   { pipeline, tables }: FoundLake,
   landing: Landing,
   landed: LandedInput,
@@ -91,7 +89,7 @@ export async function describeRun(
     rejected: tally.rejected,
     deduplicated: tally.deduplicated,
     ...describeFindings(findings),
-    schema_drift: reportDrift(io, drift, pipeline),
+    schema_drift: reportDrift(io, witness, pipeline),
     items: findings.items ?? countRows(tables.items.files),
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
@@ -176,8 +174,8 @@ function describeExports({ exports }: RunProgress) {
  * Logs, once a run, in which ways the answers were not as the API document describes them. Returns them as JSON text for
  * the ledger, where check `schema_drift` looks; none where the pipeline allows drift.
  */
-function reportDrift(io: Io, drift: DriftWatch, pipeline: Pipeline): string {
-  const found = listDrift(drift.seen);
+function reportDrift(io: Io, witness: Witness, pipeline: Pipeline): string {
+  const found = witness.judge();
   if (found.length > 0) io.log('info', 'schema.drift', { found });
   return pipeline.checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found);
 }

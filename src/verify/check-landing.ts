@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ignoreMissing } from '../io/errors.js';
+import { findNameFault, quotePath } from '../io/inner-path.js';
+
+interface LandingCheck {
+  /** `file` is relative to the run's folder. */
+  faults: { file: string; what: string }[];
+  files: number;
+  /** Undefined if the journal has no end of the run. */
+  endedAt: string | undefined;
+}
+
+/** A piece of a file that a journal line names. */
+interface Piece {
+  file: string;
+  /** Offset after the last byte; undefined if the line names a whole file. */
+  end: number | undefined;
+  sha256: string | undefined;
+}
+
+interface Line {
+  type?: string;
+  [field: string]: unknown;
+}
+
+const JOURNAL = 'journal.ndjson';
+const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
+
+/**
+ * Checks that the lines of a run's journal are whole, in order and unchanged, and that each file it names has its
+ * length and checksum. Shares no code with the writer, so that a fault there can't hide here.
+ */
+export async function checkLanding(folder: string): Promise<LandingCheck> {
+  const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
+  const fail = (file: string, what: string) => check.faults.push({ file, what });
+  const text = await readFile(join(folder, JOURNAL), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can not be read: ${error.message}`);
+  });
+  if (text === undefined) return check;
+  const lines = readLines(text, (what) => fail(JOURNAL, what));
+  if (lines[0]?.type !== 'begin') fail(JOURNAL, "doesn't start with the beginning of a run");
+  const ends = lines.filter(({ type }) => type === 'end');
+  check.endedAt = typeof ends[0]?.at === 'string' ? ends[0].at : undefined;
+  if (ends.length > 0 && lines.at(-1)?.type !== 'end') fail(JOURNAL, 'continues after the end of the run');
+  checkExports(lines, (what) => fail(JOURNAL, what));
+  for (const [file, pieces] of listPieces(lines)) {
+    check.files += 1;
+    const fault = findNameFault(file);
+    if (fault !== undefined) {
+      fail(JOURNAL, `names the file ${quotePath(file)}: it ${fault}`);
+      continue;
+    }
+    const what = await compareFile(join(folder, file), pieces);
+    if (what !== undefined) fail(file, what);
+  }
+  return check;
+}
+
+function readLines(text: string, fail: (what: string) => void): Line[] {
+  const lines: Line[] = [];
+  let sum = '';
+  const texts = text.split('\n');
+  if (texts.pop() !== '') fail('its last line is cut short');
+  for (const [index, whole] of texts.entries()) {
+    const [tail, claimed] = SUM.exec(whole) ?? [];
+    const line = tail === undefined ? whole : `${whole.slice(0, -tail.length)}}`;
+    const sums = listSums(sum, line);
+    try {
+      lines.push(JSON.parse(line) as Line);
+    } catch {
+      fail(`line ${index + 1} is not JSON`);
+      return lines;
+    }
+    if (claimed === undefined || !sums.includes(claimed)) {
+      const why = claimed === undefined ? 'it has no checksum' : 'its checksum differs';
+      fail(`line ${index + 1} or one before it has changed since it was written: ${why}`);
+      return lines;
+    }
+    sum = claimed;
+  }
+  return lines;
+}
+
+/** The checksums that a line may have: of one that began an append, and of one that was appended with the line before. */
+function listSums(before: string, line: string): string[] {
+  return ['', '+'].map((mark) =>
+    createHash('sha256')
+      .update(before + mark)
+      .update(line)
+      .digest('hex')
+      .slice(0, 16),
+  );
+}
+
+/** Each line of the memory has a checksum of its own. One that a person wrote may have none. */
+export function* checkMemory(text: string): Generator<string> {
+  for (const [index, whole] of text.split('\n').slice(0, -1).entries()) {
+    const [tail, claimed] = SUM.exec(whole) ?? [];
+    if (claimed === undefined || tail === undefined) continue;
+    if (!listSums('', `${whole.slice(0, -tail.length)}}`).includes(claimed))
+      yield `line ${index + 1} has changed since it was written: its checksum differs`;
+  }
+}
+
+/** A complete export has as many rows as its segments. */
+function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
+  for (const { type, shard, attempt, landed } of lines) {
+    if (type !== 'export.done' && type !== 'export.cut') continue;
+    const segments = lines.filter(
+      (one) => one.type === 'export.segment' && one.shard === shard && one.attempt === attempt,
+    );
+    const rows = segments.reduce((total, one) => total + Number(one.rows), 0);
+    if (String(rows) !== String(landed)) fail(`export ${shard} landed ${landed} rows; its segments have ${rows}`);
+  }
+}
+
+/** Entries that name no file: theirs has the same name in each run. */
+const FILES: Record<string, string> = {
+  'feed.page': 'feed.ndjson',
+  event: 'webhook.ndjson',
+  backfill: 'history.ndjson',
+};
+
+function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
+  const kept = new Set<string>();
+  for (const { type, shard, attempt } of lines) {
+    if (type === 'export.done' || type === 'export.cut') kept.add(`${shard} ${attempt}`);
+  }
+  const files = new Map<string, Piece[]>();
+  for (const line of lines) {
+    const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
+    // Segments of an export that broke off are removed.
+    const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
+    if (file === undefined || isVoid) continue;
+    const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
+    const sha256 = whole ?? (typeof line.sha256 === 'string' ? line.sha256 : undefined);
+    const end = whole === undefined ? Number(line.end ?? line.bytes ?? 0) : undefined;
+    files.set(file, [...(files.get(file) ?? []), { file, end, sha256 }]);
+  }
+  return files;
+}
+
+/** Describes a difference, if there is one. Bytes after the last piece are not the run's. */
+async function compareFile(path: string, pieces: readonly Piece[]): Promise<string | undefined> {
+  const info = await stat(path).catch(ignoreMissing);
+  const last = pieces.at(-1)?.end ?? 0;
+  if (info === undefined) return last === 0 && pieces.every(({ end }) => end === 0) ? undefined : 'is missing';
+  if (info.size < last) return `has ${info.size} bytes; the journal says ${last}`;
+  let start = 0;
+  for (const { end, sha256 } of pieces) {
+    const stop = end ?? info.size;
+    if ((await hashBytes(path, start, stop)) !== sha256)
+      return `bytes ${start} to ${stop} have changed since they landed: their checksum differs`;
+    start = stop;
+  }
+  return undefined;
+}
+
+async function hashBytes(path: string, start: number, end: number): Promise<string> {
+  const hash = createHash('sha256');
+  if (end > start) {
+    const bytes = createReadStream(path, { start, end: end - 1, highWaterMark: 1 << 20 });
+    for await (const chunk of bytes) hash.update(chunk as Buffer);
+  }
+  return hash.digest('hex');
+}
