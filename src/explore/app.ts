@@ -99,7 +99,8 @@ export function buildApp({
     await next();
     c.header('Content-Security-Policy', policy);
     c.header('X-Content-Type-Options', 'nosniff');
-    c.header('Referrer-Policy', 'no-referrer');
+    // With no-referrer, browsers would hide the origin of this server's own forms (Origin: null).
+    c.header('Referrer-Policy', 'same-origin');
     c.header('Cross-Origin-Opener-Policy', 'same-origin');
     c.header('Cross-Origin-Resource-Policy', 'same-origin');
     c.header('Cache-Control', 'no-store');
