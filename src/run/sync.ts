@@ -45,7 +45,7 @@ export interface SyncOptions {
   onStep?: (step: RunStep, seconds: number) => void;
 }
 
-/** What keeps copies of a lake's files beyond this disk. */
+/** A place beside this disk that keeps copies of the files of a lake. */
 export interface Store {
   /** Fetches data files that are not on this disk. */
   bring: OpenOptions['bring'];
