@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { Database } from '../../src/sql/connection.js';
-import { readAnalysis } from '../../src/sql/model.js';
+import { readAnalysis, readModel } from '../../src/sql/model.js';
 import { loadHistoryWorld } from './history-world.js';
 
 const PRICES = ['9999999999.9999', '10000000000.0000', '10000000000.0001', '99999999999999.9999'];
@@ -14,6 +14,7 @@ await db.run(
    FROM range(1, 5) t(n)`,
   [`[${PRICES.join(', ')}]`],
 );
+await db.run(`CREATE TABLE product_prices AS ${readModel('product_prices')}`);
 await db.run(`CREATE TABLE offers AS ${readAnalysis('judged_offers')}`);
 afterAll(() => db.close());
 

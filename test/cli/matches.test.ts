@@ -12,9 +12,9 @@ const listing = (id: number, product: string, site: number, title: string, brand
 
 const lake = await publishLake([
   listing(1, 'acme-1', 1, 'Acme ink red 500 ml', 'Acme'),
-  listing(2, 'acme-2', 2, 'Ink red, 0.5 l', 'Acme'),
+  listing(2, 'acme-2', 2, 'Ink red, 500 ml', 'Acme'),
   listing(3, 'bravo-1', 1, 'Ink red 500 ml', 'Bravo'),
-  listing(4, 'bravo-2', 3, 'Ink blue 500 ml', 'Bravo'),
+  listing(4, 'bravo-2', 3, 'Fountain pen, blue', 'Bravo'),
   listing(5, 'bravo-3', 3, 'Ink red 500 ml', 'Bravo'),
 ]);
 afterAll(() => rm(dirname(lake), { recursive: true }));
@@ -32,7 +32,7 @@ test('matches lists the likeliest pairs first, with the credits of their shops',
   ]);
   const { text } = await act(showMatches, { lake, top: 1 });
   expect(text).toMatch(
-    /^product +other +title .*\n.*\nacme-1 +acme-2 +Acme ink red 500 ml +Ink red, 0.5 l +100 .* brand Acme; 0\.5 l; /u,
+    /^product +other +title .*\n.*\nacme-1 +acme-2 +Acme ink red 500 ml +Ink red, 500 ml +100 .* brand Acme; words: 500 ink red; /u,
   );
   expect(text).toContain(CREDIT);
 });

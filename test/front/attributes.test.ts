@@ -32,7 +32,10 @@ const add = (attributes: Record<string, unknown>, values: Partial<Item> = {}): I
   listings++;
   // The service sends values of any type.
   const given = attributes as Item['attributes'];
-  return story.add({ brand: 'Bead', mpn: `B-${listings}`, siteId: 44n, ...values, attributes: given });
+  const product = { brand: 'Bead', mpn: `B-${listings}`, ...values };
+  // Table offers has products with two offers or more.
+  story.add({ ...product, siteId: 33n, attributes: {} });
+  return story.add({ siteId: 44n, ...product, attributes: given });
 };
 /** The column of each of these items, a line each. */
 const tell = async (items: readonly Item[], column: string) => {

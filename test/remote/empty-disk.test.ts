@@ -55,9 +55,16 @@ async function restore({ lake }: Pipeline): Promise<void> {
   await runRestore({ pipeline: file }, openContext(true));
 }
 
-test('where nothing is new, an empty disk gets logs and the two tables that say so', async () => {
+test('where nothing is new, an empty disk gets logs, the newest changes, and the two tables that say so', async () => {
   const pipeline = machine(await emptyDisk());
   const { published } = await syncPipeline(pipeline, testIo);
+  expect(published).toBe(false);
+  expect(listFetched()).toEqual(['history', 'datasets', 'runs']);
+});
+
+test('where nothing is new and the feed is not read again, the two tables that say so are enough', async () => {
+  const pipeline = machine(await emptyDisk());
+  const { published } = await syncPipeline({ ...pipeline, source: { ...pipeline.source, feedOverlap: 0 } }, testIo);
   expect(published).toBe(false);
   expect(listFetched()).toEqual(['datasets', 'runs']);
 });
