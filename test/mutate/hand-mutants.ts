@@ -20,8 +20,8 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'the first change behind the cursor is left out',
     file: 'src/apply/changes.ts',
-    find: '{applyFrom} AND ${isPassed}',
-    replace: '{applyFrom} + 1 AND ${isPassed}',
+    find: '{applyFrom} AND $',
+    replace: '{applyFrom} + 1 AND $',
     tests: CHANGES,
   },
   {
@@ -34,8 +34,8 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'history lacks the first change behind the cursor',
     file: 'src/apply/changes.ts',
-    find: ', ${from})`',
-    replace: ', ${from}) + 1`',
+    find: '{from})`',
+    replace: '{from}) + 1`',
     tests: CHANGES,
   },
   {
