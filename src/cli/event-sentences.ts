@@ -29,7 +29,8 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'lake.recovered': ({ table, files }) => `removed ${countOf(Number(files), 'file')} of ${table} that no version needs`,
   'journal.torn': ({ file, line, bytes }) =>
     `cut ${countOf(Number(bytes), 'byte')} from ${file}, from line ${line} on: a crash came before they were synced`,
-  'landing.altered': ({ runId, what }) => `run ${runId} starts over: ${what}`,
+  'landing.altered': ({ runId, what, rows }) =>
+    `run ${runId} reads again what changed on the disk${rows === undefined ? '' : `, and buys ${rows} export rows again if the budget allows it`}: ${what}`,
   'memory.damaged': ({ file, lines }) => `left out ${file} line ${lines}: damaged, and runs write it again`,
   'schema.drift': ({ found }) =>
     `the answers differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the check schema_drift lists them`,

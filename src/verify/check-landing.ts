@@ -5,9 +5,16 @@ import { join } from 'node:path';
 import { ignoreMissing } from '../io/errors.js';
 import { findNameFault, quotePath } from '../io/inner-path.js';
 
+export interface LandingFault {
+  /** Relative to the run's folder. */
+  file: string;
+  what: string;
+  /** Index of the first line of the journal that names bytes which differ; undefined for a fault of the journal itself. */
+  line?: number | undefined;
+}
+
 interface LandingCheck {
-  /** `file` is relative to the run's folder. */
-  faults: { file: string; what: string }[];
+  faults: LandingFault[];
   files: number;
   /** Undefined if the journal has no end of the run. */
   endedAt: string | undefined;
@@ -16,6 +23,8 @@ interface LandingCheck {
 /** A piece of a file that a journal line names. */
 interface Piece {
   file: string;
+  /** Index of the line. */
+  line: number;
   /** Offset after the last byte; undefined if the line names a whole file. */
   end: number | undefined;
   sha256: string | undefined;
@@ -35,7 +44,7 @@ const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
-  const fail = (file: string, what: string) => check.faults.push({ file, what });
+  const fail = (file: string, what: string, line?: number) => check.faults.push({ file, what, line });
   const text = await readFile(join(folder, JOURNAL), 'utf8').catch((error: NodeJS.ErrnoException) => {
     fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can not be read: ${error.message}`);
   });
@@ -53,8 +62,8 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
       fail(JOURNAL, `names the file ${quotePath(file)}: it ${fault}`);
       continue;
     }
-    const what = await compareFile(join(folder, file), pieces);
-    if (what !== undefined) fail(file, what);
+    const found = await compareFile(join(folder, file), pieces);
+    if (found !== undefined) fail(file, found.what, found.line);
   }
   return check;
 }
@@ -130,7 +139,7 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
     if (type === 'export.done' || type === 'export.cut') kept.add(`${shard} ${attempt}`);
   }
   const files = new Map<string, Piece[]>();
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
     const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
     // Segments of an export that broke off are removed.
     const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
@@ -138,22 +147,24 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
     const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
     const sha256 = whole ?? (typeof line.sha256 === 'string' ? line.sha256 : undefined);
     const end = whole === undefined ? Number(line.end ?? line.bytes ?? 0) : undefined;
-    files.set(file, [...(files.get(file) ?? []), { file, end, sha256 }]);
+    files.set(file, [...(files.get(file) ?? []), { file, line: index, end, sha256 }]);
   }
   return files;
 }
 
 /** Describes a difference, if there is one. Bytes after the last piece are not the run's. */
-async function compareFile(path: string, pieces: readonly Piece[]): Promise<string | undefined> {
+async function compareFile(path: string, pieces: readonly Piece[]): Promise<Omit<LandingFault, 'file'> | undefined> {
   const info = await stat(path).catch(ignoreMissing);
   const last = pieces.at(-1)?.end ?? 0;
-  if (info === undefined) return last === 0 && pieces.every(({ end }) => end === 0) ? undefined : 'is missing';
-  if (info.size < last) return `has ${info.size} bytes; the journal says ${last}`;
+  const [first] = pieces;
+  if (info === undefined)
+    return last === 0 && pieces.every(({ end }) => end === 0) ? undefined : { what: 'is missing', line: first?.line };
   let start = 0;
-  for (const { end, sha256 } of pieces) {
+  for (const { end, sha256, line } of pieces) {
     const stop = end ?? info.size;
+    if (info.size < stop) return { what: `has ${info.size} bytes; the journal says ${last}`, line };
     if ((await hashBytes(path, start, stop)) !== sha256)
-      return `bytes ${start} to ${stop} have changed since they landed: their checksum differs`;
+      return { what: `bytes ${start} to ${stop} have changed since they landed: their checksum differs`, line };
     start = stop;
   }
   return undefined;

@@ -1,7 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
+import type { Io } from '../../src/io/io.js';
+import type { RunReport } from '../../src/run/sync.js';
 import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
@@ -18,9 +20,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Leaves a run that has landed and not published, with one digit of a price in its landed bytes altered. */
-async function leaveAltered(mode: 'feed' | 'snapshot', file: RegExp): Promise<string> {
+async function leaveAltered(mode: 'feed' | 'snapshot', file: RegExp, digit = /("price":"?)(\d)/): Promise<string> {
   world.renew(original);
   world.pipeline.source.mode = mode;
+  world.pipeline.proof.products = true;
   world.pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
   expect(await failure(world.sync())).toMatchObject({ code: 'gate_failed' });
   const landing = path.join(world.lakePath, '_pricelake', 'landing');
@@ -28,37 +31,87 @@ async function leaveAltered(mode: 'feed' | 'snapshot', file: RegExp): Promise<st
   const name = (await readdir(folder)).find((one) => file.test(one)) ?? expect.unreachable('nothing landed');
   const altered = path.join(folder, name);
   const text = await readFile(altered, 'utf8');
-  const changed = text.replace(/("price":"?)(\d)/, (_all, start, digit) => `${start}${(Number(digit) % 9) + 1}`);
+  const changed = text.replace(digit, (_all, start, found) => `${start}${(Number(found) % 9) + 1}`);
   expect(changed).not.toBe(text);
   await writeFile(altered, changed);
   world.requests.length = 0;
   return altered;
 }
 
-test('a price of the feed that changed on the disk between two tries is read again, with a warning', async () => {
-  const file = await leaveAltered('feed', /^feed\.ndjson$/);
+/** The next try, with what it warns of. */
+async function syncAgain(): Promise<{ report: RunReport; warned: Record<string, unknown>[] }> {
   world.pipeline.checks = {};
-  const logged: unknown[][] = [];
-  const io = { ...testIo, log: (...event: unknown[]) => void logged.push(event) };
-  expect(await syncPipeline(world.pipeline, io)).toMatchObject({ published: true, resumed: false });
-  expect(logged).toContainEqual([
-    'warn',
-    'landing.altered',
-    expect.objectContaining({ what: expect.stringContaining(`${file} bytes 0 to `) }),
-  ]);
-  expect(world.requests.some((request) => request.startsWith('/changes'))).toBe(true);
-  expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
+  const warned: Record<string, unknown>[] = [];
+  const log: Io['log'] = (_level, event, facts) => void (event === 'landing.altered' && warned.push(facts ?? {}));
+  return { report: await syncPipeline(world.pipeline, { ...testIo, log }), warned };
+}
+
+const countAsked = (path: string) => world.requests.filter((request) => request.startsWith(path)).length;
+
+async function expectExact(): Promise<void> {
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   await runVerify({ lake: world.lakePath }, openContext(true));
+}
+
+test('a price of the feed that changed on the disk between two tries is read again, with a warning', async () => {
+  const file = await leaveAltered('feed', /^feed\.ndjson$/);
+  const { report, warned } = await syncAgain();
+  expect(report).toMatchObject({ published: true, resumed: true });
+  expect(warned).toEqual([{ runId: report.row.run_id, what: expect.stringContaining(`${file} bytes 0 to `) }]);
+  expect([countAsked('/changes') > 0, countAsked('/export')]).toEqual([true, 0]);
+  await expectExact();
 });
 
-test('a price of an export that changed on the disk is not published, and its rows are not bought again unasked', async () => {
-  const file = await leaveAltered('snapshot', /^export-/);
-  world.pipeline.checks = {};
-  const { code, message, facts } = await failure(world.sync());
-  expect([code, message]).toEqual(['lake_invalid', expect.stringContaining(`${file} bytes 0 to `)]);
-  expect(facts.hint).toMatch(
-    /^Move this run's folder away\..* \d+ export rows that this run has taken count and cost again\.$/,
-  );
-  expect(world.requests).toEqual([]);
+test('a price of the feed behind a complete copy is read again, and the export that is whole is not', async () => {
+  await leaveAltered('snapshot', /^feed\.ndjson$/);
+  const { report, warned } = await syncAgain();
+  expect(report).toMatchObject({ published: true, resumed: true });
+  expect(warned).toHaveLength(1);
+  expect([countAsked('/changes') > 0, countAsked('/export')]).toEqual([true, 0]);
+  await expectExact();
+});
+
+test('a price of a page of products is read again, and nothing before it', async () => {
+  await leaveAltered('snapshot', /^products/, /("min":)(\d)/);
+  const { report } = await syncAgain();
+  expect(report.row).toMatchObject({ products_different: 0n });
+  expect([countAsked('/products'), countAsked('/export'), countAsked('/changes')]).toEqual([1, 0, 0]);
+  await expectExact();
+});
+
+describe('a price of an export that changed on the disk', () => {
+  test('is not published: the export is bought again as one that broke off, with a warning that says how many rows', async () => {
+    const file = await leaveAltered('snapshot', /^export-/);
+    const { report, warned } = await syncAgain();
+    const rows = report.row.export_rows_landed;
+    expect(warned).toEqual([{ runId: report.row.run_id, what: expect.stringContaining(`${file} bytes 0 to `), rows }]);
+    expect(report.row).toMatchObject({ export_rows: rows, export_rows_lost: rows });
+    expect(countAsked('/export')).toBe(1);
+    await expectExact();
+  });
+
+  test('is not bought again where the budget does not allow it: pages bring the rows', async () => {
+    await leaveAltered('snapshot', /^export-/);
+    world.pipeline.budget.exportRows = { count: 1 };
+    const { report, warned } = await syncAgain();
+    expect([report.row.export_rows, warned.length, countAsked('/export')]).toEqual([0n, 1, 0]);
+    await expectExact();
+  });
+
+  test('is not bought again where neither the budget of rows nor that of calls allows it; larger ones go on', async () => {
+    await leaveAltered('snapshot', /^export-/);
+    Object.assign(world.pipeline.budget, { exportRows: { count: 1 }, calls: { count: 1 } });
+    expect((await failure(syncAgain())).code).toBe('budget');
+    expect(world.requests.filter((request) => !request.startsWith('/plan'))).toEqual([]);
+    Object.assign(world.pipeline.budget, { exportRows: { count: 10_000 }, calls: { count: 10_000 } });
+    expect((await syncAgain()).report).toMatchObject({ published: true, resumed: true });
+    await expectExact();
+  });
+
+  test('stays as it is where a held batch is to be published without a call', async () => {
+    const file = await leaveAltered('snapshot', /^export-/);
+    const { code, message } = await failure(world.sync({ publishHeld: true }));
+    expect([code, message]).toEqual(['lake_invalid', expect.stringContaining(`${file} bytes 0 to `)]);
+    expect(world.requests).toEqual([]);
+  });
 });

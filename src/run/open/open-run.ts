@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
-import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { chooseMemoryLimit, readFreeBytes, readMachineMemory } from '../../io/machine.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '../../journal/landings.js';
 import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../../journal/memory.js';
 import type { EntryOf } from '../../journal/run-entry.js';
-import { hasAsked, readSelection, START_AGAIN } from '../../journal/run-state.js';
+import { hasAsked, readSelection } from '../../journal/run-state.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { type LakeLock, lockLake } from '../../lake/lock.js';
 import { refusePartial } from '../../lake/partial.js';
@@ -23,10 +21,10 @@ import { removeBackfill } from '../../source/land-histories.js';
 import { listDrift } from '../../source/list-drift.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import { findItemPath } from '../../tables/item-names.js';
-import { checkLanding } from '../../verify/check-landing.js';
 import { removeEvents } from '../../webhook/event-files.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
+import { mendLanding } from './mend-landing.js';
 import {
   acceptTables,
   findStandings,
@@ -154,12 +152,13 @@ async function findRun(
   requiresHeld: boolean,
   io: Io,
 ): Promise<Landing | undefined> {
-  const unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n, io);
+  let unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n, io);
   try {
     if (requiresHeld) refuseNotHeld(pipeline.lake.path, unfinished);
-    if (unfinished !== undefined && !(await isUnaltered(unfinished, requiresHeld, io))) {
-      await dropRun(unfinished);
-      return undefined;
+    if (unfinished !== undefined) {
+      const { runNumber } = unfinished;
+      const isCommitted = Object.values(tables).some(({ applied }) => applied.run === runNumber);
+      unfinished = await mendLanding(unfinished, { requiresHeld, isCommitted }, io);
     }
     const state = unfinished?.journal.state;
     refuseNarrowing(pipeline, tables.items, state);
@@ -171,24 +170,6 @@ async function findRun(
     await unfinished?.journal.close();
     throw error;
   }
-}
-
-/**
- * True if what earlier tries landed is as it was written. A run whose pages have changed since starts over, which costs
- * calls. One that has taken export rows stops, because a person decides whether they are bought again.
- * @throws PricelakeError `lake_invalid`
- */
-async function isUnaltered({ folder, runId, journal }: Landing, isHeld: boolean, io: Io): Promise<boolean> {
-  const [fault] = (await checkLanding(folder)).faults;
-  if (fault === undefined) return true;
-  const what = `${join(folder, fault.file)} ${fault.what}`;
-  const rows = journal.state.exports.taken;
-  if (rows === 0n && !isHeld) {
-    io.log('warn', 'landing.altered', { runId, what });
-    return false;
-  }
-  const cost = rows === 0n ? '' : ` ${formatCount(rows)} export rows that this run has taken count and cost again.`;
-  throw new PricelakeError('lake_invalid', what, { hint: `${START_AGAIN}${cost}` });
 }
 
 async function beginNewRun(

@@ -1,0 +1,69 @@
+import { rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { syncFolder } from '../io/durable.js';
+import { isHydrationExport } from './exports.js';
+import { Journal, readEntries } from './journal.js';
+import type { EntryOf, RunEntry } from './run-entry.js';
+import { RUN_FOLD, type RunState } from './run-state.js';
+
+/** The entries of a run without those that name altered bytes, and what is fetched again. */
+export interface Rewound {
+  entries: RunEntry[];
+  /** Rows of exports that are bought again. */
+  rows: bigint;
+}
+
+/** Entries that name no bytes and stay true whatever is read again, and exports, which are paid for. */
+const KEPT: readonly RunEntry['type'][] = [
+  ...(['try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen', 'watermark', 'shards'] as const),
+  ...(['export.begin', 'export.segment', 'export.cut', 'export.done'] as const),
+];
+
+/** Entries that say what a run has made of all that landed. It makes them again. */
+const CONCLUSIONS: readonly RunEntry['type'][] = ['hydrate.done', 'tally', 'waived', 'held'];
+
+type ShardEntry = EntryOf<'export.segment' | 'export.cut' | 'export.done'>;
+const isOfShard = (entry: RunEntry): entry is ShardEntry =>
+  entry.type === 'export.segment' || entry.type === 'export.cut' || entry.type === 'export.done';
+const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
+
+/**
+ * Goes back to before the first of the altered entries, and keeps the exports behind it. An export that was altered
+ * counts as one that broke off: its begin stays, because its rows are counted and billed.
+ * @param altered indexes of entries
+ * @returns undefined if this would lose what can't be read again: an export of changed items, or histories of a backfill
+ */
+export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
+  const named = altered.flatMap((index) => entries[index] ?? []);
+  const broken = new Set(named.filter(isOfShard).map(nameAttempt));
+  const isBroken = (entry: RunEntry) => isOfShard(entry) && broken.has(nameAttempt(entry));
+  const from = entries.findIndex((entry, index) => isBroken(entry) || altered.includes(index));
+  const isDropped = (entry: RunEntry) => isBroken(entry) || CONCLUSIONS.includes(entry.type);
+  const kept = entries.filter((entry, index) => !isDropped(entry) && (index < from || KEPT.includes(entry.type)));
+  const lost = entries.filter((entry) => !kept.includes(entry));
+  if (lost.some(isIrreplaceable)) return undefined;
+  const rows = lost.reduce((sum, entry) => ('announced' in entry ? sum + entry.announced : sum), 0n);
+  return { entries: kept, rows };
+}
+
+function isIrreplaceable(entry: RunEntry): boolean {
+  if (entry.type === 'hydrate.page') return isHydrationExport(entry.file);
+  return entry.type === 'hydrate.export' || entry.type === 'backfill';
+}
+
+/** Puts a shorter journal in the place of a run's. Bytes that it doesn't name are cut off as their files are opened. */
+export async function rewindJournal(
+  file: string,
+  altered: readonly number[],
+): Promise<{ journal: Journal<RunEntry, RunState>; rows: bigint } | undefined> {
+  const rewound = rewindEntries(await readEntries(file, RUN_FOLD), altered);
+  if (rewound === undefined) return undefined;
+  const next = `${file}.next`;
+  await rm(next, { force: true });
+  const journal = await Journal.open(next, RUN_FOLD);
+  await journal.append(...rewound.entries);
+  await journal.close();
+  await rename(next, file);
+  await syncFolder(path.dirname(file));
+  return { journal: await Journal.open(file, RUN_FOLD), rows: rewound.rows };
+}

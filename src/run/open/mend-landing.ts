@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { formatCount } from '../../formats/count.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { dropRun, type Landing } from '../../journal/landings.js';
+import { rewindJournal } from '../../journal/rewind.js';
+import { START_AGAIN } from '../../journal/run-state.js';
+import { checkLanding } from '../../verify/check-landing.js';
+
+/**
+ * Compares what earlier tries landed with its checksums. A run whose bytes have changed since goes back to before them, so
+ * that only these, and what was read behind them, are read again. Exports that are whole stay. An altered one counts as
+ * one that broke off: it is bought again if the budget and the quota allow it.
+ * @param run `requiresHeld`: its batch is to be published as it is; `isCommitted`: it has committed a table
+ * @returns undefined where the run was dropped, which costs calls alone
+ * @throws PricelakeError `lake_invalid` where rows are lost that are bought again only if a person decides so
+ */
+export async function mendLanding(
+  landing: Landing,
+  { requiresHeld, isCommitted }: { requiresHeld: boolean; isCommitted: boolean },
+  io: Io,
+): Promise<Landing | undefined> {
+  const { folder, runId, journal } = landing;
+  const { faults } = await checkLanding(folder);
+  const [fault] = faults;
+  if (fault === undefined) return landing;
+  const what = `${join(folder, fault.file)} ${fault.what}`;
+  const lines = faults.flatMap(({ line }) => line ?? []);
+  const isFixed = requiresHeld || isCommitted || lines.length < faults.length;
+  const mended = isFixed ? undefined : await rewindJournal(join(folder, 'journal.ndjson'), lines);
+  if (mended !== undefined) {
+    await journal.close();
+    const { rows } = mended;
+    io.log('warn', 'landing.altered', { runId, what, ...(rows === 0n ? {} : { rows }) });
+    return { ...landing, journal: mended.journal };
+  }
+  const { taken } = journal.state.exports;
+  if (taken === 0n && !requiresHeld) {
+    await dropRun(landing);
+    io.log('warn', 'landing.altered', { runId, what });
+    return undefined;
+  }
+  const cost = taken === 0n ? '' : ` ${formatCount(taken)} export rows that this run has taken count and cost again.`;
+  throw new PricelakeError('lake_invalid', what, { hint: `${START_AGAIN}${cost}` });
+}
