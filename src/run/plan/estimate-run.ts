@@ -134,11 +134,11 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const ahead = countAhead(priced.ahead);
   const rows = ahead.items + ahead.changes;
   const disk = { needed: countDisk(ahead), free: await readFreeBytes(await findExisting(source.lake.root)) };
-  const { mode } = priced.plan.decision;
+  const { mode, reason, added } = priced.plan.decision;
   const earlier = await findEarlierRun(source, mode, rows);
   const isFirstCopy = earlier === undefined && mode === 'snapshot' && !isLanded;
   return {
-    ...priced.plan.decision,
+    ...{ mode, reason, added },
     ...total,
     unfinished: unfinished && { runId: unfinished.runId, held: state.stage === 'held' ? [...state.checks] : [] },
     steps,
