@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { appendFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
@@ -26,23 +26,46 @@ async function runUntil(stopAt: number): Promise<boolean> {
   }
 }
 
-test('a run that is stopped again and again while the world goes on ends in an exact copy', async () => {
-  simulation = await openSimulation({ seed: 11, items: 30, habits: { moving: true, chunkBytes: 4096, gzip: true } });
-  const { world } = simulation;
-  for (const run of ['first', 'second']) {
-    let stops = 0;
-    while (!(await runUntil(stops + 1))) {
-      stops++;
-      for (let n = 0; n < 6; n++) step(world);
-      if (stops === 4) renameSite(world, 1);
+/** What a power loss may leave behind the last line that was synced. */
+const TORN = [
+  '',
+  '{"type":"feed.pa',
+  'junk\n',
+  '\0'.repeat(40),
+  `${'\0'.repeat(40)}\n`,
+  `${'\0'.repeat(20)}\n{"type":"calls"}\n`,
+];
+
+async function tearJournal(tail: string): Promise<void> {
+  const landing = path.join(simulation.lakePath, '_pricelake', 'landing');
+  const [last] = (await readdir(landing)).sort().reverse();
+  if (last !== undefined) await appendFile(path.join(landing, last, 'journal.ndjson'), tail);
+}
+
+test.each([
+  ['loses no byte', false],
+  ['leaves torn tails of its journal', true],
+])(
+  'a run that is stopped again and again, and %s, ends in an exact copy of a world that goes on',
+  async (_, isTorn) => {
+    simulation = await openSimulation({ seed: 11, items: 30, habits: { moving: true, chunkBytes: 4096, gzip: true } });
+    const { world } = simulation;
+    for (const run of ['first', 'second']) {
+      let stops = 0;
+      while (!(await runUntil(stops + 1))) {
+        stops++;
+        if (isTorn) await tearJournal(TORN[stops % TORN.length] as string);
+        for (let n = 0; n < 6; n++) step(world);
+        if (stops === 4) renameSite(world, 1);
+      }
+      expect(stops, `${run} run`).toBeGreaterThan(3);
+      renameSite(world, 2);
     }
-    expect(stops, `${run} run`).toBeGreaterThan(3);
-    renameSite(world, 2);
-  }
-  simulation.still = true;
-  world.settle();
-  await simulation.expectCopy(await simulation.sync(), true);
-});
+    simulation.still = true;
+    world.settle();
+    await simulation.expectCopy(await simulation.sync(), true);
+  },
+);
 
 test('a run that stopped between two tables and lost its landing is made good by the next', async () => {
   simulation = await openSimulation({ seed: 12, items: 40, habits: { shuffledRows: true } });
