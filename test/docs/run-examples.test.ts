@@ -12,6 +12,7 @@ const NOT_HERE: [RegExp, string][] = [
   [/ demo\b/u, 'test/cli/demo.test.ts runs it, and it takes long'],
   [/ load postgres --execute/u, 'test/postgres runs it: it needs a server'],
   [/ restore\b| --remote /u, 'test/remote runs them: they need object storage'],
+  [/ --all\b| --dataset /u, 'test/cli/shards.test.ts runs them: they need shards'],
   [/ --publish-held/u, 'test/run/held.test.ts runs it: it needs a held batch'],
   [/ --openlineage https:/u, 'it sends to another machine'],
   [/ (--fx|--product|--analysis|query|query --json)$/u, 'the page leaves out what follows'],
@@ -45,6 +46,7 @@ beforeAll(async () => {
   expect(await run(['sync'])).toMatchObject({ code: 0 });
   await world.sandbox.advance({ hours: 2, changes: 30 });
   expect(await run(['sync'])).toMatchObject({ code: 0 });
+  cpSync(path.join(cwd, 'lake'), path.join(cwd, 'lake-2'), { recursive: true });
   const [[product = '', item = '', category = '', site = '', change = ''] = []] = await readLake(
     path.join(cwd, 'lake'),
     (
@@ -58,6 +60,8 @@ beforeAll(async () => {
     ...Object.fromEntries(
       ['/etc/pricelake/prices.yaml', '/etc/prices.yaml', 'other.yaml', 'pipeline'].map((word) => [word, 'prices.yaml']),
     ),
+    ...Object.fromEntries(['lake/electronics', './lake/electronics'].map((word) => [word, './lake'])),
+    ...Object.fromEntries(['lake/kitchen', './lake/europe'].map((word) => [word, './lake-2'])),
     '/etc/pricelake/mine.csv': 'mine.csv',
     '/srv/www/prices.html': 'prices.html',
     '/var/lib/node_exporter/textfile/prices.prom': 'prices.prom',
