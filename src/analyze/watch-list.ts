@@ -51,9 +51,11 @@ export async function compareWatchList(
   { hasSpells = false }: { hasSpells?: boolean } = {},
 ): Promise<void> {
   await createFound(db, options, hasSpells);
-  const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
-  const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';
-  await db.run(`CREATE OR REPLACE TABLE watched_before AS SELECT *${watchedAt} FROM ${before}`);
+  // By name, so that a result that lacks a column has nulls there.
+  const before =
+    options.before === undefined ? '' : ` UNION ALL BY NAME FROM read_parquet(${quoteLiteral(options.before)})`;
+  await db.run(`CREATE OR REPLACE TABLE watched_before AS
+    (SELECT *, NULL::TIMESTAMPTZ AS watched_at FROM found LIMIT 0)${before}`);
   await db.run(
     `CREATE OR REPLACE TABLE watched AS SELECT *, $1::TIMESTAMPTZ AS watched_at FROM (${readAnalysis('watch_changes')})`,
     [options.now.toISOString()],

@@ -73,7 +73,7 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
   /** When a sample last showed that `changes` of the feed leave out values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
-  /** Changes on the longest page of the feed, and when changes last came behind a page that said that none wait. */
+  /** Changes on the longest page of the feed, and when a page last denied that more changes wait, although some did. */
   z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
   /** Counts of checks over all items, from which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),

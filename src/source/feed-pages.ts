@@ -14,7 +14,7 @@ type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
 interface SeenPages {
   /** Changes on the longest page so far. */
   longest: number;
-  /** True if changes came behind a page that said that none wait. */
+  /** True if a page denied that more changes wait, although some did. */
   isDenying: boolean;
 }
 

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { Database } from '../../src/sql/connection.js';
 import { runHere } from './pricelake.js';
 import { openWatchWorld, type Past, recordListings } from './watch-world.js';
 
@@ -220,6 +221,21 @@ describe('watch', () => {
       'own price 15.0000 → 19.0000',
       `the alarm is unsure now: 10.0000 Alpha: ${alone}`,
     ]);
+  });
+
+  test('compares with a saved result that lacks a column', async () => {
+    const state = join(folder, 'lacking.parquet');
+    const watchAt = async (price: number) => {
+      const file = await list('lacking.csv', ['product,price,lowest', `${PEN},${price},11`]);
+      return JSON.parse((await watch(file, '--unsure', '--json', '--state', state)).stdout).error.facts.rows[0].changes;
+    };
+    await watchAt(19);
+    const db = await Database.open();
+    const saved = `read_parquet('${state}')`;
+    await db.run(`CREATE TABLE saved AS SELECT * EXCLUDE (alarm, unsure_because) FROM ${saved}`);
+    await db.run(`COPY saved TO '${state}' (FORMAT parquet)`);
+    await db.close();
+    expect(await watchAt(15)).toEqual(['own price 19.0000 → 15.0000']);
   });
 
   test('says that no price counts', async () => {

@@ -64,7 +64,7 @@ export async function copyMarket(): Promise<StoryLake> {
   const market = join(tmpdir(), 'market-lake');
   if (!existsSync(market)) {
     const story = await tellMarket();
-    // Another worker may have made it meanwhile.
+    // Another worker may have made it in the meantime.
     await rename(story.lakePath, market).catch((error) => {
       if (!existsSync(market)) throw error;
     });

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const toText = (html: string) => html.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
 
-test('the page tells what changed since watch last ran, and leaves its result as it is; one that cannot be read is none', async () => {
+test('the page tells what changed since watch last ran, and leaves its result as it is; it ignores a result that it cannot read', async () => {
   const before = await stat(`${list}.watch.parquet`);
   const explored = await explore(story, { list });
   const page = toText(await explored.page('/list'));

@@ -6,6 +6,8 @@ export interface House {
   /** Lines of the files that `sync.ts` reaches by its imports, imports of types included. */
   lines: number;
   files: number;
+  /** Lines of the files that `sync-pipeline.ts` reaches: a run with the remote and the histories beside it. */
+  wholeLines: number;
   /** Of these files, those that name an optional capability without being part of it. */
   knowing: string[];
   /** Imports from the folder of a step of a run to that of a later step, as `from -> to`. */
@@ -46,12 +48,16 @@ interface Import {
 export function measureHouse(root: string): House {
   const texts = readSources(root);
   const imports = new Map([...texts].map(([file, text]) => [file, findImports(file, text, texts)]));
-  const start = [...texts.keys()].find((file) => file.endsWith('/run/sync.ts')) as string;
+  const find = (name: string) => [...texts.keys()].find((file) => file.endsWith(name)) as string;
+  const start = find('/run/sync.ts');
   const reached = reach(start, imports);
+  const countReached = (files: Iterable<string>) =>
+    sum([...files].map((file) => countLines(texts.get(file) as string)));
   const shared = /export interface Run \{(.*?)\n\}/s.exec([...texts.values()].join('\n'))?.[1] ?? '';
   const edges = [...reached].flatMap((from) => (imports.get(from) as Import[]).map(({ target }) => [from, target]));
   return {
-    lines: sum([...reached].map((file) => countLines(texts.get(file) as string))),
+    lines: countReached(reached),
+    wholeLines: countReached(reach(find('/run/sync-pipeline.ts'), imports)),
     files: reached.size,
     knowing: [...reached].filter((file) => !OWN.test(file) && knowsCapability(texts.get(file) as string)).sort(),
     against: [...new Set(edges.filter(isAgainst).map((edge) => edge.join(' -> ')))].sort(),

@@ -133,7 +133,7 @@ test('a service that refuses the earlier cursor is asked from the usual one', as
   world.settle(300);
   const newest = world.changes.at(-1);
   await sync();
-  // Of the changes that are read again, some are older than the history by now, but not the newest one.
+  // The service's history no longer has all of the changes that are read again, but it has the newest one.
   world.now = (newest?.observedAt ?? 0n) + 7n * 86_400n * SECOND - 2n * SECOND;
   service.requests.length = 0;
   const { row } = await sync();

@@ -263,7 +263,7 @@ test('a rebuild takes no raw byte for what landed that is another, and names the
   });
 });
 
-/** What is altered in the metaData, the protocol, the files and the transactions of a log. */
+/** Alterations of the metaData, the protocol, the files and the transactions of a log. */
 const ALTERED: [string, RegExp, string][] = [
   ['a schema that is no JSON', /"schemaString":"\{/, '"schemaString":"['],
   ['a schema without fields', /\\"fields\\":/, '\\"felds\\":'],

@@ -94,7 +94,7 @@ const OWN_VALUES: Record<string, RegExp> = {
 /** Analyses that find nothing in these lakes. */
 const EMPTY = ['availability', 'index_contributions', 'persistence', 'reductions', 'stock_moves', 'successors'];
 
-/** What an analysis needs to have an answer. */
+/** Variables without which an analysis returns no rows. */
 async function giveArguments(analysis: string): Promise<string[]> {
   const [, product = ''] = (
     await run('query', ...WHOLE, '--format', 'csv', 'SELECT min(product_id) FROM price_spread')

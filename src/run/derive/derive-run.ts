@@ -29,7 +29,7 @@ export interface DerivedRun {
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
-  /** A sample of the service's items, read meanwhile; undefined where none is compared. */
+  /** A sample of the service's items, read while tables are derived; undefined if the run compares no sample. */
   sampled: AskedSample | undefined;
   /** Files of the service's own products; undefined where none are compared. */
   products: ItemFile[] | undefined;
