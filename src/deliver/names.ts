@@ -1,4 +1,9 @@
 /** Names of formats and warehouses, in a file of their own, so that `--help` loads none of their code. */
+
+/** Catalogs in which tables are registered in place. */
+export const CATALOGS = ['unity', 'glue', 'hive'] as const;
+export type Catalog = (typeof CATALOGS)[number];
+
 export const CONTRACT_FORMATS = [
   'markdown',
   'ddl',
@@ -11,6 +16,8 @@ export const CONTRACT_FORMATS = [
   'databricks',
   'spark',
   'odcs',
+  'dbt',
+  ...CATALOGS,
 ] as const;
 export type ContractFormat = (typeof CONTRACT_FORMATS)[number];
 

@@ -36,6 +36,18 @@ def read_scripts(folder: Path) -> int:
     return statements
 
 
+def read_catalogs(folder: Path) -> int:
+    """Each statement is one that the parser models, and names all tables."""
+    tables = 0
+    for name, dialect in {"unity": "databricks", "glue": "athena", "hive": "hive"}.items():
+        trees = sqlglot.parse((folder / f"{name}.sql").read_text(), dialect=dialect, error_level=sqlglot.ErrorLevel.RAISE)
+        for tree in trees:
+            assert isinstance(tree, sqlglot.exp.Create), (name, tree.sql()[:80])
+            assert tree.find(sqlglot.exp.LocationProperty) is not None, (name, tree.sql()[:80])
+        tables += len(trees)
+    return tables
+
+
 def read_metrics(folder: Path) -> int:
     families = {family.name: family for family in text_string_to_metric_families((folder / "prices.prom").read_text())}
     value = lambda name: families[name].samples[0].value  # noqa: E731
@@ -99,5 +111,6 @@ def read_lineage(folder: Path) -> int:
 folder = Path(sys.argv[1])
 scripts = ", ".join(sorted({file.stem.split("-")[0] for file in folder.glob("*.sql")}))
 note("sqlglot", version("sqlglot"), f"load scripts for {scripts}", f"{read_scripts(folder)} statements parsed, none run")
+note("sqlglot", version("sqlglot"), "catalog statements for unity, glue, hive", f"{read_catalogs(folder / 'catalogs')} statements parsed, none run")
 note("prometheus_client", version("prometheus_client"), "metrics of runs", f"{read_metrics(folder)} metrics read")
 note("openlineage-python", version("openlineage-python"), "events of runs", f"{read_lineage(folder)} facets valid")

@@ -1,12 +1,12 @@
-/** Writes what other programs take: load scripts, metrics, lineage and a data contract, of a lake after three runs. */
-import { mkdir, writeFile } from 'node:fs/promises';
+/** Writes what other programs take: load scripts, metrics, lineage, a data contract, a source of dbt and statements of catalogs, of a lake after three runs. */
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { loadWarehouse } from '../../src/cli/actions/load-warehouse.js';
 import { showSchema } from '../../src/cli/actions/show-schema.js';
 import { openLineage } from '../../src/cli/observers/lineage.js';
 import { openMetricsFile } from '../../src/cli/observers/metrics.js';
 import { watchRun } from '../../src/cli/observers/watch-run.js';
-import { WAREHOUSES } from '../../src/deliver/names.js';
+import { CATALOGS, WAREHOUSES } from '../../src/deliver/names.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { openContext } from '../cli/open-context.js';
@@ -47,6 +47,14 @@ try {
     }
   }
   await showSchema({ format: 'odcs', output: path.join(out, 'contract.odcs.yaml') }, openContext(true));
+  const lake = path.join(out, 'lake');
+  await cp(lakePath, lake, { recursive: true });
+  await mkdir(path.join(out, 'catalogs'));
+  for (const format of CATALOGS) {
+    const output = path.join(out, 'catalogs', `${format}.sql`);
+    await showSchema({ format, base: 's3://bucket/lake', output }, openContext(true));
+  }
+  await showSchema({ format: 'dbt', base: lake, output: path.join(out, 'sources.yml') }, openContext(true));
   await writeFile(path.join(out, 'done'), '');
 } finally {
   await world.close();

@@ -11,14 +11,19 @@ export const schema = declareCommand({
   options: {
     format: choice(
       CONTRACT_FORMATS,
-      'ddl: CREATE TABLE for DuckDB; json: JSON Schema of a row; spark: StructType as JSON; odcs: data contract',
+      'ddl: CREATE TABLE for DuckDB; json: JSON Schema of a row; spark: StructType as JSON; odcs: data contract; dbt: a source with tests; unity, glue, hive: statements that register the tables in place',
       { default: 'markdown' },
     ),
+    base: text('dbt and catalogs: address of the lake as they see it, such as s3://bucket/lake'),
     output: file('Write to this file'),
   },
   examples: [
     ['pricelake schema price_spread', 'Columns and their meaning'],
     ['pricelake schema --format bigquery', 'CREATE TABLE for all tables, with exact types'],
+    [
+      'pricelake schema --format glue --base s3://bucket/lake',
+      'Register all tables in the AWS Glue catalog with Athena',
+    ],
     ['pricelake schema items --format arrow --output items.arrows', 'An Arrow stream with no rows'],
   ],
   notes:

@@ -1,0 +1,65 @@
+import { PricelakeError } from '../io/errors.js';
+import type { ColumnType, TableSchema } from '../tables/schemas.js';
+import type { Catalog } from './names.js';
+import { SQL_DIALECTS } from './sql-dialects.js';
+
+const { quote, quoteText } = SQL_DIALECTS.databricks;
+
+/** Types of Hive 4, which reads instants of Parquet files in UTC. */
+const HIVE_TYPES: Record<ColumnType, string> = {
+  ...SQL_DIALECTS.databricks.types,
+  'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP',
+};
+
+interface CatalogForm {
+  /** Addresses that the catalog reads, with an example. Quotes and white space are refused. */
+  base: { pattern: RegExp; example: string };
+  /** A statement that registers the table where it is. */
+  register: (schema: TableSchema, location: string) => string;
+}
+
+const address = (schemes: string) => new RegExp(`^(${schemes})://[\\w.@-]*(/[\\w.=+@~-]+)*$`);
+
+const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
+  // Columns and their descriptions come from Delta's log.
+  unity: {
+    base: { pattern: address('s3|gs|abfss|r2'), example: 's3://bucket/lake' },
+    register: ({ table, description }, location) =>
+      `CREATE TABLE ${quote(table)}\nUSING DELTA\nCOMMENT ${quoteText(description)}\nLOCATION ${quoteText(location)}`,
+  },
+  glue: {
+    base: { pattern: address('s3'), example: 's3://bucket/lake' },
+    register: ({ table }, location) =>
+      `CREATE EXTERNAL TABLE ${quote(table)}\nLOCATION ${quoteText(`${location}/`)}\nTBLPROPERTIES ('table_type' = 'DELTA')`,
+  },
+  // Each file holds all columns, so the table has no partitions.
+  hive: {
+    base: { pattern: address('s3a?|gs|abfss?|hdfs|file'), example: 's3a://bucket/lake' },
+    register: ({ table, description, columns }, location) => {
+      const lines = columns.map(
+        (column) => `  ${quote(column.name)} ${HIVE_TYPES[column.type]} COMMENT ${quoteText(column.description)}`,
+      );
+      return `CREATE EXTERNAL TABLE ${quote(table)} (\n${lines.join(',\n')}\n)\nCOMMENT ${quoteText(description)}\nSTORED AS PARQUET\nLOCATION ${quoteText(location)}`;
+    },
+  },
+};
+
+/**
+ * Writes the statements that register tables in a catalog, in place.
+ * @param base address of the lake as the catalog sees it
+ * @throws PricelakeError `usage` for an address that the catalog can't read, or that can't be part of a statement
+ */
+export function writeCatalogStatements(
+  schemas: readonly TableSchema[],
+  catalog: Catalog,
+  base: string | undefined,
+): string {
+  const form = CATALOG_FORMS[catalog];
+  const place = base?.replace(/\/+$/, '') ?? '';
+  if (!form.base.pattern.test(place)) {
+    throw new PricelakeError('usage', `--format ${catalog} needs the address of the lake's files`, {
+      hint: `Pass the address as the catalog sees it, such as --base ${form.base.example}.`,
+    });
+  }
+  return schemas.map((schema) => `${form.register(schema, `${place}/${schema.table}`)};\n`).join('\n');
+}

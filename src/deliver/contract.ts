@@ -1,0 +1,62 @@
+import { stringify } from 'lossless-json';
+import { PricelakeError } from '../io/errors.js';
+import { PRICELAKE_VERSION } from '../io/package-path.js';
+import type { TableSchema } from '../tables/schemas.js';
+import { writeCatalogStatements } from './catalogs.js';
+import { writeDbt } from './dbt.js';
+import { describeJson, describeSparkSchema } from './json-schema.js';
+import { writeMarkdown } from './markdown.js';
+import { CATALOGS, type ContractFormat } from './names.js';
+import { writeOdcs } from './odcs.js';
+import { SQL_DIALECTS, writeSql } from './sql-dialects.js';
+
+export interface ContractForm {
+  format: ContractFormat;
+  /** True if one table was asked for. */
+  isOne: boolean;
+  /** Address of the lake as another system sees it. */
+  base: string | undefined;
+}
+
+/**
+ * Writes the contracts of tables in the words of another system.
+ * @throws PricelakeError `usage` for a base that the format lacks, has no use for, or can't read
+ */
+export async function writeContracts(
+  schemas: TableSchema[],
+  { format, isOne, base }: ContractForm,
+): Promise<string | Uint8Array> {
+  refuseUselessBase(format, base);
+  switch (format) {
+    case 'markdown':
+      return schemas.map(writeMarkdown).join('\n');
+    case 'json':
+      return `${stringify(describeJson(schemas, isOne))}\n`;
+    case 'spark': {
+      const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)] as const);
+      return `${JSON.stringify(isOne ? all[0]?.[1] : Object.fromEntries(all))}\n`;
+    }
+    case 'odcs':
+      return writeOdcs(schemas, PRICELAKE_VERSION);
+    case 'dbt':
+      return writeDbt(schemas, base);
+    case 'unity':
+    case 'glue':
+    case 'hive':
+      return writeCatalogStatements(schemas, format, base);
+    case 'arrow':
+      // Its library is large.
+      return (await import('./arrow-schema.js')).writeArrowSchema(schemas[0] as TableSchema);
+    default:
+      return schemas.map((schema) => writeSql(schema, SQL_DIALECTS[format])).join('\n');
+  }
+}
+
+/** An option that would change nothing is refused. */
+function refuseUselessBase(format: ContractFormat, base: string | undefined): void {
+  const formats: ContractFormat[] = ['dbt', ...CATALOGS];
+  if (base === undefined || formats.includes(format)) return;
+  throw new PricelakeError('usage', `--base has no meaning for --format ${format}`, {
+    hint: `It belongs to the formats ${formats.join(', ')}.`,
+  });
+}
