@@ -10,9 +10,9 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { pipelineSchema } from '../src/config/pipeline-schema.js';
 import { realIo } from '../src/io/io.js';
-import { withRemote } from '../src/remote/remote.js';
-import { syncPipeline } from '../src/run/sync-pipeline.js';
 import { startSandbox } from '../src/sandbox/start.js';
+import { syncWithWings } from '../src/wings/index.js';
+import { withRemote } from '../src/wings/remote/remote.js';
 import { startS3, withCredentials } from '../test/remote/s3-server.js';
 
 const { values } = parseArgs({
@@ -38,7 +38,7 @@ function machine(name: string) {
   return { ...pipeline, file: 'bench.yaml', source: { ...pipeline.source, apiKey: sandbox.keys.live } };
 }
 
-const sync = (name: string) => syncPipeline(machine(name), io);
+const sync = (name: string) => syncWithWings(machine(name), io);
 const advance = () => sandbox.advance({ hours: 6, changes });
 const isDataFile = (key: string) => key.endsWith('.parquet') && !key.includes('_delta_log');
 

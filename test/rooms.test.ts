@@ -37,7 +37,7 @@ describe.each(rooms.slice(1))('room %s', (room) => {
   });
 });
 
-test('the rooms stand on seven floors', () => {
+test('the rooms stand on eight floors', () => {
   const floors = new Map<string, number>();
   for (const room of [...rooms].reverse()) {
     const below = (lists.get(`src/${room}/**`) ?? []).map(
@@ -45,6 +45,6 @@ test('the rooms stand on seven floors', () => {
     );
     floors.set(room, 1 + Math.max(0, ...below));
   }
-  // cli, the seventh, may import every room and has no list.
-  expect(Math.max(...floors.values())).toBe(6);
+  // cli, the eighth, may import every room and has no list.
+  expect(Math.max(...floors.values())).toBe(7);
 });

@@ -39,7 +39,7 @@ const OF_KIND: Record<(typeof ENTRY_KINDS)[number], RunEntry> = {
   begin: { type: 'begin', runNumber: 1n, runId: 'r', at: AT, pipeline: 'p', cursorFrom: null },
   note: { type: 'try', at: AT },
   ask: { type: 'feed.done', cursor: 1n, complete: true, at: AT, calls: 1 },
-  land: { type: 'events.done' },
+  land: { type: 'source.done', source: 's' },
   datasets: { type: 'datasets', readAt: AT, answer: '[]', calls: 1 },
   read: { type: 'hydrate.again', items: 1, calls: 1 },
   'hydrate.done': { type: 'hydrate.done', calls: 1 },

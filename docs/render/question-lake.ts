@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { realIo } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { startSandbox } from '../../src/sandbox/start.js';
+import { syncWithWings } from '../../src/wings/index.js';
 
 const START = Date.parse('2026-11-20T06:00:00Z');
 const HOURS = 48;
@@ -35,7 +35,7 @@ export async function makeQuestionLake(): Promise<QuestionLake> {
     proof: { sample: 0, products: false },
   });
   const sync = () =>
-    syncPipeline({ ...pipeline, file: 'prices.yaml', source: { ...pipeline.source, apiKey: sandbox.keys.live } }, io);
+    syncWithWings({ ...pipeline, file: 'prices.yaml', source: { ...pipeline.source, apiKey: sandbox.keys.live } }, io);
   try {
     await sync();
     await sandbox.advance({ hours: HOURS });

@@ -9,6 +9,7 @@ import { bindModel } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { code } from '../sql/sql.js';
 import { fitName, type Mapping } from '../tables/item-names.js';
+import { CHANGE_ORIGINS, type ChangeOrigin } from '../tables/table.js';
 import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
 import { quoteFile } from './observe.js';
@@ -35,8 +36,6 @@ export interface TypedFile {
  * them. The other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
-export const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
-export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 
 export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
   return (CHANGE_ORIGINS as readonly Origin[]).includes(origin);

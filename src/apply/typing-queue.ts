@@ -1,17 +1,9 @@
 import type { Database } from '../sql/connection.js';
 import type { ItemValue, Mapping } from '../tables/item-names.js';
-import type { AnswerName, LookAtRow } from '../tables/table.js';
+import type { AnswerName, ChangeOrigin, LookAtRow } from '../tables/table.js';
 import { isCsv, type Look, observeCsv, observeRows } from './observe.js';
 import { detectShape, listAbsent, type ObservedFields, observeRow } from './shape.js';
-import {
-  type ChangeOrigin,
-  type Origin,
-  quoteTask,
-  type TypedFile,
-  type TypingSource,
-  type TypingTask,
-  typeFiles,
-} from './type-file.js';
+import { type Origin, quoteTask, type TypedFile, type TypingSource, type TypingTask, typeFiles } from './type-file.js';
 
 /** A landed file of items. */
 export interface LandedItems {

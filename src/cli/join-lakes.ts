@@ -4,9 +4,9 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { isAddress } from '../io/path-fault.js';
 import { type Lake, openLake } from '../lake/lake.js';
-import type { Cache } from '../remote/cached-lake.js';
 import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES } from '../tables/table.js';
+import type { Cache } from '../wings/remote/index.js';
 import type { CommandContext } from './command.js';
 
 export interface RemoteSource {
@@ -57,7 +57,7 @@ export async function joinLakes(
 
 /** Brings all files of a remote to the cache. */
 export async function fetchRemote({ address, cache, io }: RemoteSource): Promise<Lake> {
-  const { readRemote } = await import('../remote/cached-lake.js');
+  const { readRemote } = await import('../wings/remote/index.js');
   return readRemote(address, cache, io, async (cached) => {
     await cached.bring(TABLE_NAMES);
     return cached.lake;

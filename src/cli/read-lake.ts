@@ -5,9 +5,9 @@ import { explainFileFault, isLostFile } from '../lake/file-fault.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
 import { createTableViews } from '../lake/views.js';
-import type { CachedLake } from '../remote/cached-lake.js';
 import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
+import type { CachedLake } from '../wings/remote/index.js';
 import type { RemoteSource } from './join-lakes.js';
 import type { Output } from './output/output.js';
 
@@ -49,7 +49,7 @@ export interface OpenedLake {
 export async function readLake<T>(options: ReadOptions, action: (opened: OpenedLake) => Promise<T>): Promise<T> {
   if (options.remote === undefined) return readOpened(await openLake(options.path, { create: false }), options, action);
   const { address, cache, io } = options.remote;
-  const { readRemote } = await import('../remote/cached-lake.js');
+  const { readRemote } = await import('../wings/remote/index.js');
   return readRemote(address, cache, io, (cached) => readOpened(cached.lake, options, action, cached));
 }
 

@@ -1,6 +1,6 @@
 import { countOf, formatCount } from '../formats/count.js';
 import type { RunRow } from '../run/prove/run-record.js';
-import type { SyncReport } from '../run/sync-pipeline.js';
+import type { SyncReport } from '../wings/index.js';
 import { RawJson } from './json-text.js';
 import { hangText, wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';

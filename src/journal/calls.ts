@@ -4,7 +4,7 @@ import type { counted, Part } from './run-entry.js';
 /** The calls of a run, over all the processes that worked on it. */
 export interface Calls {
   tries: number;
-  /** Includes calls of backfills that the run took over. */
+  /** Includes calls that brought changes of sources before the run. */
   made: number;
   /** Calls known to have brought no 200. A killed process leaves no count. */
   refused: number;
@@ -18,7 +18,7 @@ export const CALLS: Part<Calls> = {
   start: NO_CALLS,
   step(calls, entry) {
     if (entry.type === 'try') return beginTry(calls);
-    if (entry.type === 'backfill') return { ...calls, made: calls.made + entry.made };
+    if (entry.type === 'source.done') return { ...calls, made: calls.made + (entry.spent?.made ?? 0) };
     if (!('calls' in entry)) return calls;
     return countOn(calls, entry.calls, entry.type === 'calls' ? entry.refused : calls.now.refused);
   },

@@ -1,4 +1,3 @@
-import type { Chain } from './journal.js';
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
 /** The landed part of the feed of a dataset, or of all. */
@@ -78,21 +77,3 @@ function addPage(feed: Feed, { dataset, after, nextCursor, hasMore, ...page }: E
     starts: before?.nextCursor === after ? feed.starts : [...feed.starts, after],
   };
 }
-
-/** The changes of webhooks' events that a run has taken over. */
-export interface Events {
-  keys: Chain<string> | undefined;
-  changes: number;
-  bytes: number;
-  isDone: boolean;
-}
-
-export const EVENTS: Part<Events> = {
-  start: { keys: undefined, changes: 0, bytes: 0, isDone: false },
-  step(events, entry) {
-    if (entry.type === 'events.done') return { ...events, isDone: true };
-    if (entry.type !== 'event') return events;
-    const { key, rows, end: bytes } = entry;
-    return { ...events, keys: { value: key, before: events.keys }, changes: events.changes + rows, bytes };
-  },
-};

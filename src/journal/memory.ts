@@ -54,8 +54,8 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The rows of all runs up to this one are in table `runs`. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** Items whose histories a published run has taken over, as ids with commas between: there may be a million. */
-  z.strictObject({ type: z.literal('histories'), items: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
+  /** What a source has brought to a published run, as ids with commas between: there may be a million. */
+  z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
   /** The plan of the account as the service at `from` sent it, exact JSON text. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),
   z.strictObject({
@@ -84,7 +84,8 @@ type MemoryEntry = z.infer<typeof memoryEntry>;
 /** The memory of a lake. Rows of idle runs and the seconds of steps are nowhere else; a loss of the rest costs calls or time. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
-  histories: Chain<string> | undefined;
+  /** By source. */
+  brought: ReadonlyMap<string, Chain<string>>;
   plan: { seenAt: Date; text: string; from?: string | undefined } | undefined;
   /** By name, the newest last. */
   broken: ReadonlyMap<string, BrokenExport>;
@@ -103,7 +104,7 @@ export interface LakeMemory {
 }
 
 const NOTHING: LakeMemory = {
-  ...{ idleRuns: undefined, histories: undefined, plan: undefined, broken: new Map(), counts: undefined },
+  ...{ idleRuns: undefined, brought: new Map(), plan: undefined, broken: new Map(), counts: undefined },
   probedAt: undefined,
   partialAt: undefined,
   ...{ longestPage: 0, deniedMoreAt: undefined },
@@ -141,8 +142,11 @@ function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
       const waiting = rows.filter(({ run_number }) => run_number > entry.runNumber);
       return { ...memory, idleRuns: chain(waiting), ...supersede(rows.length - waiting.length + 1) };
     }
-    case 'histories':
-      return { ...memory, histories: { value: entry.items, before: memory.histories } };
+    case 'brought': {
+      const { source, ids } = entry;
+      const all = { value: ids, before: memory.brought.get(source) };
+      return { ...memory, brought: new Map(memory.brought).set(source, all) };
+    }
     case 'plan': {
       const plan = { seenAt: new Date(entry.seenAt), text: entry.text, from: entry.from };
       return { ...memory, plan, ...supersede(memory.plan === undefined ? 0 : 1) };
@@ -214,7 +218,7 @@ async function compact(lake: Lake, file: string, memory: LakeMemory): Promise<vo
 
 function listEntries({
   idleRuns,
-  histories,
+  brought,
   plan,
   broken,
   counts,
@@ -224,10 +228,9 @@ function listEntries({
   deniedMoreAt,
   tries,
 }: LakeMemory): MemoryEntry[] {
-  const items = listChain(histories).join(',');
   return [
     ...listChain(idleRuns).map((row): MemoryEntry => ({ type: 'idle', row })),
-    ...(items === '' ? [] : [{ type: 'histories', items } as const]),
+    ...[...brought].map(([source, ids]): MemoryEntry => ({ type: 'brought', source, ids: listChain(ids).join(',') })),
     ...(plan === undefined ? [] : [{ ...plan, type: 'plan', seenAt: plan.seenAt.toISOString() } as const]),
     ...[...broken.values()].map(({ at, ...one }): MemoryEntry => ({ type: 'broken', ...one, at: at.toISOString() })),
     ...(counts === undefined ? [] : [{ type: 'counts', text: counts } as const]),
@@ -251,9 +254,9 @@ export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun
   return listChain(idleRuns).filter(({ run_number }) => run_number > published);
 }
 
-/** Items whose histories have been read. */
-export function* listReadHistories({ histories }: LakeMemory): Generator<bigint> {
-  for (const items of listChain(histories)) for (const id of items.split(',')) yield BigInt(id);
+/** Ids of what a source has brought to published runs. */
+export function* listBrought({ brought }: LakeMemory, source: string): Generator<bigint> {
+  for (const ids of listChain(brought.get(source))) for (const id of ids.split(',')) yield BigInt(id);
 }
 
 /** Exports that broke off in earlier runs, newest first. */

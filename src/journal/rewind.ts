@@ -31,7 +31,7 @@ const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
  * Goes back to before the first of the altered entries, and keeps the exports behind it. An export that was altered
  * counts as one that broke off: its begin stays, because its rows are counted and billed.
  * @param altered indexes of entries
- * @returns undefined if this would lose what can't be read again: an export of changed items, or histories of a backfill
+ * @returns undefined if this would lose what can't be read again: an export of changed items, or what a source spent calls on
  */
 export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
   const named = altered.flatMap((index) => entries[index] ?? []);
@@ -48,7 +48,7 @@ export function rewindEntries(entries: readonly RunEntry[], altered: readonly nu
 
 function isIrreplaceable(entry: RunEntry): boolean {
   if (entry.type === 'hydrate.page') return isHydrationExport(entry.file);
-  return entry.type === 'hydrate.export' || entry.type === 'backfill';
+  return entry.type === 'hydrate.export' || (entry.type === 'source.done' && entry.spent !== undefined);
 }
 
 /** Puts a shorter journal in the place of a run's. Bytes that it doesn't name are cut off as their files are opened. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { findNameFault, quotePath } from '../io/inner-path.js';
-import { RUN_MODES } from '../tables/table.js';
+import { CHANGE_ORIGINS, RUN_MODES } from '../tables/table.js';
 
 /** int64 as decimal text, because JSON's numbers can't hold it. */
 export const int64Text = z
@@ -141,23 +141,27 @@ export const runEntry = z.discriminatedUnion('type', [
     end: z.number(),
     ...range,
   }),
-  /** A webhook event, its changes copied. */
-  note('event', { key: fileName, rows: z.number(), end: z.number(), ...range }),
-  note('events.done', {}),
   asked('feed.done', { cursor: int64Text, complete: z.boolean(), at: z.string() }),
   /** The item of a website that was seen last: its source, and when; null if the website lists none. */
   asked('probe.site', { site: int64Text, source: int64Text.nullable(), seenAt: z.string().nullable() }),
   asked('probe.done', {}),
-  /** Histories of chosen items that the run has taken over. */
-  note('backfill', {
+  /** Changes of a source beside the feed, by what they came with. */
+  note('source.rows', {
+    source: z.string(),
+    origin: z.enum(CHANGE_ORIGINS),
+    file: fileName,
+    key: fileName,
     rows: z.number(),
-    bytes: z.number(),
+    end: z.number(),
     ...range,
-    /** Calls that brought them, by our count and by the service's. */
-    made: z.number(),
-    counted: int64Text,
-    /** Items whose histories were not asked for yet, for lack of calls. */
-    left: z.number(),
+  }),
+  /** All that waited at the source has landed. */
+  note('source.done', {
+    source: z.string(),
+    /** Calls that brought it before the run, by our count and by the service's. */
+    spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
+    /** What the source leaves to later runs, and why. */
+    remark: z.string().optional(),
   }),
   /** Pages of items that changed since a time (null: all), and when the newest of them did. */
   note('poll.round', { since: z.string().nullable(), newest: z.string().nullable(), dataset }),

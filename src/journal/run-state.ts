@@ -1,11 +1,12 @@
 import type { DatasetSelection } from '../tables/table.js';
 import { CALLS, USAGE } from './calls.js';
 import { EXPORTS, listEnded } from './exports.js';
-import { EVENTS, FEED } from './feed.js';
+import { FEED } from './feed.js';
 import type { Fold } from './journal.js';
 import { LISTING } from './listing.js';
 import { COMPARISONS, countBytes, HYDRATION, PAGES, POLLS, PROBES, WATERMARK } from './reads.js';
 import { type EntryOf, type Part, type RunEntry, runEntry } from './run-entry.js';
+import { SOURCES, sumSources } from './sources.js';
 import { findNext, type RunStage } from './transitions.js';
 
 type Decision = Pick<EntryOf<'decision'>, 'mode' | 'reason' | 'added' | 'overlap'> & { isOfThisTry: boolean };
@@ -44,9 +45,8 @@ const PARTS = {
   triedAt: TRIED,
   /** Its mode, and why. */
   decision: DECISION,
-  events: EVENTS,
-  /** Histories of chosen items that it has taken over. */
-  histories: keepLast('backfill'),
+  /** Changes of sources beside the feed. */
+  sources: SOURCES,
   watermark: WATERMARK,
   exports: EXPORTS,
   polls: POLLS,
@@ -170,7 +170,7 @@ export function readSelection({ datasets }: Pick<EntryOf<'begin'>, 'datasets'>):
 }
 
 /** Rows by what brought them. */
-export const LANDED_KINDS = ['exports', 'feed', 'events', 'histories', 'polled', 'listed', 'hydrated'] as const;
+export const LANDED_KINDS = ['exports', 'feed', 'sources', 'polled', 'listed', 'hydrated'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 
 /** Rows and bytes that have landed. */
@@ -180,9 +180,10 @@ export interface LandedRows {
 }
 
 /** Counts whole exports and those that the service cut, but no lost ones. */
-export function countLanded({ exports, feed, events, histories, pages }: RunProgress): Record<LandedKind, LandedRows> {
+export function countLanded({ exports, feed, sources, pages }: RunProgress): Record<LandedKind, LandedRows> {
   const ended = listEnded(exports);
   const segments = ended.flatMap((one) => one.segments);
+  const { rows, bytes } = sumSources(sources);
   const ofPages = (kind: 'poll' | 'listing' | 'hydrate') => ({
     rows: pages[kind].rows,
     bytes: countBytes(pages[kind]),
@@ -193,8 +194,7 @@ export function countLanded({ exports, feed, events, histories, pages }: RunProg
       bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
     },
     feed: { rows: BigInt(feed.changes), bytes: feed.bytes },
-    events: { rows: BigInt(events.changes), bytes: events.bytes },
-    histories: { rows: BigInt(histories?.rows ?? 0), bytes: histories?.bytes ?? 0 },
+    sources: { rows, bytes },
     polled: ofPages('poll'),
     listed: ofPages('listing'),
     hydrated: ofPages('hydrate'),

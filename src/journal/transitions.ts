@@ -12,7 +12,7 @@ const KINDS = {
   begin: 'begin',
   ...ofKind('note', 'try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen'),
   ...ofKind('ask', 'watermark', 'feed.bound', 'feed.part', 'feed.page', 'feed.done', 'probe.site', 'probe.done'),
-  ...ofKind('land', 'events.done', 'event', 'backfill', 'poll.round', 'poll.page', 'poll.done'),
+  ...ofKind('land', 'source.rows', 'source.done', 'poll.round', 'poll.page', 'poll.done'),
   ...ofKind('land', 'shards', 'export.begin', 'export.segment', 'export.cut', 'export.done'),
   datasets: 'datasets',
   ...ofKind('read', 'normalize', 'listing.counts', 'listing.plan', 'listing.page', 'listing.read'),

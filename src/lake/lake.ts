@@ -15,7 +15,7 @@ export type { Lake } from '../tables/layout.js';
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
 /** Raise it when older lakes can no longer be read: `rebuild` then makes their tables again. */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 /** Text of the marker, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
 const markerSchema = z.strictObject({ format: z.literal('pricelake'), version: z.int() });

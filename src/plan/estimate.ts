@@ -29,8 +29,8 @@ export interface Ahead {
   probes?: number | undefined;
   /** Whole reads of items about which changes say too little. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
-  /** Histories of `asked` items, one call each, and the calls around them. No call is left for `left` items. */
-  histories?: { asked: number; calls: number; left: number } | undefined;
+  /** What sources beside the feed ask for around the run. */
+  sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
   /** Calls of a run beside items and changes, as are `facets`, `products` and `sample`. */
@@ -57,7 +57,7 @@ const CHANGES_A_PAGE = 1_000;
 
 /** Lists a run's steps in order, with the cost of each. */
 export function estimateSteps(ahead: Ahead): Step[] {
-  const { exports, pages, changedItems: changed, listing, changes, hydration, histories, publishes } = ahead;
+  const { exports, pages, changedItems: changed, listing, changes, hydration, sources = [], publishes } = ahead;
   const steps = [
     price('plan', ahead.plan ? 1 : 0, true, 'limits and usage'),
     price('watermark', ahead.lowWatermark ?? 0, true, 'the newest change before items are read'),
@@ -69,7 +69,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
     price('probe', ahead.probes ?? 0, true, 'when each website was last seen'),
     listing && price('listing', listing.calls, false, listing.basis),
     hydration && price('hydrate', hydration.calls, hydration.exact, hydration.reason, hydration.rows),
-    histories && price('histories', histories.calls, false, explainHistories(histories)),
+    ...sources.map(({ step, calls, basis }) => price(step, calls, false, basis)),
     price('datasets', ahead.datasets, true, 'current descriptions'),
     price('facets', ahead.facets, true, "the service's counts, to compare with the copy"),
     price('products', ahead.products, publishes, "the service's grouping, to compare with ours"),
@@ -86,10 +86,6 @@ function price(step: string, calls: number, exact: boolean, basis: string, expor
 
 function explainChanges({ exact, count }: Count): string {
   return `${exact ? '' : 'about '}${countOf(count, 'change')} to apply`;
-}
-
-function explainHistories({ left }: { left: number }): string {
-  return `histories of items, one call each, and a run that adds them${left === 0 ? '' : `; ${left} left for later`}`;
 }
 
 /** Even no rows take one page. The page size is the feed's by default. */

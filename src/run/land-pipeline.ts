@@ -2,7 +2,6 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { sumLanded } from '../journal/run-state.js';
 import { explainSystemFault } from '../lake/faults.js';
-import { withRemote } from '../remote/remote.js';
 import { isIdle, landRun, landRunDatasets } from './land/land-run.js';
 import { NO_DEADLINE } from './open/deadline.js';
 import { dropIdleRun, type OpenedRun, openRun } from './open/open-run.js';
@@ -40,35 +39,32 @@ export function landPipeline(
     deadline = NO_DEADLINE,
     connect = deadline.connect,
     caps = {},
-  }: Pick<SyncOptions, 'deadline' | 'connect' | 'caps'> = {},
+    wings,
+  }: Pick<SyncOptions, 'deadline' | 'connect' | 'caps' | 'wings'> = {},
 ): Promise<LandReport> {
-  return explainSystemFault(pipeline.lake.path, () =>
-    withRemote(pipeline.lake, io, signal, async (remote, stop) => {
-      const { step, remember } = timeTry(io);
-      const opened = await step('open', () =>
-        openRun(pipeline, deadline.limitIo(io), { signal: stop, connect, bring: remote?.bring }),
-      );
-      const { world, found, ledger, engine } = opened;
-      const land = async (): Promise<LandReport> => {
-        engine.typing.leaveItems();
-        const landed = await step('land', async () => {
-          const planned = await openPlan(world, found, ledger, engine.graph, caps);
-          return landRun(world, found, ledger, engine, planned);
-        });
-        const isNew = !(await isIdle(found, ledger.landing, landed));
-        if (isNew) {
-          await landRunDatasets(world, ledger.landing, landed.account);
-          await remote?.saveLanding();
-        } else await dropIdleRun(world.io, found.lake, ledger);
-        return describe(opened, isNew);
-      };
-      try {
-        return await remember(opened, land);
-      } finally {
-        await opened.close();
-      }
-    }),
-  );
+  return explainSystemFault(pipeline.lake.path, async () => {
+    const { step, remember } = timeTry(io);
+    const opened = await step('open', () => openRun(pipeline, deadline.limitIo(io), { signal, connect, wings }));
+    const { world, found, ledger, engine } = opened;
+    const land = async (): Promise<LandReport> => {
+      engine.typing.leaveItems();
+      const landed = await step('land', async () => {
+        const planned = await openPlan(world, found, ledger, engine.graph, caps);
+        return landRun(world, found, ledger, engine, planned);
+      });
+      const isNew = !(await isIdle(found, ledger.landing, landed));
+      if (isNew) {
+        await landRunDatasets(world, ledger.landing, landed.account);
+        await wings?.store?.saveLanding();
+      } else await dropIdleRun(world, found.lake, ledger);
+      return describe(opened, isNew);
+    };
+    try {
+      return await remember(opened, land);
+    } finally {
+      await opened.close();
+    }
+  });
 }
 
 function describe({ ledger: { landing }, resumed }: OpenedRun, landed: boolean): LandReport {

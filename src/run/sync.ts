@@ -4,6 +4,8 @@ import type { Io } from '../io/io.js';
 import type { RunStep } from '../journal/tries.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
+import { explainDamage } from '../lake/damage.js';
+import { explainSystemFault } from '../lake/faults.js';
 import type { Lake } from '../lake/lake.js';
 import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
@@ -16,6 +18,7 @@ import { deriveRun } from './derive/derive-run.js';
 import { isIdle, landRun } from './land/land-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
 import { dropIdleRun, type OpenOptions, openRun } from './open/open-run.js';
+import type { Wings } from './open/wings.js';
 import { openPlan } from './plan/open-plan.js';
 import { proveRun } from './prove/prove-run.js';
 import { describeRun, type RunRow } from './prove/run-record.js';
@@ -41,47 +44,47 @@ export interface SyncOptions {
   caps?: RunCaps;
   /** Makes the client; default: of the service that the pipeline names. */
   connect?: OpenOptions['connect'];
+  /** What else plugs into the run; default: nothing. */
+  wings?: Wings;
   /** Gets the time that each step took, even one that failed. */
   onStep?: (step: RunStep, seconds: number) => void;
-}
-
-/** A place beside this disk that keeps copies of the files of a lake. */
-export interface Store {
-  /** Fetches data files that are not on this disk. */
-  bring: OpenOptions['bring'];
-  /** Keeps what has landed, before tables that follow from it are published. */
-  saveLanding(): Promise<void>;
-  /** Publishes there what the run has published here. */
-  publish(): Promise<void>;
 }
 
 /**
  * The story of a run: open the lake, plan, land what is new by the plan, and apply it to the rows so far. Then derive the
  * tables of the next version beside the lake, prove them, and publish. Each step takes the values of those before it.
  * The journal has all that lasts, so a run that was stopped anywhere continues from there.
- * @throws PricelakeError what the steps throw
+ * @throws PricelakeError `disk_full`, `open_files`, `out_of_memory` or `lake_read_only` for what the machine refuses,
+ *   `lake_invalid` for damaged files of tables, and what the steps throw
  */
-export async function syncLake(
+export function syncPipeline(
+  pipeline: Pipeline,
+  io: Io,
+  signal?: AbortSignal,
+  options: SyncOptions = {},
+): Promise<RunReport> {
+  const { path } = pipeline.lake;
+  return explainSystemFault(path, () => explainDamage(path, () => syncLake(pipeline, io, signal, options)));
+}
+
+async function syncLake(
   pipeline: Pipeline,
   io: Io,
   signal: AbortSignal | undefined,
-  { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {}, onStep }: SyncOptions,
-  store?: Store,
+  { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {}, onStep, wings }: SyncOptions,
 ): Promise<RunReport> {
   const { step, remember } = timeTry(io, onStep);
   const opening = publishHeld
     ? { connect: () => createOfflineClient('--publish-held'), requiresHeld: true }
     : { connect };
-  const opened = await step('open', () =>
-    openRun(pipeline, deadline.limitIo(io), { signal, bring: store?.bring, ...opening }),
-  );
+  const opened = await step('open', () => openRun(pipeline, deadline.limitIo(io), { signal, wings, ...opening }));
   const { world, found, ledger, engine, lock, stop, resumed } = opened;
   const pause = () => {
     stop.throwIfAborted();
     deadline.check();
   };
   const endIdle = async (row: RunRow): Promise<RunReport> => {
-    await dropIdleRun(world.io, found.lake, ledger);
+    await dropIdleRun(world, found.lake, ledger);
     await ledger.memory.append({ type: 'idle', row });
     await refreshPointer(found.lake, await readCredits(engine.graph.db, found.lake));
     return { published: false, resumed, row, checks: [] };
@@ -106,9 +109,9 @@ export async function syncLake(
     );
     pause();
     await step('publish', async () => {
-      await store?.saveLanding();
-      await publishRun(world.io, found, ledger, engine.graph, proved);
-      await store?.publish();
+      await wings?.store?.saveLanding();
+      await publishRun(world, found, ledger, engine.graph, proved);
+      await wings?.store?.publish();
     });
     // Joins the small files of tables that have many. Costs nothing where there are few.
     const targetBytes = pipeline.lake.targetFileSize;

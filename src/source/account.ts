@@ -10,6 +10,7 @@ import { type Counted, countBetween } from '../journal/calls.js';
 import type { Landing } from '../journal/landings.js';
 import type { LakeMemory, Memory } from '../journal/memory.js';
 import type { RunProgress } from '../journal/run-state.js';
+import { sumSources } from '../journal/sources.js';
 import { type Budget, countLeft, findAllowance, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { openExportMemory } from '../plan/broken-exports.js';
 import { ExportGate } from '../plan/export-gate.js';
@@ -129,7 +130,7 @@ const LEAST_CALLS = 40;
 export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>): Promise<Usage> {
   const { client, io, landing } = run;
   const { journal } = landing;
-  const { usage, calls, exports, histories } = journal.state;
+  const { usage, calls, exports, sources } = journal.state;
   if (usage.after === undefined) {
     const isWorthIt = usage.before !== null && isCountWorthIt(calls.made, exports.begun > 0);
     const plan = isWorthIt
@@ -141,7 +142,7 @@ export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>)
   }
   const counted = countBetween(usage.before ?? null, journal.state.usage.after ?? null);
   if (counted === undefined) return NO_USAGE;
-  return { usage_calls: counted.calls + (histories?.counted ?? 0n), usage_export_rows: counted.exportRows };
+  return { usage_calls: counted.calls + sumSources(sources).counted, usage_export_rows: counted.exportRows };
 }
 
 export function isCountWorthIt(calls: number, hasExport: boolean): boolean {

@@ -10,7 +10,6 @@ import type { Landing } from '../journal/landings.js';
 import type { EntryOf } from '../journal/run-entry.js';
 import { requireDisk } from '../plan/disk.js';
 import type { DatasetPart } from './dataset-client.js';
-import type { LandedEvents } from './events.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
 import { leaveOutSeen, type ReadOverlap } from './feed-overlap.js';
 import { FeedPages, PAGE_LIMIT, type PageMemory } from './feed-pages.js';
@@ -275,20 +274,23 @@ async function pullPart(
 }
 
 /**
- * Lists ids of landed changes without an item (section 2, Change), unless the feed of another dataset or a webhook of
- * the run names their item.
+ * Lists ids of landed changes without an item (section 2, Change), unless the feed of another dataset or one of
+ * `others`, files of the same changes, names their item.
  */
-export async function listUnnamedChanges(feed: LandedFeed, events: LandedEvents): Promise<bigint[]> {
+export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
   for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
   // Those that name their item may be more than memory holds.
-  for (const landed of unnamed.size === 0 ? [] : [feed, events]) {
+  for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
     for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
   }
   return [...unnamed];
 }
 
-async function* readChanges({ file, changes }: Pick<LandedFeed, 'file' | 'changes'>) {
+/** A landed file of changes. */
+type ChangeFile = Pick<LandedFeed, 'file' | 'changes'>;
+
+async function* readChanges({ file, changes }: ChangeFile) {
   if (changes === 0) return;
   for await (const line of readLines(file)) {
     const change = readChange(line);

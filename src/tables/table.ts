@@ -192,6 +192,10 @@ export const LAG_MS = 3600 * 1000;
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
+/** What brings changes of items. */
+export const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
+export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
+
 /** Answers that become tables or decide on runs, by the endpoint that brings them. */
 export type AnswerName =
   | '/export'

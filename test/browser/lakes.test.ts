@@ -11,8 +11,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { type Served, serve } from '../explore/explored.js';
 import { testIo } from '../run/world.js';
 import { launchChromium } from './chromium.js';
@@ -40,9 +40,9 @@ async function copySandbox(options: SandboxOptions): Promise<Place> {
   const env = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.keys.live };
   const pipeline = await readPipeline(packagePath('pipelines/demo.yaml'), env);
   pipeline.lake.path = path.join(folder, 'lake');
-  await syncPipeline(pipeline, testIo);
+  await syncWithWings(pipeline, testIo);
   await sandbox.advance({ hours: 24, changes: 300 });
-  await syncPipeline(pipeline, testIo);
+  await syncWithWings(pipeline, testIo);
   await sandbox.close();
   return { lake: pipeline.lake.path, close: () => rm(folder, { recursive: true }) };
 }

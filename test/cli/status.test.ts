@@ -10,7 +10,7 @@ import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { openExportMemory } from '../../src/plan/broken-exports.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { openWorld, testIo } from '../run/world.js';
 import { act } from './open-context.js';
@@ -75,7 +75,7 @@ test('a lock: who holds it, and whether that process lives', async () => {
 });
 
 test('how far the lake is behind the feed, when a pipeline file or the environment names the service', async () => {
-  await syncPipeline(world.pipeline, testIo, undefined, { publishHeld: true });
+  await syncWithWings(world.pipeline, testIo, undefined, { publishHeld: true });
   vi.stubEnv('PRICELAKE_BASE_URL', world.sandbox.baseUrl);
   vi.stubEnv('PRICELAKE_API_KEY', world.sandbox.keys.live);
   const before = await status({ online: true });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { realIo } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { startSandbox } from '../../src/sandbox/start.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { runHere } from './pricelake.js';
 
 /** Days of November and prices from then on; null: not listed. */
@@ -102,7 +102,7 @@ export async function openWatchWorld(
   });
   const source = { ...pipeline.source, apiKey: sandbox.keys.live };
   const now = () => new Date(at(today).replace('T10', 'T12'));
-  await syncPipeline({ ...pipeline, file: 'prices.yaml', source }, { ...realIo, now });
+  await syncWithWings({ ...pipeline, file: 'prices.yaml', source }, { ...realIo, now });
   await sandbox.close();
   return {
     folder,

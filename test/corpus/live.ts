@@ -82,7 +82,7 @@ async function runHeld(): Promise<void> {
   );
   if (refusal !== 'gate_failed') throw new Error(`${life.name}: no gate holds the batch`);
   for (let n = 0; n < 3; n++) step(world);
-  const { syncPipeline } = (await import(new URL('../../src/run/sync-pipeline.js', import.meta.url).href)) as {
+  const { syncPipeline } = (await import(new URL('../../src/run/sync.js', import.meta.url).href)) as {
     syncPipeline: (...parts: unknown[]) => Promise<unknown>;
   };
   await syncPipeline(pipeline, simulation.io, undefined, { publishHeld: true });

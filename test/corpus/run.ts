@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { realIo } from '../../src/io/io.js';
 import { runSideBySide } from '../../src/io/side-by-side.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { CONTINUED, compareLakes } from './compare-lakes.js';
 import { type CorpusLife, LIVES } from './lives.js';
 import { makeLives, PINNED, runProgram } from './make.js';
@@ -52,7 +52,7 @@ async function goOn({ name }: CorpusLife): Promise<Attempt> {
   pipeline.lake.path = lake;
   pipeline.source.baseUrl = service.baseUrl;
   try {
-    await syncPipeline(pipeline, { ...realIo, now: () => now, sleep: async () => {} });
+    await syncWithWings(pipeline, { ...realIo, now: () => now, sleep: async () => {} });
     if (service.unknown.length === 0) return { lake };
     return { refusal: `it asks for what the pinned build did not ask: ${service.unknown.join(', ')}` };
   } catch (error) {

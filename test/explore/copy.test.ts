@@ -1,6 +1,6 @@
 /** The page of the copy: steps of runs, faults, and the remote. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { landPipeline } from '../../src/run/land-pipeline.js';
+import { landWithWings } from '../../src/wings/index.js';
 import { openWorld, testIo, type World } from '../run/world.js';
 import { serve } from './explored.js';
 
@@ -61,7 +61,7 @@ test('a lake without a remote says so', async () => {
 
 test('a lake without a published run says so on every page, and claims nothing of runs', async () => {
   world.renew();
-  await landPipeline(world.pipeline, testIo);
+  await landWithWings(world.pipeline, testIo);
   const served = await serve({ lake: world.lakePath });
   for (const path of ['/', '/products', '/shops', '/categories', '/list', '/copy', '/analyses/movers']) {
     expect(await served.page(path)).toContain('Nothing is published in this lake yet, so pages are empty');

@@ -5,7 +5,7 @@ import { ask, type Question } from '../../src/explore/question.js';
 import { Snapshot } from '../../src/explore/snapshot.js';
 import { readFirst, toDate } from '../../src/explore/values.js';
 import { openLake } from '../../src/lake/lake.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openWorld, testIo, type World } from '../run/world.js';
 
 let world: World;
@@ -13,9 +13,9 @@ let kept: Snapshot;
 let fresh: Snapshot;
 beforeAll(async () => {
   world = await openWorld({ items: 3_000, sites: 12, pastDays: 20 });
-  await syncPipeline(world.pipeline, testIo);
+  await syncWithWings(world.pipeline, testIo);
   await world.sandbox.advance({ hours: 24 * 3, changes: 3_000 });
-  await syncPipeline(world.pipeline, testIo);
+  await syncWithWings(world.pipeline, testIo);
   const lake = await openLake(world.pipeline.lake.path, { create: false });
   const open = () => Snapshot.open(lake, { memory: '400MB' });
   [kept, fresh] = await Promise.all([open(), open()]);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunReport } from '../../src/run/sync.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { writeFollowingChecks } from '../check/scoped-queries.js';
 import { readChunks } from '../lake/chunks.js';
 import { createSeeded } from '../seeded.js';
@@ -162,7 +162,7 @@ test('a gate with a single violation holds the batch until somebody lets it thro
   story.add({ currency: 'XXQ' });
   await expect(story.run()).rejects.toMatchObject({ code: 'gate_failed' });
   expect(await story.read('SELECT currency FROM items')).toEqual(['EUR']);
-  await syncPipeline(pipeline, io, undefined, { publishHeld: true });
+  await syncWithWings(pipeline, io, undefined, { publishHeld: true });
   expect(await story.read('SELECT currency FROM items ORDER BY ALL')).toEqual(['EUR', 'XXQ']);
   expect(await story.read('SELECT name FROM check_results WHERE let_through')).toEqual(['currency_iso_4217']);
 });
@@ -190,7 +190,7 @@ test('checks that count on from the run before find what they find over all rows
     const fresh = `${lakePath}-${round}`;
     cpSync(lakePath, fresh, { recursive: true });
     rmSync(path.join(fresh, '_pricelake', 'memory.ndjson'));
-    const over = await syncPipeline({ ...pipeline, lake: { ...pipeline.lake, path: fresh } }, io);
+    const over = await syncWithWings({ ...pipeline, lake: { ...pipeline.lake, path: fresh } }, io);
     const counts = ({ checks }: RunReport) =>
       checks
         .filter(({ name }) => name !== 'ledger_matches_plan')

@@ -13,7 +13,7 @@ export interface Figure {
 export function tabulateHouse(house: House): Figure[] {
   return [
     { name: 'lines that a run reaches', value: house.lines },
-    { name: 'lines that a run reaches with its remote and histories', value: house.wholeLines },
+    { name: 'lines that a run reaches with its wings', value: house.wholeLines },
     { name: 'files that a run reaches', value: house.files },
     { name: 'files that know an optional capability', value: house.knowing.length, places: house.knowing },
     { name: 'imports of a later step', value: house.against.length, places: house.against },

@@ -6,7 +6,7 @@ export interface House {
   /** Lines of the files that `sync.ts` reaches by its imports, imports of types included. */
   lines: number;
   files: number;
-  /** Lines of the files that `sync-pipeline.ts` reaches: a run with the remote and the histories beside it. */
+  /** Lines of the files that the list of wings reaches: a run with all that plugs into it. */
   wholeLines: number;
   /** Of these files, those that name an optional capability without being part of it. */
   knowing: string[];
@@ -57,7 +57,7 @@ export function measureHouse(root: string): House {
   const edges = [...reached].flatMap((from) => (imports.get(from) as Import[]).map(({ target }) => [from, target]));
   return {
     lines: countReached(reached),
-    wholeLines: countReached(reach(find('/run/sync-pipeline.ts'), imports)),
+    wholeLines: countReached(reach(find('/wings/index.ts'), imports)),
     files: reached.size,
     knowing: [...reached].filter((file) => !OWN.test(file) && knowsCapability(texts.get(file) as string)).sort(),
     against: [...new Set(edges.filter(isAgainst).map((edge) => edge.join(' -> ')))].sort(),

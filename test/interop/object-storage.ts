@@ -9,12 +9,12 @@ import { PricelakeError } from '../../src/io/errors.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { openSession } from '../../src/lake/session.js';
-import { makeNote, takeLease } from '../../src/remote/lease.js';
-import { refuseUnconditional } from '../../src/remote/object-store.js';
-import { openStore, withRemote } from '../../src/remote/remote.js';
-import { openS3Store } from '../../src/remote/s3-store.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
+import { syncWithWings } from '../../src/wings/index.js';
+import { makeNote, takeLease } from '../../src/wings/remote/lease.js';
+import { refuseUnconditional } from '../../src/wings/remote/object-store.js';
+import { openStore, withRemote } from '../../src/wings/remote/remote.js';
+import { openS3Store } from '../../src/wings/remote/s3-store.js';
 import { FAULTS, outlastFault, outlastInParts } from '../remote/fault-scenario.js';
 import { startFaultyProxy } from '../remote/faulty-proxy.js';
 import { killAtRequests } from '../remote/kill-scenario.js';
@@ -144,7 +144,7 @@ async function demandSound(world: World, prefix: string): Promise<void> {
     await session.close();
   }
   const direct = makePipeline(world.sandbox, path.join(place, `${prefix}-direct`));
-  await syncPipeline(direct, testIo);
+  await syncWithWings(direct, testIo);
   const [here, there] = [await readCurrentItems(settings.path), await readCurrentItems(direct.lake.path)];
   demand(`${prefix}: items`, here === there);
 }
@@ -163,12 +163,12 @@ async function tryFaultyRuns(): Promise<void> {
     for (let run = 1; run <= 6; run++) {
       const one = machine(world, run % 2 === 0 ? 'faulty-even' : 'faulty-odd', 'faulty', proxy.endpoint);
       if (run % 3 === 0) await rm(one.lake.path, { recursive: true, force: true });
-      const { row } = await syncPipeline(one, testIo);
+      const { row } = await syncWithWings(one, testIo);
       demand(`run ${run}`, row.run_number === BigInt(run));
       await world.sandbox.advance({ hours: 6, changes: 60 });
     }
     proxy.fault = () => undefined;
-    await syncPipeline(machine(world, 'faulty-odd', 'faulty', proxy.endpoint), testIo);
+    await syncWithWings(machine(world, 'faulty-odd', 'faulty', proxy.endpoint), testIo);
     await demandSound(world, 'faulty');
     await note(
       '6 runs on two machines in turns, a fault at every twentieth request',
@@ -184,7 +184,7 @@ async function tryFaultyRuns(): Promise<void> {
 async function tryKilledRuns(): Promise<void> {
   const world = await openWorld({ items: 400, sites: 6 });
   try {
-    await syncPipeline(machine(world, 'killed-one', 'killed', proxy.endpoint), testIo);
+    await syncWithWings(machine(world, 'killed-one', 'killed', proxy.endpoint), testIo);
     let requests = 0;
     for (let kill = 0; kill <= KILLS; kill++) {
       await world.sandbox.advance({ hours: 6, changes: 60 });
@@ -195,7 +195,7 @@ async function tryKilledRuns(): Promise<void> {
       // The first one lives, and says how many requests there are.
       await runChild(dying, kill === 0 ? undefined : Math.ceil((requests * kill) / (KILLS + 1)));
       if (kill === 0) requests = proxy.asked.length;
-      await syncPipeline(kill % 2 === 0 ? dying : other, testIo);
+      await syncWithWings(kill % 2 === 0 ? dying : other, testIo);
     }
     await demandSound(world, 'killed');
     await note(
@@ -250,7 +250,7 @@ async function tryMachines(): Promise<void> {
     for (let run = 1; run <= 12; run++) {
       const one = machine(world, run % 2 === 0 ? 'even' : 'odd', 'prices');
       if (run % 4 === 0) await rm(one.lake.path, { recursive: true, force: true });
-      const { row } = await syncPipeline(one, testIo);
+      const { row } = await syncWithWings(one, testIo);
       demand(`run ${run}`, row.run_number === BigInt(run));
       await world.sandbox.advance({ hours: 6, changes: 60 });
     }

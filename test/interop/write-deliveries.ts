@@ -8,7 +8,7 @@ import { openMetricsFile } from '../../src/cli/observers/metrics.js';
 import { watchRun } from '../../src/cli/observers/watch-run.js';
 import { CATALOGS, WAREHOUSES } from '../../src/deliver/names.js';
 import { PricelakeError } from '../../src/io/errors.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { BASES } from '../deliver/copy.js';
 import { openWorld } from '../run/world.js';
@@ -26,7 +26,7 @@ try {
     ];
     await watchRun(observers, io, signal, async (watch) => {
       await watch.begin(pipeline);
-      return syncPipeline(pipeline, io, signal, { onStep: watch.onStep });
+      return syncWithWings(pipeline, io, signal, { onStep: watch.onStep });
     });
     await world.sandbox.advance({ hours: 5, changes: 30 });
   }

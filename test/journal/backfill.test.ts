@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from '../../src/journal/backfill.js';
 import { countBetween } from '../../src/journal/calls.js';
+import {
+  BACKFILL_FOLD,
+  type BackfillEntry,
+  countCalls,
+  listItems,
+} from '../../src/wings/histories/backfill-journal.js';
 
 const counted = (apiCalls: bigint, exportRows = 0n, resetsAt = '2026-12-01') => ({ apiCalls, exportRows, resetsAt });
 

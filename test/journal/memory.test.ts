@@ -5,8 +5,8 @@ import { realIo } from '../../src/io/io.js';
 import {
   type IdleRun,
   listBrokenExports,
+  listBrought,
   listIdleRuns,
-  listReadHistories,
   type Memory,
   openMemory,
   readMemory,
@@ -81,11 +81,18 @@ describe('rows of runs that found nothing', () => {
 });
 
 test('what runs remember of histories, the plan, exports, probes and checks is there for the next', async () => {
-  await remember({ type: 'histories', items: '7,8' }, { type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text: '{}' });
-  await remember({ type: 'histories', items: '9' }, broken('a'), broken('b', '2026-11-21T12:00:00.000Z'));
+  await remember(
+    { type: 'brought', source: 'histories', ids: '7,8' },
+    { type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text: '{}' },
+  );
+  await remember(
+    { type: 'brought', source: 'histories', ids: '9' },
+    broken('a'),
+    broken('b', '2026-11-21T12:00:00.000Z'),
+  );
   await remember({ type: 'counts', text: 'c' }, { type: 'whole', name: 'a' }, { type: 'whole', name: 'never' });
   const memory = await readMemory(lake);
-  expect([...listReadHistories(memory)]).toEqual([7n, 8n, 9n]);
+  expect([...listBrought(memory, 'histories')]).toEqual([7n, 8n, 9n]);
   expect(memory.plan).toEqual({ seenAt: new Date('2026-11-20T12:00:00.000Z'), text: '{}' });
   expect(listBrokenExports(memory)).toMatchObject([{ name: 'b', rows: 9_007_199_254_740_993n }]);
   expect(memory.counts).toBe('c');
@@ -106,7 +113,11 @@ test('an idle run adds lines; what counts no longer is taken out only once it is
   const before = await readFile(file, 'utf8');
   await remember(plan(3), idle('run-3'));
   expect((await readFile(file, 'utf8')).startsWith(before)).toBe(true);
-  await remember(...Array.from({ length: 250 }, (_, n) => plan(n)), { type: 'histories', items: '1' }, broken('a'));
+  await remember(
+    ...Array.from({ length: 250 }, (_, n) => plan(n)),
+    { type: 'brought', source: 'histories', ids: '1' },
+    broken('a'),
+  );
   const probedAt = new Date('2026-11-20T12:00:00.000Z');
   await remember(
     { type: 'counts', text: 'c' },
@@ -127,7 +138,7 @@ test('an idle run adds lines; what counts no longer is taken out only once it is
     deniedMoreAt: probedAt,
   });
   expect(await listRuns()).toEqual(['run-0', 'run-1', 'run-2', 'run-3']);
-  expect([[...listReadHistories(memory)], listBrokenExports(memory)]).toMatchObject([[1n], [{ name: 'a' }]]);
+  expect([[...listBrought(memory, 'histories')], listBrokenExports(memory)]).toMatchObject([[1n], [{ name: 'a' }]]);
 });
 
 test('a line may be taken out by hand: an export is tried again at once', async () => {

@@ -41,18 +41,23 @@ const changedExport = (announced: bigint): RunEntry => {
   return { type: 'hydrate.export', announced, overage: false, blocks: 0n, calls: 5 };
 };
 
-const histories = { type: 'backfill', rows: 4, bytes: 44, sha256: 'a', made: 4, counted: 5n, left: 0 } as const;
+const brought = (source: string, key: string, rows: number, end: number): RunEntry => {
+  return { type: 'source.rows', source, origin: 'history', file: `${source}.ndjson`, key, rows, end, sha256: 'a' };
+};
+const spent: RunEntry = { type: 'source.done', source: 'histories', spent: { made: 4, counted: 5n } };
 
 describe('calls', () => {
-  test('count from one for each process, and those of a backfill come on top', () => {
+  test('count from one for each process, and those of a source come on top', () => {
     const { calls } = foldRun([begin, feedPage(1, 10), called(7, 2), again, feedPage(1, 20), again, called(1, 1)]);
     expect(calls).toMatchObject({ tries: 3, made: 7 + 3 + 1, refused: 3 });
-    expect(foldRun([begin, histories, called(2)]).calls.made).toBe(6);
+    expect(foldRun([begin, brought('histories', 'h', 4, 44), spent, called(2)]).calls.made).toBe(6);
   });
 
   test('are those of the last entry that counts them, whatever comes behind it', () => {
-    const event: RunEntry = { type: 'event', key: 'e', rows: 1, end: 9, sha256: 'a' };
-    expect(foldRun([begin, called(7, 2), event, again]).calls).toMatchObject({ made: 7, refused: 2 });
+    expect(foldRun([begin, called(7, 2), brought('webhook', 'e', 1, 9), again]).calls).toMatchObject({
+      made: 7,
+      refused: 2,
+    });
     expect(foldRun([begin, called(7, 2), feedPage(1, 10)]).calls).toMatchObject({ made: 3, refused: 2 });
   });
 
@@ -62,12 +67,12 @@ describe('calls', () => {
 });
 
 describe('landed rows', () => {
-  test('are those of pages, events and histories, and bytes up to where each file ends', () => {
+  test('are those of pages and sources, and bytes up to where each file ends', () => {
     const run = foldRun([
       begin,
-      { type: 'event', key: 'e1', rows: 2, end: 20, sha256: 'a' },
-      { type: 'event', key: 'e2', rows: 3, end: 50, sha256: 'a' },
-      histories,
+      brought('webhook', 'e1', 2, 20),
+      brought('webhook', 'e2', 3, 50),
+      brought('histories', 'h', 4, 44),
       feedPage(5, 55),
       feedPage(6, 66),
       itemPage('poll.page', 'a', 7, 70),
@@ -75,8 +80,7 @@ describe('landed rows', () => {
       itemPage('poll.page', 'b', 9, 90),
     ]);
     expect(countLanded(run)).toMatchObject({
-      events: { rows: 5n, bytes: 50 },
-      histories: { rows: 4n, bytes: 44 },
+      sources: { rows: 9n, bytes: 94 },
       feed: { rows: 11n, bytes: 66 },
       polled: { rows: 24n, bytes: 160 },
       listed: { rows: 0n, bytes: 0 },

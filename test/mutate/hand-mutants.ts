@@ -273,14 +273,14 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'the lease of a living writer is taken over',
-    file: 'src/remote/lease.ts',
+    file: 'src/wings/remote/lease.ts',
     find: 'age <= LEASE_MS &&',
     replace: 'age < 0 &&',
     tests: REMOTE,
   },
   {
     name: 'a copy that another machine went on with is in line',
-    file: 'src/remote/lease.ts',
+    file: 'src/wings/remote/lease.ts',
     find: 'return copy === note.copy && (',
     replace: 'return copy !== note.copy || (',
     tests: REMOTE,

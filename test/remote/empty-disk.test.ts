@@ -9,13 +9,13 @@ import { runCompact } from '../../src/cli/actions/run-compact.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRestore } from '../../src/cli/actions/run-restore.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
+import { backfillHistory } from '../../src/cli/backfill-history.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { backfillHistory } from '../../src/run/backfill-history.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { makePipeline, testIo } from '../run/world.js';
 import { isDataFile, openS3World, readCurrentItems, type S3World } from './s3-world.js';
@@ -28,7 +28,7 @@ let { s3, world, machine, address } = {} as S3World;
 beforeAll(async () => {
   remote = await openS3World({ pastDays: 5, checks: 'all' });
   ({ s3, world, machine, address } = remote);
-  await syncPipeline(machine('first'), testIo);
+  await syncWithWings(machine('first'), testIo);
 });
 
 afterAll(() => remote.close());
@@ -57,14 +57,14 @@ async function restore({ lake }: Pipeline): Promise<void> {
 
 test('where nothing is new, an empty disk gets logs, the newest changes, and the two tables that say so', async () => {
   const pipeline = machine(await emptyDisk());
-  const { published } = await syncPipeline(pipeline, testIo);
+  const { published } = await syncWithWings(pipeline, testIo);
   expect(published).toBe(false);
   expect(listFetched()).toEqual(['history', 'datasets', 'runs']);
 });
 
 test('where nothing is new and the feed is not read again, the two tables that say so are enough', async () => {
   const pipeline = machine(await emptyDisk());
-  const { published } = await syncPipeline({ ...pipeline, source: { ...pipeline.source, feedOverlap: 0 } }, testIo);
+  const { published } = await syncWithWings({ ...pipeline, source: { ...pipeline.source, feedOverlap: 0 } }, testIo);
   expect(published).toBe(false);
   expect(listFetched()).toEqual(['datasets', 'runs']);
 });
@@ -72,13 +72,13 @@ test('where nothing is new and the feed is not read again, the two tables that s
 test('with news, an empty disk gets the tables that the run reads, and ends as a lake that was never away', async () => {
   await world.sandbox.advance({ hours: 2, changes: 20 });
   const empty = machine(await emptyDisk());
-  const { published } = await syncPipeline(empty, testIo);
+  const { published } = await syncWithWings(empty, testIo);
   expect(published).toBe(true);
   const fetched = listFetched();
   expect(fetched).toEqual(expect.arrayContaining(['items', 'history', 'products', 'price_spread']));
   for (const table of ['check_results', 'rejects', 'service_products'] as const) expect(fetched).not.toContain(table);
   const direct = makePipeline(world.sandbox, path.join(world.folder, 'direct'), { checks: 'all' });
-  await syncPipeline(direct, testIo);
+  await syncWithWings(direct, testIo);
   expect(await readCurrentItems(empty.lake.path)).toEqual(await readCurrentItems(direct.lake.path));
   await restore(empty);
   const proofs = await runVerify({ lake: empty.lake.path }, openContext(true));
@@ -88,7 +88,7 @@ test('with news, an empty disk gets the tables that the run reads, and ends as a
 test('days that are closed are not fetched to add another one', async () => {
   await world.sandbox.advance({ hours: 48, changes: 20 });
   const empty = machine(await emptyDisk());
-  await syncPipeline(empty, testIo);
+  await syncWithWings(empty, testIo);
   const { files } = await readTable(await openLake(empty.lake.path, { create: false }), 'price_spread_daily');
   expect(files).toHaveLength(2);
   expect(listFetched()).toContain('items');
@@ -98,7 +98,7 @@ test('days that are closed are not fetched to add another one', async () => {
 // I11 of SPEC.md
 test('what needs files that are not there says where they are; the folder is neither damaged nor emptied', async () => {
   const pipeline = machine(await emptyDisk());
-  await syncPipeline(pipeline, testIo);
+  await syncWithWings(pipeline, testIo);
   const { path: lake } = pipeline.lake;
   const before = [...s3.objects.keys()].filter((key) => key.endsWith('.parquet'));
   const other = address.replace('prices', 'other');
@@ -108,10 +108,10 @@ test('what needs files that are not there says where they are; the folder is nei
     ['verify', () => runVerify({ lake }, openContext(true))],
     ['compact', () => runCompact({ lake }, openContext(true))],
     ['rebuild', () => rebuildLake(pipeline, testIo, new AbortController().signal)],
-    ['sync without the remote', () => syncPipeline(makePipeline(world.sandbox, lake), testIo)],
+    ['sync without the remote', () => syncWithWings(makePipeline(world.sandbox, lake), testIo)],
     [
       'sync with another remote',
-      () => syncPipeline({ ...pipeline, lake: { ...pipeline.lake, remote: other } }, testIo),
+      () => syncWithWings({ ...pipeline, lake: { ...pipeline.lake, remote: other } }, testIo),
     ],
   ];
   for (const [name, run] of commands) {
@@ -123,7 +123,7 @@ test('what needs files that are not there says where they are; the folder is nei
     expect(error, name).toMatchObject({ facts: { hint: expect.stringContaining('pricelake restore') } });
   }
   expect([...s3.objects.keys()].filter((key) => key.endsWith('.parquet'))).toEqual(expect.arrayContaining(before));
-  await syncPipeline(pipeline, testIo);
+  await syncWithWings(pipeline, testIo);
   expect([...s3.objects.keys()].filter((key) => key.endsWith('.parquet'))).toEqual(expect.arrayContaining(before));
   await restore(pipeline);
   const context = openContext(true);
@@ -133,10 +133,10 @@ test('what needs files that are not there says where they are; the folder is nei
 });
 
 test('a folder that is whole stays whole when another machine has published', async () => {
-  await syncPipeline(machine('first'), testIo);
+  await syncWithWings(machine('first'), testIo);
   await world.sandbox.advance({ hours: 2, changes: 20 });
-  await syncPipeline(machine(await emptyDisk()), testIo);
-  await syncPipeline(machine('first'), testIo);
+  await syncWithWings(machine(await emptyDisk()), testIo);
+  await syncWithWings(machine('first'), testIo);
   await runVerify({ lake: machine('first').lake.path }, openContext(true));
 });
 
@@ -172,10 +172,10 @@ test('a run that is killed while it fetches goes on where it was, on this machin
   const fetched = () => s3.asked.filter(({ key }) => key.startsWith('prices/history/') && isDataFile(key));
   const before = fetched().length;
   expect(before).toBeGreaterThan(0);
-  const report = await syncPipeline(pipeline, testIo);
+  const report = await syncWithWings(pipeline, testIo);
   expect(report).toMatchObject({ published: true, resumed: true });
   expect(fetched().filter(({ method }) => method === 'GET')).toHaveLength(before);
   await world.sandbox.advance({ hours: 2, changes: 20 });
-  await syncPipeline(machine('first'), testIo);
+  await syncWithWings(machine('first'), testIo);
   await runVerify({ lake: machine('first').lake.path }, openContext(true));
 });

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { watchOwnRemote } from '../../src/cli/actions/tell-copy.js';
 import { startExplorer } from '../../src/explore/explorer.js';
 import { openLake } from '../../src/lake/lake.js';
-import { readRemote } from '../../src/remote/cached-lake.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
+import { syncWithWings } from '../../src/wings/index.js';
+import { readRemote } from '../../src/wings/remote/cached-lake.js';
 import { openClient } from '../cli/mcp/open-client.js';
 import { openContext } from '../cli/open-context.js';
 import { askAt, serve } from '../explore/explored.js';
@@ -16,7 +16,7 @@ import { openS3World, type S3World } from './s3-world.js';
 let remote: S3World;
 beforeAll(async () => {
   remote = await openS3World({ items: 60, sites: 2, pastDays: 2 });
-  await syncPipeline(remote.machine('one'), testIo);
+  await syncWithWings(remote.machine('one'), testIo);
 });
 afterAll(() => remote.close());
 
@@ -71,14 +71,14 @@ test('the copy says whether it is at the same run and versions as its remote', a
     /Both are the same: run 1 here and there, published .* the same versions of \d+ tables/u,
   );
   await world.sandbox.advance({ hours: 1, changes: 10 });
-  await syncPipeline(machine('two'), testIo);
+  await syncWithWings(machine('two'), testIo);
   const behind = await look(own);
   expect(behind).toContain('The remote is ahead; the next sync here fetches it first.');
   expect(behind).toMatch(/run 1 here, published .*; run 2 there, published/u);
   const [, table = ''] = /Tables whose versions differ([\s\S]*?)<\/table>/u.exec(behind) ?? [];
   expect(table).toMatch(/>runs<\/th><td[^>]*>0<\/td><td[^>]*>1<\/td>/u);
   expect(table).not.toContain('>user_matches<');
-  await syncPipeline(machine('one'), testIo);
+  await syncWithWings(machine('one'), testIo);
   expect(await look(own)).toContain('Both are the same: run 2');
 });
 
@@ -119,7 +119,7 @@ test('pages show what a remote has published since', async () => {
   const readRun = async () => Number(/as of run (\d+),/u.exec(await page('/'))?.[1]);
   const before = await readRun();
   await world.sandbox.advance({ hours: 1, changes: 10 });
-  await syncPipeline(remote.machine('one'), testIo);
+  await syncWithWings(remote.machine('one'), testIo);
   await vi.waitFor(async () => expect(await readRun()).toBeGreaterThan(before), { timeout: 20_000, interval: 100 });
   await explorer.close();
 });

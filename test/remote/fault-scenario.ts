@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ObjectStore } from '../../src/remote/object-store.js';
+import type { ObjectStore } from '../../src/wings/remote/object-store.js';
 import type { Asked, Fault } from './s3-server.js';
 
 export const FAULTS = ['500', '503', 'reset', 'cut', 'lost', 'hang', 'slow'] as const satisfies Fault[];

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRestore } from '../../src/cli/actions/run-restore.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { Database } from '../../src/sql/connection.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { faultOf as fault } from '../failure.js';
 import { sealLines } from '../journal/list-fold.js';
@@ -23,7 +23,7 @@ let sound: Map<string, { bytes: Buffer; etag: string; writtenAt: Date }>;
 beforeAll(async () => {
   remote = await openS3World({ items: 20, sites: 2, pastDays: 1 });
   ({ s3, world, machine, address } = remote);
-  await syncPipeline(machine('first'), testIo);
+  await syncWithWings(machine('first'), testIo);
   sound = new Map(s3.objects);
 });
 
@@ -66,7 +66,7 @@ async function openDisk() {
     restore: () => fault(runRestore({ pipeline: file }, openContext(true))),
     query: () => fault(runQuery(query, openContext(true))),
     status: () => fault(showStatus(query, openContext(true))),
-    sync: () => fault(syncPipeline(machine(path.join(path.basename(folder), 'lake')), testIo)),
+    sync: () => fault(syncWithWings(machine(path.join(path.basename(folder), 'lake')), testIo)),
     /** Nothing is there beside the lake and the cache, and nothing was changed. */
     async expectUntouched() {
       expect(await readFile(path.join(folder, 'outside.parquet'), 'utf8')).toBe('mine');
@@ -155,7 +155,18 @@ const PAGE = { type: 'poll.page', rows: 1, end: 0, readAt: BEGIN.at, calls: 1 };
 
 test.each([
   ['a run by a path', [{ ...BEGIN, runId: '../../../../outside' }]],
-  ['an event by a path', [BEGUN, { type: 'event', key: '../../outside.parquet', rows: 1, end: 1 }]],
+  [
+    'an event by a path',
+    [
+      BEGUN,
+      {
+        ...{ type: 'source.rows', source: 's', origin: 'webhook', file: 'f' },
+        key: '../../outside.parquet',
+        rows: 1,
+        end: 1,
+      },
+    ],
+  ],
   ['landed rows by a path', [BEGUN, { ...PAGE, file: '../../../../outside.parquet' }]],
 ])('a journal that names %s is refused', async (_what, lines) => {
   const key = 'prices/_pricelake/landing/000009-20261120T090000Z/journal.ndjson';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectStore } from '../../src/remote/object-store.js';
+import type { ObjectStore } from '../../src/wings/remote/object-store.js';
 import { demand } from './fault-scenario.js';
 import { makeRemoteWorld, readPublished, readRemote, readVersions } from './machines.js';
 import { dieAt } from './memory-store.js';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
-import type { ObjectStore } from '../../src/remote/object-store.js';
-import { holdRemote, type Remote } from '../../src/remote/remote.js';
 import { Database } from '../../src/sql/connection.js';
+import type { ObjectStore } from '../../src/wings/remote/object-store.js';
+import { holdRemote, type Remote } from '../../src/wings/remote/remote.js';
 import { select, write } from '../lake/items.js';
 import { makeIo } from './quiet-io.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { ObjectStore } from '../../src/remote/object-store.js';
+import type { ObjectStore } from '../../src/wings/remote/object-store.js';
 
 /** A store in memory, with a clock that a test can put ahead. */
 export interface MemoryStore extends ObjectStore {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
-import { explainFault, isPassing, nameOf, statusOf } from '../../src/remote/s3-fault.js';
+import { explainFault, isPassing, nameOf, statusOf } from '../../src/wings/remote/s3-fault.js';
 
 const URL = 's3://bucket/lake';
 const fault = (name: string | undefined, status?: number, code?: string) =>

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseRemoteUrl, type RemoteUrl } from '../../src/formats/remote-url.js';
-import { type ObjectStore, refuseUnconditional } from '../../src/remote/object-store.js';
-import { openS3Store } from '../../src/remote/s3-store.js';
+import { type ObjectStore, refuseUnconditional } from '../../src/wings/remote/object-store.js';
+import { openS3Store } from '../../src/wings/remote/s3-store.js';
 import { faultOf as failure } from '../failure.js';
 import { FAULTS, outlastFault } from './fault-scenario.js';
 import { makeIo } from './quiet-io.js';
@@ -131,7 +131,7 @@ test('a store that is away for five seconds is outlasted, also with the shortest
 test('without the SDK, the message says what to install', async () => {
   const missing = () =>
     Promise.reject(Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' }));
-  const { loadSdk } = await import('../../src/remote/s3-client.js');
+  const { loadSdk } = await import('../../src/wings/remote/s3-client.js');
   const error = await failure(openS3Store(place(), io, { load: () => loadSdk(missing) }));
   expect(error).toMatchObject({
     code: 'config',

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { readRemote } from '../../src/remote/cached-lake.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
+import { readRemote } from '../../src/wings/remote/cached-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { makePipeline, testIo } from '../run/world.js';
 import { isDataFile, openS3World, readCurrentItems, type S3World } from './s3-world.js';
@@ -29,7 +29,7 @@ test('a run is stopped where all has landed; a machine with an empty disk publis
   const log: typeof testIo.log = (_level, event) => {
     if (event === 'settled') stop.abort(new Error('stopped'));
   };
-  const first = syncPipeline(machine('one'), { ...testIo, log }, stop.signal);
+  const first = syncWithWings(machine('one'), { ...testIo, log }, stop.signal);
   await expect(first).rejects.toThrow();
   expect(keys('/landing/')).not.toEqual([]);
   expect(keys('/_delta_log/')).toEqual([]);
@@ -37,7 +37,7 @@ test('a run is stopped where all has landed; a machine with an empty disk publis
   expect(status).toMatchObject({ lake: address, published: false, open: { state: 'interrupted', tries: 1 } });
   const asked = [...world.requests];
   world.requests.length = 0;
-  const report = await syncPipeline(machine('two'), testIo);
+  const report = await syncWithWings(machine('two'), testIo);
   expect(report).toMatchObject({ published: true, resumed: true });
   expect(world.requests.filter((request) => asked.includes(request) && !/^\/(me|plan)/.test(request))).toEqual([]);
   expect(keys('/landing/')).toEqual([]);
@@ -47,10 +47,10 @@ test('a run is stopped where all has landed; a machine with an empty disk publis
 test('machines in turns: each continues from what the other published, and a run that finds nothing new leaves the tables', async () => {
   await world.sandbox.advance({ hours: 1, changes: 10 });
   const { lake } = machine('one');
-  await syncPipeline(machine('one'), testIo);
+  await syncWithWings(machine('one'), testIo);
   await rm(lake.path, { recursive: true });
   const versions = keys('/_delta_log/');
-  const idle = await syncPipeline(machine('one'), testIo);
+  const idle = await syncWithWings(machine('one'), testIo);
   expect(await showStatus(reading(), openContext(true))).toMatchObject({
     published: true,
     lock: undefined,
@@ -60,10 +60,10 @@ test('machines in turns: each continues from what the other published, and a run
   expect(keys('/_delta_log/')).toEqual(versions);
   expect(keys('/memory.ndjson')).toHaveLength(1);
   await world.sandbox.advance({ hours: 1, changes: 10 });
-  const report = await syncPipeline(machine('two'), testIo);
+  const report = await syncWithWings(machine('two'), testIo);
   expect(report.row.run_number).toBe(4n);
   const direct = makePipeline(world.sandbox, path.join(world.folder, 'direct'));
-  await syncPipeline(direct, testIo);
+  await syncWithWings(direct, testIo);
   const lakes = [machine('two').lake, direct.lake].map(({ path: lakePath }) => lakePath);
   const [here, there] = await Promise.all(lakes.map(readCurrentItems));
   expect(here).toEqual(there);

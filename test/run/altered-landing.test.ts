@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import type { Io } from '../../src/io/io.js';
 import type { RunReport } from '../../src/run/sync.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
@@ -43,7 +43,7 @@ async function syncAgain(): Promise<{ report: RunReport; warned: Record<string, 
   world.pipeline.checks = {};
   const warned: Record<string, unknown>[] = [];
   const log: Io['log'] = (_level, event, facts) => void (event === 'landing.altered' && warned.push(facts ?? {}));
-  return { report: await syncPipeline(world.pipeline, { ...testIo, log }), warned };
+  return { report: await syncWithWings(world.pipeline, { ...testIo, log }), warned };
 }
 
 const countAsked = (path: string) => world.requests.filter((request) => request.startsWith(path)).length;

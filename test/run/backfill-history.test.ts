@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { backfillHistory } from '../../src/run/backfill-history.js';
+import { backfillHistory } from '../../src/cli/backfill-history.js';
 import { changeText, openWorld, readLake, refuse, testIo, type World } from './world.js';
 
 let world: World;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { countUsed, expectExactCopy } from './exact-copy.js';
 import { openWorld, testIo, type World } from './world.js';
@@ -30,7 +30,7 @@ async function sync() {
 
 const estimate = () => {
   const now = () => new Date(Date.now() + world.clock.days * 24 * HOUR_MS);
-  return estimateRun(world.pipeline, { ...testIo, now });
+  return estimateWithWings(world.pipeline, { ...testIo, now });
 };
 
 /** Too few for pages. */

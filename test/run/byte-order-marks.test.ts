@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { EventStore } from '../../src/webhook/event-store.js';
-import { startReceiver } from '../../src/webhook/receiver.js';
+import { EventStore } from '../../src/wings/webhook/event-store.js';
+import { startReceiver } from '../../src/wings/webhook/receiver.js';
 import { failure } from '../failure.js';
 import { SECRET, sign } from '../webhook/delivery.js';
 import { changeText, moveOn, openWorld, readItems, readTruth, testIo } from './world.js';

@@ -5,8 +5,8 @@ import type { Io } from '../../src/io/io.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { readTable } from '../../src/lake/read.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { Database } from '../../src/sql/connection.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { select, write } from '../lake/items.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
@@ -59,7 +59,7 @@ test('a process that dies between a compaction and lake.json leaves the table wh
   await expect(runCompact({ lake: world.lakePath }, { ...context, io: { ...context.io, ...dying } })).rejects.toThrow();
   const { version } = await readTable(lake, 'rejects');
   expect((await readPointer(lake))?.tables.rejects?.version).toBeLessThan(version);
-  expect((await syncPipeline(world.pipeline, testIo)).published).toBe(false);
+  expect((await syncWithWings(world.pipeline, testIo)).published).toBe(false);
   expect((await readPointer(lake))?.tables.rejects?.version).toBe(version);
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { makePipeline, openWorld, readTables, testIo } from './world.js';
 
 const NOW = '2026-11-21T00:00:00.000Z';
@@ -53,7 +53,7 @@ async function syncWithStills(lakePath: string, at: RegExp): Promise<Still[]> {
     abandonLock(still);
     stills.push({ step, lakePath: still, asked: [...world.requests] });
   };
-  await syncPipeline(makePipeline(world.sandbox, lakePath), { ...io, log });
+  await syncWithWings(makePipeline(world.sandbox, lakePath), { ...io, log });
   return stills;
 }
 
@@ -77,7 +77,7 @@ async function killAt(step: string, lakePath: string): Promise<Still> {
 
 async function expectSameAfterRestart({ step, lakePath, asked }: Still, tables: Record<string, string[][]>) {
   world.requests.length = 0;
-  const report = await syncPipeline(makePipeline(world.sandbox, lakePath), io);
+  const report = await syncWithWings(makePipeline(world.sandbox, lakePath), io);
   expect(report.resumed, step).toBe(true);
   expectNothingTwice(step, [...asked, ...world.requests]);
   expect(await readTables(lakePath), step).toEqual(tables);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import type { SandboxOptions } from '../../src/sandbox/start.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { changeText, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 
 let world: World;
@@ -67,7 +67,7 @@ describe('a copy by CSV', () => {
         code: 'contract',
         facts: { hint: expect.stringContaining('Set source.export to ndjson') },
       });
-      const said = await estimateRun(world.pipeline, testIo);
+      const said = await estimateWithWings(world.pipeline, testIo);
       expect(said.steps.find(({ step }) => step === 'pages')?.basis).toContain('set source.export to ndjson');
       expect(said.exportRows).toBe(0n);
       expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', items: 60n, caught_up: true });

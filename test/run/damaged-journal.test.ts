@@ -5,9 +5,8 @@ import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import type { PricelakeError } from '../../src/io/errors.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
+import { estimateWithWings, syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
@@ -90,7 +89,7 @@ describe.each(DAMAGES)('the journal of the newest published run that %s', (how, 
   test('stops neither status, plan nor runs, which ask for nothing again; verify reports it', async () => {
     const { open: left } = await showStatus({ lake: world.lakePath }, openContext(true));
     expect(left).toBeUndefined();
-    expect(await estimateRun(world.pipeline, testIo)).toMatchObject({ unfinished: undefined, mode: 'feed' });
+    expect(await estimateWithWings(world.pipeline, testIo)).toMatchObject({ unfinished: undefined, mode: 'feed' });
     world.requests.length = 0;
     await world.sandbox.advance({ hours: 6, changes: 10 });
     expect(await world.sync()).toMatchObject({ published: true, resumed: false, row: { mode: 'feed' } });
@@ -153,7 +152,7 @@ test.each([
     const logged: unknown[] = [];
     const log = (...event: unknown[]) => void logged.push(event.slice(0, 2));
     const io = { ...testIo, log };
-    expect(await syncPipeline(world.pipeline, io)).toMatchObject({ published: true, resumed: true });
+    expect(await syncWithWings(world.pipeline, io)).toMatchObject({ published: true, resumed: true });
     expect(logged).toContainEqual(['warn', 'journal.torn']);
     expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
     await runVerify({ lake: world.lakePath }, openContext(true));

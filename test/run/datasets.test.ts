@@ -1,16 +1,16 @@
 import path from 'node:path';
 import { parse } from 'lossless-json';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { backfillHistory } from '../../src/cli/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { readEntries } from '../../src/journal/journal.js';
 import { listSoundRuns, peekUnfinishedRun } from '../../src/journal/landings.js';
 import { RUN_FOLD } from '../../src/journal/run-state.js';
-import { backfillHistory } from '../../src/run/backfill-history.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import type { RunReport } from '../../src/run/sync.js';
 import { askService } from '../../src/source/account.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { countUsed } from './exact-copy.js';
 import { landEvent, moveOn, openWorld, readItems, readLake, readTruth, refuse, testIo } from './world.js';
@@ -152,7 +152,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   expect(exitCodeOf(await failure(world.sync()))).toBe(5);
   expect(await peekUnfinishedRun(world.lakePath, 0n)).toBeUndefined(); // with the old list, runs go on
   world.pipeline.budget = budget;
-  const said = await estimateRun(world.pipeline, testIo);
+  const said = await estimateWithWings(world.pipeline, testIo);
   world.requests.length = 0;
   const widened = (await world.sync()).row;
   expect(widened).toMatchObject({ mode: 'feed', missed: 0n, differences: 0n });
@@ -170,7 +170,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   const error = await failure(world.sync());
   expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
   expect(error.message).toContain('source.datasets is [26], but the lake holds dataset 11');
-  await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
+  await expect(estimateWithWings(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
   const backfill = backfillHistory(world.pipeline, { where: 'true' }, testIo, new AbortController().signal);
   await expect(backfill).rejects.toMatchObject({ code: 'config' });
   expect(world.requests).toEqual([]);
@@ -207,7 +207,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
 
 test('several datasets are one copy: an item in two of them is one row, a change one change, no news one look', async () => {
   choose([ELECTRONICS, CENTRAL]);
-  const said = await estimateRun(world.pipeline, testIo);
+  const said = await estimateWithWings(world.pipeline, testIo);
   world.requests.length = 0;
   const { row } = await world.sync();
   await expectExactCopy([ELECTRONICS, CENTRAL]);
@@ -323,7 +323,7 @@ test('a complete comparison is refused by the rows of all its exports: an item i
   const { budget } = world.pipeline;
   world.pipeline.reconcile = 1;
   world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed(world)) + 20 } };
-  const { mode, reason } = await estimateRun(world.pipeline, testIo);
+  const { mode, reason } = await estimateWithWings(world.pipeline, testIo);
   expect([mode, reason]).toEqual([
     'feed',
     expect.stringContaining(`a complete comparison is due, but budget.exportRows leaves 0 export rows of 0`),

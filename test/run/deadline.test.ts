@@ -3,7 +3,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { setDeadline } from '../../src/run/open/deadline.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo } from './world.js';
 
 const MINUTE = 60_000;
@@ -30,7 +30,7 @@ function tickingIo(): Io {
 async function syncUntil(minutes: number, lakePath: string): Promise<PricelakeError | undefined> {
   const io = tickingIo();
   const deadline = setDeadline(minutes * MINUTE, `${minutes}m`, io);
-  return syncPipeline(makePipeline(world.sandbox, lakePath), io, undefined, { deadline }).then(
+  return syncWithWings(makePipeline(world.sandbox, lakePath), io, undefined, { deadline }).then(
     () => undefined,
     (error: PricelakeError) => error,
   );
@@ -75,7 +75,7 @@ test.each([
   const io: Io = { ...testIo, now: () => new Date(now), random: () => 1, sleep };
   const deadline = setDeadline(5000, '5s', io);
   const pipeline = makePipeline(world.sandbox, `${world.folder}/unreachable`);
-  const error = (await syncPipeline({ ...pipeline, source: { ...pipeline.source, baseUrl } }, io, undefined, {
+  const error = (await syncWithWings({ ...pipeline, source: { ...pipeline.source, baseUrl } }, io, undefined, {
     deadline,
   }).catch((error: unknown) => error)) as PricelakeError;
   expect([error.code, exitCodeOf(error)]).toEqual(['deadline', 75]);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { events } from '../sim/events.js';
 import type { Habits } from '../sim/habits.js';
 import { openSimulation, type Simulation } from '../sim/simulation.js';
@@ -49,7 +49,7 @@ test('a service that says when more waits is asked once more only behind a page 
   const calls: number[] = [];
   for (const count of [120, 120, 60, 140, 139, 0]) {
     changeStocks(simulation, count);
-    const said = await estimateRun(pipeline, io);
+    const said = await estimateWithWings(pipeline, io);
     service.requests.length = 0;
     await sync();
     calls.push(feedCalls(simulation).length);

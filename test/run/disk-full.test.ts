@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import { explainSystemFault } from '../../src/lake/faults.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { Database } from '../../src/sql/connection.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { disk, mountFullDisk } from './full-disk.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   unmount = mountFullDisk();
   world = await openWorld({ items: 60, sites: 2 });
   before = path.join(world.folder, 'before');
-  await syncPipeline(makePipeline(world.sandbox, before), testIo);
+  await syncWithWings(makePipeline(world.sandbox, before), testIo);
   published = await readItems(before);
   await world.sandbox.advance({ hours: 12, changes: 40 });
   truth = await readTruth(world.sandbox);
@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 async function syncError(lakePath: string, io = testIo): Promise<PricelakeError> {
-  return failure(syncPipeline(makePipeline(world.sandbox, lakePath), io));
+  return failure(syncWithWings(makePipeline(world.sandbox, lakePath), io));
 }
 
 /** Expects the run to have failed for want of space, and the lake to be as it was. */
@@ -50,7 +50,7 @@ async function expectFull(lakePath: string, error: PricelakeError, items: Map<st
 
 /** Expects the next run to go on. @param failed runs before it, each of which may have had one request under way */
 async function expectRecovery(lakePath: string, failed = 1): Promise<void> {
-  await syncPipeline(makePipeline(world.sandbox, lakePath), testIo);
+  await syncWithWings(makePipeline(world.sandbox, lakePath), testIo);
   expect(await readItems(lakePath)).toEqual(truth);
   const paid = world.requests.filter((request) => /^\/(changes\?|items)/.test(request));
   expect(paid.length - new Set(paid).size, paid.join(' ')).toBeLessThanOrEqual(failed);

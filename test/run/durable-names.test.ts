@@ -2,9 +2,9 @@ import fs, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { BackfillEntry } from '../../src/journal/backfill.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
-import { createFile, keyOf, makeFolders, webhookPath } from '../../src/webhook/event-files.js';
+import type { BackfillEntry } from '../../src/wings/histories/backfill-journal.js';
+import { createFile, keyOf, makeFolders, webhookPath } from '../../src/wings/webhook/event-files.js';
 import { openWorld } from './world.js';
 
 /** What a power cut would leave: bytes of files by their inode, and names, as they were when they were synced. */
@@ -57,8 +57,6 @@ class Disk {
 /** Entries whose file has one name in each run. */
 const FILES: Partial<Record<(RunEntry | BackfillEntry)['type'], string>> = {
   'feed.page': 'feed.ndjson',
-  event: 'webhook.ndjson',
-  backfill: 'history.ndjson',
   'backfill.item': 'history.ndjson',
 };
 
@@ -128,13 +126,6 @@ describe('a power cut', () => {
     await world.sandbox.advance({ hours: 6, changes: 20 });
     await world.sync();
     expect([disk.faults, await listLost()]).toEqual([[], []]);
-    expect([...named].sort()).toEqual([
-      'backfill',
-      'backfill.item',
-      'event',
-      'export.segment',
-      'feed.page',
-      'hydrate.page',
-    ]);
+    expect([...named].sort()).toEqual(['backfill.item', 'export.segment', 'feed.page', 'hydrate.page', 'source.rows']);
   });
 });

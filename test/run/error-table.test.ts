@@ -1,14 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { backfillHistory } from '../../src/cli/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { realIo } from '../../src/io/io.js';
-import { backfillHistory } from '../../src/run/backfill-history.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { proveItems } from '../../src/run/prove/prove-sample.js';
 import type { RunReport } from '../../src/run/sync.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
+import { estimateWithWings, syncWithWings } from '../../src/wings/index.js';
 import { readAnswersTable } from '../docs/answers-table.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, refuse } from './world.js';
@@ -85,7 +84,7 @@ interface Operation {
 /** A refusal, a limit, a fault that passes, and what the document has no word for. */
 const SOME = ['401', '429', '5xx', 'other'];
 
-const sync = () => syncPipeline(world.pipeline, io);
+const sync = () => syncWithWings(world.pipeline, io);
 const OPERATIONS: Operation[] = [
   {
     name: 'a first copy',
@@ -121,7 +120,7 @@ const OPERATIONS: Operation[] = [
     some: ['plan', 'changes'],
     run: async () => {
       world.pipeline.source.mode = 'feed';
-      await estimateRun(world.pipeline, io);
+      await estimateWithWings(world.pipeline, io);
       return undefined;
     },
   },

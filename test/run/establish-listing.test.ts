@@ -6,8 +6,7 @@ import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { type Io, realIo } from '../../src/io/io.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { estimateWithWings, syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { expectItems, expectLedger, expectProducts } from '../sim/compare.js';
 import { events, record, relist } from '../sim/events.js';
@@ -44,7 +43,7 @@ async function openCopied({ moves = false, isNew = false } = {}) {
     await service.close();
     await rm(folder, { recursive: true, force: true });
   });
-  await syncPipeline(pipeline, io);
+  await syncWithWings(pipeline, io);
   pipeline.budget.calls = { count: 1_000 };
   world.now += 4n * 3_600n * SECOND;
   return {
@@ -59,7 +58,7 @@ async function openCopied({ moves = false, isNew = false } = {}) {
     run: async (signal?: AbortSignal) => {
       service.requests.length = 0;
       service.used.calls = 4; // the first call of a run, for the plan, is the fifth
-      const { row } = await syncPipeline(pipeline, io, signal);
+      const { row } = await syncWithWings(pipeline, io, signal);
       return { row, requests: [...service.requests] };
     },
     requests: service.requests,
@@ -211,7 +210,7 @@ describe('a poll whose changedSince returns removals and relistings', () => {
 test('plan prices the counts, and what reading all takes where they may hide something', async () => {
   const { world, pipeline, io, run } = await openCopied();
   events.remove(world, listed(world)[0] as Item);
-  const said = await estimateRun(pipeline, io);
+  const said = await estimateWithWings(pipeline, io);
   expect(said.steps.find(({ step }) => step === 'listing')).toMatchObject({ calls: 2, exact: false });
   expect((await run()).row.calls).toBe(BigInt(said.calls));
 });

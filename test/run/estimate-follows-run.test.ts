@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { openWorld, refuse, testIo, type World, type WorldOptions } from './world.js';
 
 let world: World;
@@ -24,7 +24,7 @@ async function openSmall(options: WorldOptions): Promise<void> {
 /** The estimate by the clock of the runs. */
 const estimate = () => {
   const now = () => new Date(Date.now() + world.clock.days * 24 * 3600 * 1000);
-  return estimateRun(world.pipeline, { ...testIo, now });
+  return estimateWithWings(world.pipeline, { ...testIo, now });
 };
 
 async function expectSame(): Promise<void> {

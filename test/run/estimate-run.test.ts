@@ -3,8 +3,8 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
-import { estimateRun, type RunEstimate } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import type { RunEstimate } from '../../src/run/plan/estimate-run.js';
+import { estimateWithWings, syncWithWings } from '../../src/wings/index.js';
 import { countUsed } from './exact-copy.js';
 import { openWorld, testIo } from './world.js';
 
@@ -19,7 +19,7 @@ afterEach(() => {
   world.sandbox.changeAccount({ limits: { ratePerSecond: null }, revoked: [] });
 });
 
-const estimate = (): Promise<RunEstimate> => estimateRun(world.pipeline, testIo);
+const estimate = (): Promise<RunEstimate> => estimateWithWings(world.pipeline, testIo);
 
 /** The estimate, and that the run after it takes just so much. */
 async function expectKept(): Promise<RunEstimate> {
@@ -111,14 +111,14 @@ describe('what would not go', () => {
     expect(refusal).toMatchObject({ code: 'budget', facts: { nextRunAt: expect.any(Date) } });
     expect([overageBlocks, rest.exportRows]).toEqual([1n, 0n]);
     await expect(world.sync()).rejects.toMatchObject({ code: 'budget', facts: { rule: refusal?.facts.rule } });
-    const agreed = await estimateRun(world.pipeline, testIo, { caps: { maxOverage: 1 } });
+    const agreed = await estimateWithWings(world.pipeline, testIo, { caps: { maxOverage: 1 } });
     expect(agreed.refusal).toBeUndefined();
     world.pipeline.budget.calls = { percent: 90 };
     const said = await estimate();
     expect(said.steps.find(({ step }) => step === 'pages')).toMatchObject({ calls: 4, exportRows: 0n });
     const logged: string[] = [];
     const log: Io['log'] = (level, event) => void logged.push(`${level} ${event}`);
-    const { row } = await syncPipeline(world.pipeline, { ...testIo, log });
+    const { row } = await syncWithWings(world.pipeline, { ...testIo, log });
     expect(row).toMatchObject({ calls: BigInt(said.calls), export_rows: 0n });
     // Who looks on learns that it will take longer.
     expect(logged).toContain('info copy.chosen');
@@ -149,7 +149,7 @@ test('an estimate that is stopped does not wait for the service', async () => {
     stop.abort();
     return new Promise(() => {}); // never
   };
-  await expect(estimateRun(world.pipeline, testIo, { signal: stop.signal })).rejects.toThrow();
+  await expect(estimateWithWings(world.pipeline, testIo, { signal: stop.signal })).rejects.toThrow();
   world.intercept = intercept;
 });
 

@@ -7,7 +7,7 @@ import type { Io } from '../../src/io/io.js';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { commitForeign, deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
@@ -78,7 +78,7 @@ test('a repair that is killed before and after it has committed items goes on', 
       const table = (facts as { table?: string } | undefined)?.table;
       if (name === event && (table === undefined || table === 'items')) throw new Error('the process dies');
     };
-    await expect(syncPipeline(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+    await expect(syncWithWings(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
     world.pipeline.source.mode = 'auto';
   }
   await world.sync();
@@ -148,7 +148,7 @@ describe('a commit by another program is refused', () => {
       const log: Io['log'] = (_level, name, facts) => {
         if (name === event && (facts?.table ?? 'runs') === 'runs') intrude(world.lakePath);
       };
-      const error = await failure(syncPipeline(world.pipeline, { ...testIo, log }));
+      const error = await failure(syncWithWings(world.pipeline, { ...testIo, log }));
       expect(error).toMatchObject({ code, message: expect.stringContaining(`(DELETE by ${ENGINE})`) });
       expect((await failure(world.sync())).message).toContain(`(DELETE by ${ENGINE})`);
     }

@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { changeText, makePipeline, openWorld, readItems, readLake, readTruth, testIo } from './world.js';
 
@@ -19,7 +19,7 @@ const world = await openWorld({
 beforeAll(async () => {
   held = `${world.folder}/held`;
   pipeline = preparePipeline(held);
-  expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({ code: 'gate_failed' });
+  expect(await failure(syncWithWings(pipeline, testIo))).toMatchObject({ code: 'gate_failed' });
 });
 afterAll(() => world.close());
 
@@ -44,7 +44,7 @@ describe('a held batch', () => {
   test('is held again while nothing was changed, without a call; the log says once what to do next', async () => {
     const logs: unknown[][] = [];
     const log = (level: string, event: string, facts?: object) => logs.push([level, event, facts]);
-    expect(await failure(syncPipeline(pipeline, { ...testIo, log }))).toMatchObject({ code: 'gate_failed' });
+    expect(await failure(syncWithWings(pipeline, { ...testIo, log }))).toMatchObject({ code: 'gate_failed' });
     expect(world.requests).toEqual([]);
     const failed = { name: 'currency_iso_4217', severity: 'gate', next: expect.stringMatching(/./u) };
     expect(logs.filter(([level]) => level === 'error')).toEqual([['error', 'check', expect.objectContaining(failed)]]);
@@ -57,7 +57,7 @@ describe('a held batch', () => {
     pipeline.checks = { currency_iso_4217: { severity: 'error' } };
     const logs: unknown[][] = [];
     const log = (level: string, event: string, facts?: object) => logs.push([level, event, facts]);
-    expect(await syncPipeline(pipeline, { ...testIo, log })).toMatchObject({ published: true, resumed: true });
+    expect(await syncWithWings(pipeline, { ...testIo, log })).toMatchObject({ published: true, resumed: true });
     expect(world.requests).toEqual([]);
     expect(await readLetThrough()).toEqual([]);
     const failed = { name: 'currency_iso_4217', severity: 'error', next: expect.stringMatching(/./u) };
@@ -71,14 +71,14 @@ describe('a held batch', () => {
   });
 
   test('is published by --publish-held without a call, and the results say that it was let through', async () => {
-    const report = await syncPipeline(pipeline, testIo, undefined, { publishHeld: true });
+    const report = await syncWithWings(pipeline, testIo, undefined, { publishHeld: true });
     expect(report).toMatchObject({ published: true, resumed: true });
     expect(world.requests).toEqual([]);
     expect(report.checks.filter((check) => check.waived).map(({ name }) => name)).toEqual(['currency_iso_4217']);
     expect(await readLetThrough()).toEqual([['currency_iso_4217']]);
     expect((await readItems(pipeline.lake.path)).size).toBe((await readTruth(world.sandbox)).size);
 
-    const again = await failure(syncPipeline(pipeline, testIo, undefined, { publishHeld: true }));
+    const again = await failure(syncWithWings(pipeline, testIo, undefined, { publishHeld: true }));
     expect(again).toMatchObject({ code: 'nothing_held' });
     expect(again.message).toMatch(/no batch is held; its last run has ended/);
     expect(world.requests).toEqual([]);
@@ -91,8 +91,8 @@ describe('a held batch', () => {
         if (event === 'gate.waived') throw new Error('the process dies');
       },
     };
-    await failure(syncPipeline(pipeline, io, undefined, { publishHeld: true }));
-    expect(await syncPipeline(pipeline, testIo)).toMatchObject({ published: true });
+    await failure(syncWithWings(pipeline, io, undefined, { publishHeld: true }));
+    expect(await syncWithWings(pipeline, testIo)).toMatchObject({ published: true });
     expect(await readLetThrough()).toEqual([['currency_iso_4217']]);
     expect(world.requests).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe('--publish-held', () => {
   test('leaves a run that was merely interrupted to sync, and makes no lake where there is none', async () => {
     const lakePath = `${world.folder}/lake-${++lakes}`;
     const other = { ...makePipeline(world.sandbox, lakePath, { history: 'none' }) };
-    expect(await failure(syncPipeline(other, testIo, undefined, { publishHeld: true }))).toMatchObject({
+    expect(await failure(syncWithWings(other, testIo, undefined, { publishHeld: true }))).toMatchObject({
       code: 'lake_invalid',
     });
     const io = {
@@ -111,9 +111,9 @@ describe('--publish-held', () => {
         if (event === 'settled') throw new Error('the process dies');
       },
     };
-    await failure(syncPipeline(other, io));
-    const error = await failure(syncPipeline(other, testIo, undefined, { publishHeld: true }));
+    await failure(syncWithWings(other, io));
+    const error = await failure(syncWithWings(other, testIo, undefined, { publishHeld: true }));
     expect(error.message).toMatch(/no batch is held; run 1 was interrupted/);
-    expect(await syncPipeline(other, testIo)).toMatchObject({ published: true, resumed: true });
+    expect(await syncWithWings(other, testIo)).toMatchObject({ published: true, resumed: true });
   });
 });

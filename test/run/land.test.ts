@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { landPipeline } from '../../src/run/land-pipeline.js';
+import { landWithWings } from '../../src/wings/index.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
 
 const world = await openWorld({ items: 60, sites: 2, pastDays: 3 });
@@ -10,7 +10,7 @@ afterAll(() => world.close());
 const exports = () => world.requests.filter((url) => url.startsWith('/export'));
 
 test('a run that only lands leaves no table; the next one continues it and pays for nothing twice', async () => {
-  const landed = await landPipeline(world.pipeline, testIo);
+  const landed = await landWithWings(world.pipeline, testIo);
   expect(landed).toMatchObject({ landed: true, resumed: false, runNumber: 1n });
   expect(landed.rows).toBeGreaterThanOrEqual(60n);
   expect(existsSync(path.join(landed.folder, 'journal.ndjson'))).toBe(true);
@@ -18,7 +18,7 @@ test('a run that only lands leaves no table; the next one continues it and pays 
   expect(exports()).toHaveLength(1);
   const asked = world.requests.length;
 
-  const again = await landPipeline(world.pipeline, testIo);
+  const again = await landWithWings(world.pipeline, testIo);
   expect(again).toMatchObject({ landed: true, resumed: true, runNumber: 1n, rows: landed.rows });
   // What a plan allows is asked by each try.
   expect(world.requests.slice(asked).filter((url) => url !== '/plan')).toEqual([]);
@@ -31,7 +31,7 @@ test('a run that only lands leaves no table; the next one continues it and pays 
 
 test('changes that have landed are applied by the next run', async () => {
   await world.sandbox.advance({ hours: 3, changes: 20 });
-  const landed = await landPipeline(world.pipeline, testIo);
+  const landed = await landWithWings(world.pipeline, testIo);
   expect(landed).toMatchObject({ landed: true, runNumber: 2n });
   const report = await world.sync();
   expect(report).toMatchObject({ published: true, resumed: true, row: { run_number: 2n } });
@@ -39,6 +39,6 @@ test('changes that have landed are applied by the next run', async () => {
 });
 
 test('where nothing is new, the run is forgotten', async () => {
-  expect(await landPipeline(world.pipeline, testIo)).toMatchObject({ landed: false });
+  expect(await landWithWings(world.pipeline, testIo)).toMatchObject({ landed: false });
   expect(await world.sync()).toMatchObject({ published: false, resumed: false });
 });

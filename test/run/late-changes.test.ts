@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { events } from '../sim/events.js';
 import type { Habits } from '../sim/habits.js';
 import { openSimulation, type Simulation } from '../sim/simulation.js';
@@ -75,7 +75,7 @@ test('the plan says what a run takes that finds late changes alone, and one that
   await sync();
   world.settle(300);
   for (const hasLate of [true, false]) {
-    const said = await estimateRun(pipeline, io);
+    const said = await estimateWithWings(pipeline, io);
     service.requests.length = 0;
     const { published } = await sync();
     expect([published, said.calls]).toEqual([hasLate, service.requests.length]);

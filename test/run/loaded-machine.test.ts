@@ -1,6 +1,6 @@
 import { cpSync, existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { delayStatements } from '../late-statements.js';
 import { createSeeded } from '../seeded.js';
 import { STORIES } from './stories.js';
@@ -27,12 +27,12 @@ describe.each(Object.entries(STORIES))('runs %s', (_name, { options, runs }) => 
     const { pipeline, lakePath, folder } = world;
     const copies = SEEDS.map((seed) => `${folder}/${name} ${seed}`);
     for (const copy of copies) if (existsSync(lakePath)) cpSync(lakePath, copy, { recursive: true });
-    await syncPipeline(pipeline, io);
+    await syncWithWings(pipeline, io);
     const tables = await readTables(lakePath);
     for (const [place, seed] of SEEDS.entries()) {
       const lake = { ...pipeline.lake, path: copies[place] as string };
       const late = delayStatements(drawLate(seed));
-      await syncPipeline({ ...pipeline, lake }, io).finally(late.end);
+      await syncWithWings({ ...pipeline, lake }, io).finally(late.end);
       expect(late.held, `seed ${seed}`).toBeGreaterThan(0);
       expect(await readTables(lake.path), `seed ${seed}`).toEqual(tables);
     }

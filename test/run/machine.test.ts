@@ -5,8 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { Io } from '../../src/io/io.js';
 import { openSession } from '../../src/lake/session.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { estimateWithWings, syncWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, testIo, type World } from './world.js';
 
@@ -41,7 +40,7 @@ async function readLogged(): Promise<Record<string, unknown> | undefined> {
     if (event === 'run.machine') logged.push(facts);
   };
   const io: Io = { ...testIo, log };
-  await syncPipeline(world.pipeline, io);
+  await syncWithWings(world.pipeline, io);
   return logged[0];
 }
 
@@ -79,7 +78,7 @@ test('a first copy that will not fit on the disk ends before it asks for an expo
   expect(error.message).toMatch(/1\.0 MB free, but a run of 2,\d+ items and 0 changes needs about \d\.\d MB$/u);
   expect(error.facts).toMatchObject({ freeBytes: 1e6, hint: expect.stringContaining('run the same command again') });
   expect(world.requests.filter((request) => /^\/(export|items\?.*page)/u.test(request))).toEqual([]);
-  const { refusal, disk } = await estimateRun(world.pipeline, testIo);
+  const { refusal, disk } = await estimateWithWings(world.pipeline, testIo);
   expect(refusal).toMatchObject({ code: 'disk_full' });
   expect(disk).toMatchObject({ free: 1e6 });
   expect(disk.needed).toBeGreaterThan(error.facts.neededBytes as number);
@@ -87,7 +86,7 @@ test('a first copy that will not fit on the disk ends before it asks for an expo
 
 test('with more room, the next run copies everything', async () => {
   setFreeBytes(1e9);
-  expect((await estimateRun(world.pipeline, testIo)).refusal).toBeUndefined();
+  expect((await estimateWithWings(world.pipeline, testIo)).refusal).toBeUndefined();
   await world.sync();
   expect((await readItems(world.lakePath)).size).toBeGreaterThan(1_900);
 });

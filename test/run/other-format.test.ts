@@ -7,8 +7,8 @@ import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import type { TableName } from '../../src/tables/table.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { reseal } from '../lake/log-writer.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
@@ -52,7 +52,7 @@ const verify = () => run((context) => runVerify({ lake: world.lakePath }, contex
 const rebuild = () => run((context) => runRebuild({ pipeline: pipelineFile, lake: world.lakePath }, context));
 const WRITERS: [string, () => Promise<unknown>][] = [
   ['sync', () => world.sync()],
-  ['plan', () => estimateRun(world.pipeline, testIo)],
+  ['plan', () => estimateWithWings(world.pipeline, testIo)],
   ['compact', () => run((context) => runCompact({ lake: world.lakePath }, context))],
 ];
 const READERS: [string, () => Promise<unknown>][] = [

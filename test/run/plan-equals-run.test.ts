@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { estimateRun, type RunEstimate } from '../../src/run/plan/estimate-run.js';
+import type { RunEstimate } from '../../src/run/plan/estimate-run.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { createSeeded } from '../seeded.js';
 import type { Habits } from '../sim/habits.js';
 import { step } from '../sim/life.js';
@@ -23,7 +24,7 @@ const WORLDS: [name: string, habits: Partial<Habits>][] = [
 
 /** What the run takes is what was said, or as near to it as the steps allow that are told as about. */
 async function expectAsSaid({ service, pipeline, io, sync }: Simulation): Promise<RunEstimate> {
-  const said = await estimateRun(pipeline, io);
+  const said = await estimateWithWings(pipeline, io);
   expect(said.refusal).toBeUndefined();
   const before = { requests: service.requests.length, rows: service.used.rows };
   const { row } = await sync();

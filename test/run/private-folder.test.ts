@@ -6,8 +6,8 @@ import { showStatus } from '../../src/cli/actions/show-status.js';
 import { realIo } from '../../src/io/io.js';
 import { deleteFiles } from '../../src/lake/delete-files.js';
 import { openLake } from '../../src/lake/lake.js';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { EventStore } from '../../src/webhook/event-store.js';
+import { estimateWithWings } from '../../src/wings/index.js';
+import { EventStore } from '../../src/wings/webhook/event-store.js';
 import { openContext } from '../cli/open-context.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
 
@@ -101,7 +101,7 @@ test('an address in the place of the folder is refused, and says where a bucket 
     ...error,
     facts: { hint: expect.stringContaining('lake.remote') },
   });
-  await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject(error);
+  await expect(estimateWithWings(world.pipeline, testIo)).rejects.toMatchObject(error);
 });
 
 test('a lake that is itself behind a link is a lake', async () => {
@@ -126,7 +126,7 @@ describe('garbage', () => {
       };
       await expect(world.sync()).rejects.toMatchObject(error);
       await expect(showStatus({ lake: world.lakePath }, openContext(true))).rejects.toMatchObject(error);
-      await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject(error);
+      await expect(estimateWithWings(world.pipeline, testIo)).rejects.toMatchObject(error);
     }
     await rename(file, inLake('away'));
     await world.sync();

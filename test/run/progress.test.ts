@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { showPlan } from '../../src/cli/actions/show-plan.js';
 import type { Progress } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { act } from '../cli/open-context.js';
 import { openWorld, testIo } from './world.js';
 
@@ -16,7 +16,7 @@ const io = { ...testIo, progress: (update: Progress) => void told.push(update) }
 const of = (step: string) => told.filter((update) => update.step === step);
 
 test('the long steps of a run know what is ahead of them, and come to it', async () => {
-  await syncPipeline(world.pipeline, io);
+  await syncWithWings(world.pipeline, io);
   for (const step of ['snapshot', 'feed', 'typing', 'deriving', 'checks']) {
     const { rows, totalRows, done } = of(step).at(-1) as Progress;
     expect([step, totalRows, done]).toEqual([step, rows, true]);
@@ -50,7 +50,7 @@ test('plan says how long a run like the next one took, and for how many rows', a
   expect(await tellTime({ reconcile: true })).toMatch(
     /^Time: run 1 took \d.*s for [\d,]+ rows; this one has ≈ 1,5\d\d\.$/u,
   );
-  await syncPipeline({ ...world.pipeline, source: { ...world.pipeline.source, mode: 'snapshot' } }, io);
+  await syncWithWings({ ...world.pipeline, source: { ...world.pipeline.source, mode: 'snapshot' } }, io);
   expect(await tellTime({ reconcile: true })).toMatch(/^Time: about \d.*s, as run 2 took\.$/u);
   expect(await tellTime()).toMatch(
     /^Time: not known before a first run of mode feed\. Run \d, of mode snapshot, took \d.*s for [\d,]+ rows; this one has ≈ 0\.$/u,

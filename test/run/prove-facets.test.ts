@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import { openWorld, testIo } from './world.js';
 
 const world = await openWorld({ checks: 'all', items: 300, sites: 3, history: 'none' });
@@ -12,7 +12,7 @@ beforeEach(() => {
 const asked = () => world.requests.filter((request) => request === '/facets').length;
 
 test('after a complete copy the counts of the service are those of the lake, subcategories included', async () => {
-  const said = await estimateRun(world.pipeline, testIo);
+  const said = await estimateWithWings(world.pipeline, testIo);
   expect(said.steps.find(({ step }) => step === 'facets')).toMatchObject({ calls: 1 });
   const { row, checks } = await world.sync();
   expect(asked()).toBe(1);

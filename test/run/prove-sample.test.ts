@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { boundMismatchRate, proveItems } from '../../src/run/prove/prove-sample.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { changeText, openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
 
 let world: World;
@@ -53,7 +53,7 @@ describe('the sample of a run', () => {
     const log: typeof testIo.log = (_level, event, fields) => {
       if (event === 'staged' && fields?.table === 'price_spread') release();
     };
-    const { row } = await syncPipeline(world.pipeline, { ...testIo, log });
+    const { row } = await syncWithWings(world.pipeline, { ...testIo, log });
     expect(row).toMatchObject({ sampled: 1n, sample_mismatches: 0n });
   });
 });

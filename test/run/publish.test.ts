@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { afterAll, expect, test, vi } from 'vitest';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openWorld, readLake, testIo } from './world.js';
 
 const world = await openWorld({ items: 200 });
@@ -15,7 +15,7 @@ const syncWith = (onCommit: (committed: readonly TableName[]) => void) => {
     committed.push(facts?.table as TableName);
     onCommit(committed);
   };
-  return syncPipeline(world.pipeline, { ...testIo, log });
+  return syncWithWings(world.pipeline, { ...testIo, log });
 };
 
 /** FileHandle is no export. */

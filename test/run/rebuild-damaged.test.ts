@@ -9,8 +9,8 @@ import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { commitForeign, deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
@@ -233,7 +233,7 @@ test('a run that was interrupted while it published goes on behind the rebuild o
   const log: Io['log'] = (_level, name, facts) => {
     if (name === 'committed' && facts?.table === 'items') throw new Error('the process dies');
   };
-  await expect(syncPipeline(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+  await expect(syncWithWings(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
   expect((await failure(rebuild())).facts.hint).toContain('pricelake sync');
   await truncate(await lastEntry('sites'), 100);
   await rebuild();

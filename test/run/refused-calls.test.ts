@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, refuse, testIo, type World } from './world.js';
 
@@ -65,7 +65,7 @@ test('a run that has landed all it needs is published although the key is refuse
   const log: Io['log'] = (_level, event) => {
     if (event === 'staged') throw new Error('the process dies');
   };
-  await expect(syncPipeline(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+  await expect(syncWithWings(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
   refusals.left = Number.POSITIVE_INFINITY;
   const stop = new AbortController();
   const { intercept } = world;
@@ -73,7 +73,7 @@ test('a run that has landed all it needs is published although the key is refuse
     stop.abort();
     return new Promise(() => {}); // never
   };
-  expect(await failure(syncPipeline(world.pipeline, testIo, stop.signal))).toMatchObject({ code: 'stopped' });
+  expect(await failure(syncWithWings(world.pipeline, testIo, stop.signal))).toMatchObject({ code: 'stopped' });
   world.intercept = intercept;
   const before = world.requests.length;
   expect(await world.sync()).toMatchObject({ published: true, resumed: true });

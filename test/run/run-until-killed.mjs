@@ -1,9 +1,9 @@
 /** Child process of the crash tests: runs a sync of the built code and kills itself with SIGKILL at the step it is told. */
 import { realIo } from '../../dist/io/io.js';
-import { syncPipeline } from '../../dist/run/sync-pipeline.js';
+import { syncWithWings } from '../../dist/wings/index.js';
 
 const { pipeline, now, killAt } = JSON.parse(process.argv[2]);
-await syncPipeline(pipeline, {
+await syncWithWings(pipeline, {
   ...realIo,
   now: () => new Date(now),
   log: (_level, event, { what = '', table = '' } = {}) => {

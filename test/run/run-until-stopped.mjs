@@ -1,6 +1,6 @@
 /** Child process: runs a sync of the built code, stops itself at the step it is told, and says how the sync ended. */
 import { realIo } from '../../dist/io/io.js';
-import { syncPipeline } from '../../dist/run/sync-pipeline.js';
+import { syncWithWings } from '../../dist/wings/index.js';
 
 const { pipeline, stopAt } = JSON.parse(process.argv[2]);
 const io = {
@@ -9,7 +9,7 @@ const io = {
     if (`${event} ${what}${table}` === stopAt) process.kill(process.pid, 'SIGSTOP');
   },
 };
-await syncPipeline(pipeline, io).then(
+await syncWithWings(pipeline, io).then(
   () => console.log('published'),
   (error) => console.log(error.code ?? error, error.message),
 );

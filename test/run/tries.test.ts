@@ -5,7 +5,7 @@ import { toJsonText } from '../../src/cli/json-text.js';
 import { readMemory } from '../../src/journal/memory.js';
 import { RUN_STEPS } from '../../src/journal/tries.js';
 import { openLake } from '../../src/lake/lake.js';
-import { landPipeline } from '../../src/run/land-pipeline.js';
+import { landWithWings } from '../../src/wings/index.js';
 import { act } from '../cli/open-context.js';
 import { openWorld, testIo } from './world.js';
 
@@ -71,7 +71,7 @@ test('a run that finds nothing new has opened and landed', async () => {
 
 test('a run that only lands notes that, and the next one notes the rest', async () => {
   await world.sandbox.advance({ hours: 1, changes: 5 });
-  await landPipeline(world.pipeline, testIo);
+  await landWithWings(world.pipeline, testIo);
   expect(Object.keys((await readTries()).at(-1)?.steps ?? {})).toEqual(['open', 'land']);
   await world.sync();
   const [landed, whole] = (await readTries()).slice(-2);

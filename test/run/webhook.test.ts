@@ -3,10 +3,10 @@ import path from 'node:path';
 import { type LosslessNumber, parse, stringify } from 'lossless-json';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunReport } from '../../src/run/sync.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
-import { listEvents } from '../../src/webhook/event-files.js';
-import { EventStore } from '../../src/webhook/event-store.js';
-import { startReceiver } from '../../src/webhook/receiver.js';
+import { syncWithWings } from '../../src/wings/index.js';
+import { listEvents } from '../../src/wings/webhook/event-files.js';
+import { EventStore } from '../../src/wings/webhook/event-store.js';
+import { startReceiver } from '../../src/wings/webhook/receiver.js';
 import { DeliveryClock } from '../sandbox/delivery-clock.js';
 import { expectExactCopy } from './exact-copy.js';
 import { landEvent, moveOn, openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
@@ -86,7 +86,7 @@ function stopAt(event: string): Promise<RunReport> {
   const log = (_level: string, logged: string) => {
     if (logged === event) throw new Error('stopped');
   };
-  return syncPipeline(world.pipeline, { ...testIo, log });
+  return syncWithWings(world.pipeline, { ...testIo, log });
 }
 
 describe('the changes of webhooks', () => {

@@ -11,11 +11,11 @@ import { type Io, realIo } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
 import type { SyncOptions } from '../../src/run/sync.js';
-import { type SyncReport, syncPipeline } from '../../src/run/sync-pipeline.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { EventStore } from '../../src/webhook/event-store.js';
+import { type SyncReport, syncWithWings } from '../../src/wings/index.js';
+import { EventStore } from '../../src/wings/webhook/event-store.js';
 
 export interface World {
   sandbox: Sandbox;
@@ -90,7 +90,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     requests,
     clock,
     intercept,
-    sync: (options) => syncPipeline(world.pipeline, io, undefined, options),
+    sync: (options) => syncWithWings(world.pipeline, io, undefined, options),
     renew: (copyOf) => {
       world.lakePath = path.join(folder, `lake-${++lakes}`);
       if (copyOf !== undefined) cpSync(copyOf, world.lakePath, { recursive: true });

@@ -20,7 +20,7 @@
  */
 import { PricelakeError } from '../../src/io/errors.js';
 import type { RunReport } from '../../src/run/sync.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { Mismatch } from './compare.js';
 import { type Habits, largestLag } from './habits.js';
 import { hideOne, leaveAndReturn, renameDataset, renameSite, step } from './life.js';
@@ -116,7 +116,7 @@ async function refuseUnknownDataset({ pipeline, io, world, lakePath }: Simulatio
   if (world.habits.scope === 'all') return;
   const source = { ...pipeline.source, datasets: [1n, 99n] };
   const lake = { ...pipeline.lake, path: `${lakePath}-of-unknown` };
-  const report = await syncPipeline({ ...pipeline, source, lake }, io).catch((error: unknown) => {
+  const report = await syncWithWings({ ...pipeline, source, lake }, io).catch((error: unknown) => {
     if (error instanceof PricelakeError) return undefined;
     throw error;
   });

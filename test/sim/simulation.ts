@@ -8,10 +8,10 @@ import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import type { RunReport } from '../../src/run/sync.js';
-import { syncPipeline } from '../../src/run/sync-pipeline.js';
 import type { Drift } from '../../src/source/list-drift.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { createSeeded } from '../seeded.js';
 import {
   expectDatasets,
@@ -84,7 +84,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     io,
     still: false,
     sync: async (given, signal) => {
-      const report = await syncPipeline(pipeline, { ...io, ...given }, signal);
+      const report = await syncWithWings(pipeline, { ...io, ...given }, signal);
       pipeline.source.mode = habits.mode === 'poll' && !habits.feed ? 'auto' : habits.mode;
       expectDrift(habits, report);
       return report;

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { landEvents, listLandedEvents } from '../../src/source/events.js';
+import type { Landing } from '../../src/journal/landings.js';
+import { landEvents, listLandedEvents } from '../../src/wings/webhook/land-events.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { listOpenFiles, makeFolder } from '../journal/folder.js';
 import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
@@ -13,6 +14,7 @@ async function keep(events: Record<string, string>) {
   for (const { path, text } of kept) await writeFile(path, text);
   return async () => kept;
 }
+const readSource = ({ journal }: Landing) => journal.state.sources.get('webhook');
 const event = (...ids: number[]) => JSON.stringify({ id: 'x', changes: ids.map((id) => ({ id })) });
 
 test('changes of waiting events land as they came, a line each, once a run', async () => {
@@ -23,15 +25,16 @@ test('changes of waiting events land as they came, a line each, once a run', asy
     c: '{}',
     d: '{"changes":[{"id":3,\n"t":"ä"}]}',
   });
-  const landed = await landEvents(landing, listEvents, io);
+  await landEvents(landing, listEvents, io);
   const text = ['{"id":1}', '{"id":2}', '{"id":3, "t":"ä"}'];
-  expect(landed).toEqual({
-    file: path.join(landing.folder, 'webhook.ndjson'),
+  const landed = {
+    landed: { file: 'webhook.ndjson', origin: 'webhook' },
     changes: 3,
     bytes: Buffer.byteLength(`${text.join('\n')}\n`),
-  });
+  };
+  expect(readSource(landing)).toMatchObject(landed);
   expect(await readLanded(landing, 'webhook.ndjson')).toEqual(text);
-  expect(listEntries(landing, 'event').map(({ key, rows }) => [key, rows])).toEqual([
+  expect(listEntries(landing, 'source.rows').map(({ key, rows }) => [key, rows])).toEqual([
     ['a', 2],
     ['b', 0],
     ['c', 0],
@@ -41,14 +44,16 @@ test('changes of waiting events land as they came, a line each, once a run', asy
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'events', events: 4 } }]);
   expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
   // Those that come later are the next run's.
-  expect(await landEvents(landing, await keep({ e: event(9) }), io)).toEqual(landed);
-  expect(listEntries(landing, 'events.done')).toHaveLength(1);
+  await landEvents(landing, await keep({ e: event(9) }), io);
+  expect(readSource(landing)).toMatchObject(landed);
+  expect(listEntries(landing, 'source.done')).toHaveLength(1);
 });
 
 test('without events there is no file, and nothing is told', async () => {
   const [landing, io] = [await openLanding(), createFakeIo()];
-  expect(await landEvents(landing, async () => [], io)).toMatchObject({ changes: 0, bytes: 0 });
-  expect([io.events, listEntries(landing, 'events.done').length]).toEqual([[], 1]);
+  await landEvents(landing, async () => [], io);
+  expect(readSource(landing)).toMatchObject({ landed: undefined, changes: 0, bytes: 0 });
+  expect([io.events, listEntries(landing, 'source.done').length]).toEqual([[], 1]);
   await expect(readLanded(landing, 'webhook.ndjson')).rejects.toThrow('ENOENT');
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { estimateWithWings } from '../../src/wings/index.js';
 import {
   openWorld,
   readItems,
@@ -59,7 +59,7 @@ async function readChanges(): Promise<string[]> {
 
 test('a first copy without the feed gets the history of each item by one call, and new items get theirs later', async () => {
   await open(FREE);
-  const said = await estimateRun(world.pipeline, testIo);
+  const said = await estimateWithWings(world.pipeline, testIo);
   const { row, histories } = await world.sync();
   expect(row).toMatchObject({ mode: 'snapshot', items: 90n });
   expect(histories).toMatchObject({ asked: 90, left: 0 });
@@ -95,7 +95,7 @@ test('the calls that are left take a portion; the rest goes on when there are ca
   expect((await reasons()).at(-1)?.[0]).toContain(`; the histories of ${left} items are still to be read`);
   expect(await world.sync()).toMatchObject({ published: false, histories: { asked: 0, left } });
   await world.sandbox.advance({ hours: 11 * 24, changes: 1 });
-  const said = await estimateRun(world.pipeline, testIo);
+  const said = await estimateWithWings(world.pipeline, testIo);
   const next = await world.sync();
   expect(next.histories).toMatchObject({ asked: Math.min(left, 58 - 2), left: expect.any(Number) });
   expect(said.steps.find(({ step }) => step === 'histories')?.calls).toBe((next.histories?.asked ?? 0) + 2);
@@ -164,11 +164,11 @@ test('a key that histories are refused to ends the command, and none are read be
   world.pipeline.source.history = 'items';
   happen = undefined;
   const before = asked().length;
-  const said = await estimateRun(world.pipeline, testIo);
+  const said = await estimateWithWings(world.pipeline, testIo);
   expect(said.steps.map(({ step }) => step)).not.toContain('histories');
   const { resumed, histories, row } = await world.sync();
   expect({ resumed, histories }).toEqual({ resumed: true, histories: { asked: 0, left: 0, runId: row.run_id } });
   expect(asked()).toHaveLength(before);
-  expect((await estimateRun(world.pipeline, testIo)).steps.map(({ step }) => step)).toContain('histories');
+  expect((await estimateWithWings(world.pipeline, testIo)).steps.map(({ step }) => step)).toContain('histories');
   expect((await world.sync()).histories?.asked).toBeGreaterThan(0);
 });

@@ -22,5 +22,5 @@ test('a change is unnamed unless the feed of another dataset or a webhook names 
   ]);
   const events = await land('webhook.ndjson', ['[]', '7', '{"id":3,"item":{"id":30}}', '{"id":6,"item":null}']);
   const landed = { ...feed, unnamed: 4, cursor: 0n, complete: true, at: '' };
-  expect(await listUnnamedChanges(landed, events)).toEqual([9223372036854775807n, 2n]);
+  expect(await listUnnamedChanges(landed, [events])).toEqual([9223372036854775807n, 2n]);
 });

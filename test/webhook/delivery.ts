@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
-import { EventStore } from '../../src/webhook/event-store.js';
-import { type Receiver, type ReceiverOptions, startReceiver } from '../../src/webhook/receiver.js';
+import { EventStore } from '../../src/wings/webhook/event-store.js';
+import { type Receiver, type ReceiverOptions, startReceiver } from '../../src/wings/webhook/receiver.js';
 import { makeFolder } from '../lake/fixture.js';
 
 export const SECRET = 'whsec_current';

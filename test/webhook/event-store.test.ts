@@ -4,8 +4,8 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ID_MEMORY_MS, keyOf, listEvents, removeEvents, webhookPath } from '../../src/webhook/event-files.js';
-import { EventStore } from '../../src/webhook/event-store.js';
+import { ID_MEMORY_MS, keyOf, listEvents, removeEvents, webhookPath } from '../../src/wings/webhook/event-files.js';
+import { EventStore } from '../../src/wings/webhook/event-store.js';
 import { makeFolder } from '../lake/fixture.js';
 import { buildEvent, createLogIo } from './delivery.js';
 

@@ -1,6 +1,6 @@
 /** Child process of the test that kills: lands event after event, and says so of each when it is durable. */
 import { realIo } from '../../dist/io/io.js';
-import { EventStore } from '../../dist/webhook/event-store.js';
+import { EventStore } from '../../dist/wings/webhook/event-store.js';
 
 const store = await EventStore.open(process.argv[2], realIo);
 const padding = 'x'.repeat(20_000);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { signBody } from '../../src/sandbox/webhooks/signing-secrets.js';
-import { isSignedBy, judgeAge, parseSignature } from '../../src/webhook/signature.js';
+import { isSignedBy, judgeAge, parseSignature } from '../../src/wings/webhook/signature.js';
 import { NOW, SECRET, sign } from './delivery.js';
 
 const HEX = 'ab'.repeat(32);

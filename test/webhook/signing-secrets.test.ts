@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SigningSecrets } from '../../src/webhook/signing-secrets.js';
+import { SigningSecrets } from '../../src/wings/webhook/signing-secrets.js';
 import { makeFolder } from '../lake/fixture.js';
 import { createLogIo } from './delivery.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type RunEnd, SyncTrigger } from '../../src/webhook/sync-trigger.js';
+import { type RunEnd, SyncTrigger } from '../../src/wings/webhook/sync-trigger.js';
 import { createLogIo, NOW } from './delivery.js';
 
 const DELAY_MS = 10_000;

@@ -16,7 +16,7 @@ import { recallAccountPlan } from '../../source/account.js';
 import type { Database } from '../../sql/connection.js';
 import { privatePath, tablePath } from '../../tables/layout.js';
 import { type DatasetSelection, TABLE_NAMES } from '../../tables/table.js';
-import { countFiles } from '../../webhook/event-files.js';
+import { countFiles } from '../../wings/webhook/index.js';
 import type { OpenedLake } from '../read-lake.js';
 
 const RUNS_SHOWN = 5;

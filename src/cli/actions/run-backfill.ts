@@ -1,6 +1,6 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
-import { backfillHistory } from '../../run/backfill-history.js';
+import { backfillHistory } from '../backfill-history.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { backfill } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';

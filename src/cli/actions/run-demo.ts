@@ -12,7 +12,7 @@ import { packagePath } from '../../io/package-path.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
-import { syncPipeline } from '../../run/sync-pipeline.js';
+import { syncWithWings } from '../../wings/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { demo } from '../commands/sandbox.js';
 import { wrapText } from '../output/display-width.js';
@@ -59,7 +59,7 @@ async function runSteps(
   io.protectSecret(keys.live);
   const sync = async (title: string) => {
     await say(`\n${wrapText(title, columns)}\n`);
-    const report = await syncPipeline(pipeline, io, signal);
+    const report = await syncWithWings(pipeline, io, signal);
     io.close(); // each run has bars of its own
     await say(formatReport(report, lake, { style: context.style, program, isStep: true, columns }));
     return describeReport(report, lake);

@@ -16,11 +16,10 @@ import { readTable } from '../../lake/read.js';
 import { countRows } from '../../lake/slices.js';
 import { countLeft, findAllowance } from '../../plan/allowance.js';
 import { countDisk } from '../../plan/disk.js';
-import { readHolder } from '../../remote/lease.js';
-import { openS3Store } from '../../remote/s3-store.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
 import { fetchAccountPlan, hasFeed } from '../../source/account.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { openStore, readHolder } from '../../wings/remote/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { doctor } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
@@ -209,10 +208,8 @@ async function lookAtAttributes(path: string, { signal }: CommandContext): Promi
 }
 
 async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {
-  if (remote === undefined) return [];
-  const url = parseRemoteUrl(remote);
-  if (url === undefined) return [];
-  const store = await openS3Store(url, io);
+  if (remote === undefined || parseRemoteUrl(remote) === undefined) return [];
+  const store = await openStore(remote, io);
   try {
     const holder = await readHolder(store);
     const state = holder?.alive === true ? 'holds it' : 'died while holding it';

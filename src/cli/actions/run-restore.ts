@@ -4,7 +4,7 @@ import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { explainSystemFault } from '../../lake/faults.js';
-import { withRemote } from '../../remote/remote.js';
+import { withRemote } from '../../wings/remote/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { restore } from '../commands/keep.js';
 

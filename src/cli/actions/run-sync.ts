@@ -1,9 +1,8 @@
 import { countOf } from '../../formats/count.js';
-import { landPipeline } from '../../run/land-pipeline.js';
 import { setDeadline } from '../../run/open/deadline.js';
 import type { SyncOptions } from '../../run/sync.js';
-import type { SyncReport } from '../../run/sync-pipeline.js';
-import { syncPipeline } from '../../run/sync-pipeline.js';
+import type { SyncReport } from '../../wings/index.js';
+import { landWithWings, syncWithWings } from '../../wings/index.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
@@ -34,7 +33,7 @@ export async function runSync(
     await watch.begin(pipeline);
     const publishHeld = request.publishHeld === true;
     const sync = (): Promise<SyncReport> =>
-      syncPipeline(pipeline, io, signal, { ...options, ...terms, publishHeld, onStep: watch.onStep });
+      syncWithWings(pipeline, io, signal, { ...options, ...terms, publishHeld, onStep: watch.onStep });
     const report = await sync();
     // The first run may have been an interrupted one, in its own mode.
     return request.reconcile === true && !isOnce && report.row.mode !== 'snapshot' ? sync() : report;
@@ -57,7 +56,7 @@ async function prepare(request: Arguments<typeof sync>, context: CommandContext)
 async function land(request: Arguments<typeof sync>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, say } = context;
   const { pipeline, options } = await prepare(request, context);
-  const report = await landPipeline(pipeline, io, signal, options);
+  const report = await landWithWings(pipeline, io, signal, options);
   const { path } = pipeline.lake;
   await say(
     report.landed

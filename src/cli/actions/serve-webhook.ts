@@ -6,11 +6,15 @@ import { readPipeline, readReceiver } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { openLake } from '../../lake/lake.js';
-import { listEvents } from '../../webhook/event-files.js';
-import { EventStore } from '../../webhook/event-store.js';
-import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';
-import { SigningSecrets } from '../../webhook/signing-secrets.js';
-import { type RunEnd, SyncTrigger } from '../../webhook/sync-trigger.js';
+import {
+  EventStore,
+  HEALTH_PATH,
+  listEvents,
+  type RunEnd,
+  SigningSecrets,
+  SyncTrigger,
+  startReceiver,
+} from '../../wings/webhook/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { webhook } from '../commands/copy.js';
 import { EXIT } from '../exit-codes.js';

@@ -1,7 +1,8 @@
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
-import { estimateRun, type RunEstimate } from '../../run/plan/estimate-run.js';
+import type { RunEstimate } from '../../run/plan/estimate-run.js';
+import { estimateWithWings } from '../../wings/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { plan } from '../commands/copy.js';
 import { openPipeline, openWhole } from '../find-target.js';
@@ -19,7 +20,7 @@ export async function showPlan(request: Arguments<typeof plan>, context: Command
   if (request.all === true) return showShards(request, context);
   const pipeline = await openPipeline(request, context);
   if (request.reconcile === true) pipeline.source.mode = 'snapshot';
-  const estimate = await estimateRun(pipeline, io, { signal, caps: { maxRows, maxOverage } });
+  const estimate = await estimateWithWings(pipeline, io, { signal, caps: { maxRows, maxOverage } });
   if (!json)
     await output.write(paint(formatEstimate(estimate, output.columns), [/^Overage: up to .*$/gmu, style.money]));
   const { refusal, ...priced } = estimate;

@@ -9,8 +9,8 @@ import type { Lake } from '../../lake/lake.js';
 import { readLock } from '../../lake/lock.js';
 import { POINTER_FILE, type Pointer, readPointer } from '../../lake/pointer.js';
 import type { Budget } from '../../plan/allowance.js';
-import { readAnyNote, readNote } from '../../remote/lease.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
+import { readAnyNote, readNote } from '../../wings/remote/index.js';
 import type { RemoteSource } from '../join-lakes.js';
 import type { CliIo } from '../terminal-io.js';
 import { formatBudget, formatLock, formatOpen } from './format-status.js';
@@ -125,7 +125,7 @@ export async function watchOwnRemote(
   const parsed = address === undefined ? undefined : parseRemoteUrl(address);
   if (address === undefined || parsed === undefined) return async () => ({ kind: 'none' });
   const read = async () => {
-    const { readPublished } = await import('../../remote/read-published.js');
+    const { readPublished } = await import('../../wings/remote/index.js');
     return readPublished(address, io, MOST_MS);
   };
   const watch = new RemoteWatch(lake, showRemoteUrl(parsed), read, io.now);

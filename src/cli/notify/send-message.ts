@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { request } from 'undici';
 import { createDispatcher } from '../../api/dispatcher.js';
 import type { Io } from '../../io/io.js';
-import { writeSignature } from '../../webhook/signature.js';
+import { writeSignature } from '../../wings/webhook/index.js';
 import { toJsonText } from '../json-text.js';
 import type { Message } from './notice.js';
 import type { Receiver } from './receivers.js';

@@ -3,10 +3,11 @@ import type { Pipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { RunCaps } from '../../plan/allowance.js';
 import { fetchDatasets } from '../../run/open/dataset-selection.js';
-import { estimateRun, type RunEstimate } from '../../run/plan/estimate-run.js';
+import type { RunEstimate } from '../../run/plan/estimate-run.js';
 import { limitClient } from '../../source/account.js';
 import { listParts } from '../../source/dataset-client.js';
 import { countItems } from '../../source/datasets.js';
+import { estimateWithWings } from '../../wings/index.js';
 import type { CommandContext } from '../command.js';
 import { chooseShard } from './choose-shard.js';
 
@@ -47,7 +48,7 @@ export async function estimateShards(pipeline: Pipeline, planning: Planning): Pr
   for (const name of Object.keys(shards)) {
     const own = await chooseShard(pipeline, name);
     if (planning.isReconcile) own.source.mode = 'snapshot';
-    const { refusal, ...priced } = await estimateRun(own, planning.io, planning);
+    const { refusal, ...priced } = await estimateWithWings(own, planning.io, planning);
     first ??= refusal;
     const refused = refusal && { code: refusal.code, message: refusal.message };
     estimates.push({ shard: name, lake: own.lake.path, ...priced, refusal: refused });

@@ -159,12 +159,8 @@ function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
 }
 
-async function typeChanges(typing: TypingQueue, { feed, events, backfill }: LandedInput): Promise<TypedFile[]> {
-  const landed = [
-    ...(feed === undefined ? [] : [{ ...feed, origin: 'feed' as const }]),
-    { ...events, origin: 'webhook' as const },
-    { ...backfill, origin: 'history' as const },
-  ];
+async function typeChanges(typing: TypingQueue, { feed, brought }: LandedInput): Promise<TypedFile[]> {
+  const landed = [...(feed === undefined ? [] : [{ ...feed, origin: 'feed' as const }]), ...brought];
   const files: TypedFile[] = [];
   for (const { file, changes, origin } of landed) {
     if (changes > 0) files.push(await typing.typeChanges({ path: file, rows: changes, origin }));

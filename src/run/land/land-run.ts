@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { ApiClient } from '../../api/client.js';
 import type { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
@@ -11,7 +12,6 @@ import type { RunPlan } from '../../plan/plan-run.js';
 import type { Account } from '../../source/account.js';
 import { listParts, listSelectedParts } from '../../source/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
-import { type LandedEvents, landEvents } from '../../source/events.js';
 import {
   type FeedPart,
   isCursorRefused,
@@ -23,15 +23,13 @@ import {
 import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '../../source/hydrate.js';
 import { isExportFile } from '../../source/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
-import { type LandedBackfill, takeBackfill } from '../../source/land-histories.js';
 import { landProbes } from '../../source/probe.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
 import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
 import { fitName } from '../../tables/item-names.js';
-import type { DatasetSelection, RunMode } from '../../tables/table.js';
-import { listEvents } from '../../webhook/event-files.js';
+import type { ChangeOrigin, DatasetSelection, RunMode } from '../../tables/table.js';
 import { isAtRest } from '../open/at-rest.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
@@ -48,10 +46,8 @@ export interface LandedInput {
   selection: DatasetSelection;
   /** Undefined for a run that continues by the feed alone. */
   lowWatermark: LowWatermark | undefined;
-  /** Webhook events from before the service was read. */
-  events: LandedEvents;
-  /** Histories of items that a backfill asked for. */
-  backfill: LandedBackfill;
+  /** Changes that came beside the feed, before it was read. */
+  brought: readonly BroughtChanges[];
   /** Undefined on a plan without the feed. */
   feed: LandedFeed | undefined;
   /** The changes that the run works on. */
@@ -62,6 +58,13 @@ export interface LandedInput {
   account: Account | undefined;
   /** The run's plan when the feed was read. */
   plan: RunPlan;
+}
+
+/** A file of changes that a source has brought. */
+export interface BroughtChanges {
+  file: string;
+  changes: number;
+  origin: ChangeOrigin;
 }
 
 /**
@@ -88,14 +91,14 @@ export async function landRun(
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(found: FoundLake, { journal }: Landing, landed: LandedInput): Promise<boolean> {
   if (journal.state.probes.sites.size > 0) return false;
-  const { lowWatermark, feed, events, backfill } = landed;
-  if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
+  const { lowWatermark, feed, brought } = landed;
+  if (lowWatermark !== undefined || feed?.changes !== 0 || brought.some(({ changes }) => changes > 0)) return false;
   return isAtRest(found);
 }
 
 /** Undefined where the feed asks for another plan: the service refuses its cursor, or it does not name items. */
 async function landByPlan(
-  { client, io }: World,
+  { client, io, sources }: World,
   found: FoundLake,
   { landing, memory }: Ledger,
   graph: RelationGraph,
@@ -108,8 +111,8 @@ async function landByPlan(
   const reporting = reportPace(io, graph, found, mode);
   reporting.catch(() => {}); // reported below
   if (checksDatasets && account !== undefined) await checkSelection(client, selection, account.plan);
-  const events = await landEvents(landing, () => listEvents(lake.root), io);
-  const backfill = await takeBackfill(landing, lake.root);
+  for (const source of sources) await source.land(landing, lake, io);
+  const brought = listBrought(landing);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
   // The watermark has landed by now: the feed usually begins there if the lake has no cursor.
@@ -123,7 +126,7 @@ async function landByPlan(
   await reporting;
   if (feed === 'refused') return undefined;
   if (mode === 'feed' && account !== undefined && feed !== undefined && feed.unnamed > 0) {
-    const unnamed = await countUnnamed(graph, before, feed, events);
+    const unnamed = await countUnnamed(graph, before, feed, brought);
     if (unnamed > 0n) {
       planner.note({ unnamed });
       return undefined;
@@ -135,7 +138,14 @@ async function landByPlan(
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
   const window = openWindow(tables, { ...bounds, overlap: decision.overlap });
-  return { runId: landing.runId, mode, selection, lowWatermark, events, backfill, feed, window, added, account, plan };
+  return { runId: landing.runId, mode, selection, lowWatermark, brought, feed, window, added, account, plan };
+}
+
+/** The changes that sources have brought, in this try or before. */
+function listBrought({ folder, journal }: Landing): BroughtChanges[] {
+  return [...journal.state.sources.values()].flatMap(({ landed, changes }) =>
+    landed === undefined ? [] : [{ file: path.join(folder, landed.file), origin: landed.origin, changes }],
+  );
 }
 
 function listFeedParts(
@@ -158,14 +168,15 @@ async function probeSites({ client, io }: World, { landing, memory }: Ledger, pl
     await landProbes(client, landing, probes, { memory, io });
 }
 
-/** Counts changes of the feed whose items nothing names: no feed, no webhook, and not history. */
+/** Counts changes of the feed whose items nothing names: no feed, no source of the same changes, and not history. */
 async function countUnnamed(
   graph: RelationGraph,
   before: LakeRows,
   feed: LandedFeed,
-  events: LandedEvents,
+  brought: readonly BroughtChanges[],
 ): Promise<bigint> {
-  const ids = await listUnnamedChanges(feed, events);
+  const same = brought.filter(({ origin }) => origin === 'webhook');
+  const ids = await listUnnamedChanges(feed, same);
   const history = await before.rows('history');
   const known = sql`FROM ${history} WHERE item_id IS NOT NULL AND change_id IN (${code(ids.join(', ') || 'NULL')})`;
   return BigInt(ids.length) - (await graph.count(known));

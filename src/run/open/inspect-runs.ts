@@ -39,7 +39,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     /** Rows on disk, by what they are. */
     landed: {
       exportRows: state.exports.onDisk,
-      changes: sumLanded(state, ['feed', 'events', 'histories']).rows,
+      changes: sumLanded(state, ['feed', 'sources']).rows,
       items: sumLanded(state, ['polled', 'listed', 'hydrated']).rows,
     },
   };

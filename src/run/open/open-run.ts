@@ -16,12 +16,9 @@ import { openSession, type Session } from '../../lake/session.js';
 import { finishSwap } from '../../lake/swap-lake.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { DriftWatch } from '../../source/drift-watch.js';
-import { listLandedEvents } from '../../source/events.js';
-import { removeBackfill } from '../../source/land-histories.js';
 import { listDrift } from '../../source/list-drift.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import { findItemPath } from '../../tables/item-names.js';
-import { removeEvents } from '../../webhook/event-files.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
 import { mendLanding } from './mend-landing.js';
@@ -34,6 +31,7 @@ import {
   type Tables,
 } from './open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
+import { NO_WINGS, type Wings } from './wings.js';
 
 /** Statements that work side by side: two, and a third while one table is written in lanes. */
 const SESSIONS = 3;
@@ -62,8 +60,7 @@ export interface OpenOptions {
   connect?: (options: ClientOptions, io: Io) => ApiClient;
   /** True to continue a held batch alone: any other lake is refused before anything is begun. */
   requiresHeld?: boolean;
-  /** Fetches data files that are on the lake's remote only. */
-  bring?: Lake['bring'];
+  wings?: Wings | undefined;
 }
 
 /**
@@ -72,7 +69,9 @@ export interface OpenOptions {
  */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<OpenedRun> {
   const { baseUrl, apiKey } = pipeline.source;
-  const { signal, connect = createClient, requiresHeld = false, bring } = options;
+  const { signal, connect = createClient, requiresHeld = false, wings = NO_WINGS } = options;
+  const { sources, store } = wings;
+  const bring = store?.bring;
   const stop = new AbortController();
   // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
@@ -127,7 +126,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
     const standing = findStandings(tables, landing.runNumber, repairs);
     const opened = {
-      world: { io, client, witness: { look: drift.look, judge: () => listDrift(drift.seen) } },
+      world: { io, client, witness: { look: drift.look, judge: () => listDrift(drift.seen) }, sources },
       found: { pipeline, lake, tables, before, standing, repairs },
       ledger: { landing, memory },
       engine: { graph, typing, workFolder, memoryLimit },
@@ -203,11 +202,19 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
   });
 }
 
-/** Forgets a run that found nothing to do; the changes of its events and backfill are in history already. */
-export async function dropIdleRun(io: Io, { root }: Lake, { landing, memory }: Ledger): Promise<void> {
-  await removeEvents(root, listLandedEvents(landing), landing.runId, io);
-  await removeBackfill(landing, root, memory);
-  await dropRun(landing);
+/** Forgets a run that found nothing to do; what its sources have brought is in history already. */
+export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: Lake, ledger: Ledger): Promise<void> {
+  await settleSources(world, lake, ledger);
+  await dropRun(ledger.landing);
+}
+
+/** Lets sources forget what is in history. */
+export async function settleSources(
+  { io, sources }: Pick<World, 'io' | 'sources'>,
+  lake: Lake,
+  { landing, memory }: Ledger,
+): Promise<void> {
+  for (const source of sources) await source.settle(landing, { lake, memory, io });
 }
 
 /** Counts the calls of this process. */

@@ -9,6 +9,7 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
 import type { Repairs, Standings, Tables } from './open-tables.js';
+import type { ChangeSource } from './wings.js';
 
 /** Compares the answers of the service with the API document. */
 export interface Witness {
@@ -17,12 +18,13 @@ export interface Witness {
   judge(): readonly object[];
 }
 
-/** The machine and the service. */
+/** The machine, the service, and what else brings changes. */
 export interface World {
   io: Io;
   /** Its calls have no limit until the account is read (`readAccount`). */
   client: ApiClient;
   witness: Witness;
+  sources: readonly ChangeSource[];
 }
 
 /** The lake as the run found it, and the pipeline that keeps it. */

@@ -7,7 +7,7 @@ import { findNeeds } from '../../apply/judge-reads.js';
 import { readRejectedRows } from '../../apply/rejects.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import type { BrokenExport, Memory } from '../../journal/memory.js';
-import { countBesideRun, countCallsLeft, type RunCaps } from '../../plan/allowance.js';
+import { countCallsLeft, type RunCaps } from '../../plan/allowance.js';
 import { explainBroken, findBrokenChanged } from '../../plan/broken-exports.js';
 import { chooseReadings } from '../../plan/choose-readings.js';
 import { type Ahead, countPages } from '../../plan/estimate.js';
@@ -16,7 +16,6 @@ import type { Account } from '../../source/account.js';
 import { listSelectedParts } from '../../source/dataset-client.js';
 import { countItems } from '../../source/datasets.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
-import { findMissingHistories } from '../fetch-histories.js';
 import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
 import type { Engine } from '../open/run-parts.js';
 import type { WaitingFeed } from './estimate-landing.js';
@@ -144,28 +143,4 @@ export async function estimateListing(source: EstimateSource, { gate }: Account)
         basis: `item counts; ${why}, and reading all items would take ${countOf(wanted, 'call')} (${limit} allowed)`,
       }
     : { calls: counts + Number(calls), basis: `item counts, and reading the items: ${why}` };
-}
-
-/** Calls of the run that adds the histories after a first copy: plan twice, feed or poll, datasets. */
-const RUN_BEHIND = 5;
-
-/** Prices reads of items' histories one by one, if the pipeline asks for them. */
-export async function estimateHistories(
-  { pipeline, tables, graph, before, lake, journal }: EstimateSource,
-  { gate }: Account,
-  copied: bigint | undefined,
-): Promise<Ahead['histories']> {
-  if (pipeline.source.history !== 'items') return undefined;
-  const isFirst = tables.items.version < 0n;
-  // Histories wait for the end of an unfinished run.
-  if (!isFirst && journal.state.stage !== 'none') return undefined;
-  const missing = isFirst
-    ? Number(copied ?? 0n)
-    : (await findMissingHistories(graph, lake, await before.rows('items'))).size;
-  if (missing === 0) return undefined;
-  const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));
-  const { sample, products } = pipeline.proof;
-  const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
-  // Plus a call for the plan before and after them.
-  return { asked, calls: asked + 2 + behind, left: missing - asked };
 }

@@ -7,13 +7,14 @@ import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { findExisting, readFreeBytes } from '../../io/machine.js';
+import { settleAll } from '../../io/side-by-side.js';
 import { type LandedRun, peekUnfinishedRun } from '../../journal/landings.js';
 import { readMemory } from '../../journal/memory.js';
 import { hasAsked, isApplicable, RUN_FOLD, readSelection } from '../../journal/run-state.js';
 import { findLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
-import { type Allowance, countLeft, type RunCaps } from '../../plan/allowance.js';
+import { type Allowance, countCallsLeft, countLeft, type RunCaps } from '../../plan/allowance.js';
 import type { ModeChoice } from '../../plan/decide-mode.js';
 import { countDisk, type RowsAhead, refuseDisk } from '../../plan/disk.js';
 import {
@@ -34,15 +35,14 @@ import type { RunPlan } from '../../plan/plan-run.js';
 import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../../source/account.js';
 import { listParts } from '../../source/dataset-client.js';
 import { isCursorRefused } from '../../source/feed.js';
-import { hasOpenBackfill } from '../../source/land-histories.js';
 import { RelationGraph } from '../../sql/graph.js';
-import { listEvents } from '../../webhook/event-files.js';
 import { isAtRest } from '../open/at-rest.js';
 import { refuseNarrowing } from '../open/dataset-selection.js';
 import { planRepairs, readTables } from '../open/open-tables.js';
+import { NO_WINGS, type Wings } from '../open/wings.js';
 import { type EarlierRun, findEarlierRun } from './earlier-run.js';
 import { estimateCopy, estimateFeed, estimatePolls, type WaitingFeed } from './estimate-landing.js';
-import { type EstimateSource, estimateHistories, estimateListing, estimateNeeds } from './estimate-reads.js';
+import { type EstimateSource, estimateListing, estimateNeeds } from './estimate-reads.js';
 import { RunPlanner } from './run-planner.js';
 
 /** The next run's work and cost. */
@@ -78,6 +78,7 @@ export interface EstimateOptions {
   signal?: AbortSignal;
   caps?: RunCaps;
   connect?: typeof createClient;
+  wings?: Wings;
 }
 
 /**
@@ -87,7 +88,7 @@ export interface EstimateOptions {
 export async function estimateRun(
   pipeline: Pipeline,
   io: Io,
-  { signal, caps = {}, connect = createClient }: EstimateOptions = {},
+  { signal, caps = {}, connect = createClient, wings = NO_WINGS }: EstimateOptions = {},
 ): Promise<RunEstimate> {
   const { baseUrl, apiKey } = pipeline.source;
   const lake = await findLake(pipeline.lake.path);
@@ -109,7 +110,8 @@ export async function estimateRun(
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, () => 0n);
     const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
-    return await estimate({ ...opened, repairs, journal, isAtWork: false }, unfinished);
+    const { sources } = wings;
+    return await estimate({ ...opened, sources, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
     await session.close();
@@ -200,7 +202,7 @@ const NOTHING: Ahead = {
   listing: undefined,
   changes: undefined,
   hydration: undefined,
-  histories: undefined,
+  sources: undefined,
   publishes: true,
   datasets: 0,
   facets: 0,
@@ -223,7 +225,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   // The plan is another now, as it is for a run.
   if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
-  const histories = await estimateHistories(source, account, copy?.items);
+  const brought = await estimateSources(source, account, copy?.items);
   const probes = isApplicable(state) ? 0 : (plan.probes?.length ?? 0);
   const isIdle =
     state.stage === 'none' &&
@@ -231,7 +233,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     copied.length === 0 &&
     !isNews &&
     !isAny(changedItems) &&
-    (histories?.asked ?? 0) === 0 &&
+    !brought.some(({ bringsChanges }) => bringsChanges) &&
     !(await hasWaiting(source));
   const checks = (plan.checksDatasets ? 1 : 0) + (planner.asked.has('readable') ? 1 : 0);
   const ahead: Ahead = {
@@ -244,7 +246,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     probes,
     hydration:
       feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, account, feed, decision.overlap),
-    histories,
+    sources: brought,
     publishes: !planner.facts.lake.hasItems || isNews,
     datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,
     facets: comparisons.facets && compared.facets === undefined ? 1 : 0,
@@ -272,10 +274,17 @@ function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): n
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** True if events, histories or the lake's own upkeep wait for a run. */
+/** What sources ask for around the run. */
+async function estimateSources(source: EstimateSource, { gate }: Account, copied: bigint | undefined) {
+  const isFirst = source.tables.items.version < 0n;
+  const next = { ...source, isFirst, callsLeft: countCallsLeft(gate.left(), 0n), copied };
+  const priced = await settleAll(source.sources.map(async (one) => one.estimate?.(next)));
+  return priced.filter((one) => one !== undefined);
+}
+
+/** True if changes of sources, or the lake's own upkeep, wait for a run. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
-  const { root } = source.lake;
-  if ((await listEvents(root)).length > 0 || (await hasOpenBackfill(root))) return true;
+  for (const one of source.sources) if (await one.hasWaiting(source.lake)) return true;
   return !(await isAtRest(source));
 }
 

@@ -97,16 +97,11 @@ export async function describeRun(
 }
 
 /** Why the run went as it did, and what it left for want of calls, or does not know. */
-function explainRun(
-  { mode, plan }: LandedInput,
-  { histories, decision, listing }: RunProgress,
-  unnamed: bigint,
-): string {
+function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }: RunProgress, unnamed: bigint): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
-  const left = histories?.left ?? 0;
   const reasons = [
     decision?.reason ?? '',
-    left === 0 ? '' : `the histories of ${countOf(left, 'item')} are still to be read`,
+    ...[...sources.values()].map(({ done }) => done?.remark ?? ''),
     listing.done?.reason ?? '',
     mode === 'poll' || unnamed === 0n ? '' : `${formatCount(unnamed)} changes or rows don't name their items`,
     before === 0n ? '' : `an earlier run couldn't tell whether up to ${countOf(before, 'item')} are listed`,

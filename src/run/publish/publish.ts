@@ -1,4 +1,3 @@
-import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { pruneLandings } from '../../journal/landings.js';
 import { type Attribution, describeAttributions } from '../../lake/attribution.js';
@@ -6,15 +5,13 @@ import { type CommitInfo, commitTable } from '../../lake/commit.js';
 import { fillEmptyTables } from '../../lake/fill-empty-tables.js';
 import { publishPointer } from '../../lake/publish.js';
 import { append } from '../../lake/table-change.js';
-import { listLandedEvents } from '../../source/events.js';
-import { removeBackfill } from '../../source/land-histories.js';
 import type { Database } from '../../sql/connection.js';
 import type { LoadedValue, RelationGraph } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CheckResult, COMMIT_STEPS, type FileChange, TABLE_NAMES, type TableName } from '../../tables/table.js';
-import { removeEvents } from '../../webhook/event-files.js';
 import { type StagedTable, Staging } from '../derive/stage.js';
-import type { FoundLake, Ledger } from '../open/run-parts.js';
+import { settleSources } from '../open/open-run.js';
+import type { FoundLake, Ledger, World } from '../open/run-parts.js';
 import type { ProvedRun } from '../prove/prove-run.js';
 import type { RunRow } from '../prove/run-record.js';
 
@@ -23,17 +20,18 @@ import type { RunRow } from '../prove/run-record.js';
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
 export async function publishRun(
-  io: Io,
+  { io, sources }: Pick<World, 'io' | 'sources'>,
   found: FoundLake,
-  { landing, memory }: Ledger,
+  ledger: Ledger,
   graph: RelationGraph,
   { settled, next, row, rows, checks, attributions, keepCounts }: ProvedRun,
 ): Promise<void> {
   const { lake, pipeline, tables } = found;
+  const { landing, memory } = ledger;
   const { runId, runNumber } = settled.begin;
   const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
-  const ledger = await stageLedger(new Staging({ found, graph, landing, io }), io.now(), rows, checks);
-  const changes = await next.with(...ledger).seal();
+  const own = await stageLedger(new Staging({ found, graph, landing, io }), io.now(), rows, checks);
+  const changes = await next.with(...own).seal();
   const totalRows = BigInt(changes.length);
   let committed = 0n;
   const commit = async (table: TableName) => {
@@ -65,8 +63,7 @@ export async function publishRun(
   });
   io.log('debug', 'pointed', { runId });
   // Before the end: a run that is killed here does it again.
-  await removeEvents(lake.root, listLandedEvents(landing), runId, io);
-  await removeBackfill(landing, lake.root, memory);
+  await settleSources({ io, sources }, lake, ledger);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
   await keepCounts();

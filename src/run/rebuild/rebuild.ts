@@ -15,7 +15,7 @@ import { recoverLake } from '../../lake/recover.js';
 import { rebuildPath } from '../../lake/swap-lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/check-landing.js';
-import { syncPipeline } from '../sync-pipeline.js';
+import { syncPipeline } from '../sync.js';
 import { findLosses, keepGoneItems, readLedgerRuns, refuseLosses, seedTables, seedTold } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
 import { type LedgerRun, planRebuild, type Rebuild, type RebuildPlan } from './plan-rebuild.js';

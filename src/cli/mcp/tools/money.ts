@@ -6,7 +6,8 @@ import { peekUnfinishedRun } from '../../../journal/landings.js';
 import { findLake } from '../../../lake/lake.js';
 import { readTable } from '../../../lake/read.js';
 import type { RunCaps } from '../../../plan/allowance.js';
-import { estimateRun, type RunEstimate } from '../../../run/plan/estimate-run.js';
+import type { RunEstimate } from '../../../run/plan/estimate-run.js';
+import { estimateWithWings } from '../../../wings/index.js';
 import { runSync } from '../../actions/run-sync.js';
 import type { CommandContext } from '../../command.js';
 import { describeError } from '../../exit-codes.js';
@@ -91,7 +92,7 @@ async function planRun({ desk, signal }: Call, isReconcile: boolean) {
   if (isReconcile) pipeline.source.mode = 'snapshot';
   const state = await readState(desk);
   const caps = capRun(session, state);
-  const estimate = await estimateRun(pipeline, io, { signal, caps, connect: connectWithin(session) });
+  const estimate = await estimateWithWings(pipeline, io, { signal, caps, connect: connectWithin(session) });
   const { refusal: stopped, ...priced } = estimate;
   const { calls, exportRows, overageBlocks } = estimate;
   const cost = { calls: BigInt(calls), exportRows, overageBlocks };

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { beginTry, type Calls, type Counted, countBetween, countOn, NO_CALLS } from '../../journal/calls.js';
+import { type Chain, type Fold, listChain } from '../../journal/journal.js';
+import { asked, counted, int64Text, note } from '../../journal/run-entry.js';
+
+/** A line of the journal of a backfill: histories of chosen items that wait for the next run. */
+export const backfillEntry = z.discriminatedUnion('type', [
+  note('try', { at: z.string() }),
+  asked('usage.before', { counted }),
+  asked('usage.after', { counted }),
+  /** An item whose history has landed, in a file that ends at byte `end` with it. */
+  asked('backfill.item', { itemId: int64Text, rows: z.number(), end: z.number(), sha256: z.string() }),
+  /** All have landed. `left` counts the items for which no call was left. */
+  asked('backfill.done', { left: z.number() }),
+]);
+export type BackfillEntry = z.infer<typeof backfillEntry>;
+
+/** The progress of a backfill. */
+export interface Backfill {
+  isBegun: boolean;
+  /** True when all that was asked for has landed. */
+  isDone: boolean;
+  /** True if that is so, or was before more was asked for. */
+  wasDone: boolean;
+  items: Chain<bigint> | undefined;
+  rows: number;
+  bytes: number;
+  /** Items whose histories were not asked for, for lack of calls. */
+  left: number;
+  calls: Calls;
+  /** Calls of earlier processes, by the service's count if known. */
+  counted: bigint;
+  /** The service's counts in this process, and its own calls. */
+  now: { before: Counted; after: Counted; calls: number };
+}
+
+const NO_PROCESS = { before: null, after: null, calls: 0 };
+
+export const BACKFILL_FOLD: Fold<BackfillEntry, Backfill> = {
+  entry: backfillEntry,
+  start: {
+    ...{ isBegun: false, isDone: false, wasDone: false, items: undefined, rows: 0, bytes: 0, left: 0 },
+    ...{ calls: NO_CALLS, counted: 0n, now: NO_PROCESS },
+  },
+  step: foldBackfill,
+  seal: 'chain',
+  advice: 'Move its folder away, then request these histories again: one call for each item.',
+};
+
+function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
+  const next = {
+    ...backfill,
+    isBegun: true,
+    isDone: entry.type === 'backfill.done',
+    wasDone: backfill.wasDone || entry.type === 'backfill.done',
+    calls: entry.type === 'try' ? beginTry(backfill.calls) : countOn(backfill.calls, entry.calls),
+  };
+  if (entry.type === 'try') return next;
+  const now = { ...backfill.now, calls: entry.calls };
+  switch (entry.type) {
+    // Each process begins by asking for the count.
+    case 'usage.before':
+      return {
+        ...next,
+        counted: countCalls(backfill),
+        now: { ...NO_PROCESS, before: entry.counted, calls: entry.calls },
+      };
+    case 'usage.after':
+      return { ...next, now: { ...now, after: entry.counted } };
+    case 'backfill.item': {
+      const { itemId, rows, end: bytes } = entry;
+      return { ...next, now, items: { value: itemId, before: backfill.items }, rows: backfill.rows + rows, bytes };
+    }
+    case 'backfill.done':
+      return { ...next, now, left: entry.left };
+  }
+}
+
+/** Calls of all its processes, by the service's count if known. */
+export function countCalls({ counted: before, now }: Backfill): bigint {
+  return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
+}
+
+/** Items whose histories have landed. */
+export function listItems({ items }: Backfill): bigint[] {
+  return listChain(items);
+}

@@ -1,0 +1,30 @@
+import { countBesideRun } from '../../plan/allowance.js';
+import type { NextRun, SourceEstimate } from '../../run/open/wings.js';
+import { findMissingHistories } from './fetch-histories.js';
+
+/** Calls of the run that adds the histories after a first copy: plan twice, feed or poll, datasets. */
+const RUN_BEHIND = 5;
+
+/** Prices reads of items' histories one by one, if the pipeline asks for them. */
+export async function estimateHistories(next: NextRun): Promise<SourceEstimate | undefined> {
+  const { pipeline, isFirst, graph, before, lake, journal, callsLeft, copied } = next;
+  if (pipeline.source.history !== 'items') return undefined;
+  // Histories wait for the end of an unfinished run.
+  if (!isFirst && journal.state.stage !== 'none') return undefined;
+  const missing = isFirst
+    ? Number(copied ?? 0n)
+    : (await findMissingHistories(graph, lake, await before.rows('items'))).size;
+  if (missing === 0) return undefined;
+  const asked = countBesideRun(missing, callsLeft);
+  const left = missing - asked;
+  const { sample, products } = pipeline.proof;
+  const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
+  const rest = left === 0 ? '' : `; ${left} left for later`;
+  return {
+    step: 'histories',
+    // Plus a call for the plan before and after them.
+    calls: asked + 2 + behind,
+    basis: `histories of items, one call each, and a run that adds them${rest}`,
+    bringsChanges: asked > 0,
+  };
+}

@@ -1,0 +1,19 @@
+import type { Wing } from '../wing.js';
+import { estimateHistories } from './estimate-histories.js';
+import { hasBackfill, removeBackfill, takeBackfill } from './land-histories.js';
+import { surroundRun } from './surround-run.js';
+
+export { type HistorySelection, landChosenHistories } from './land-chosen-histories.js';
+
+/** Histories of items, read one by one: of all items where the pipeline asks for them, or of chosen ones. */
+export const histories: Wing = {
+  sources: [
+    {
+      land: (landing, { root }) => takeBackfill(landing, root),
+      settle: (landing, { lake: { root }, memory }) => removeBackfill(landing, root, memory),
+      hasWaiting: ({ root }) => hasBackfill(root),
+      estimate: estimateHistories,
+    },
+  ],
+  surround: surroundRun,
+};

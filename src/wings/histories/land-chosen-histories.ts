@@ -1,0 +1,65 @@
+import { createClient } from '../../api/client.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
+import { readTable } from '../../lake/read.js';
+import { createTableViews } from '../../lake/views.js';
+import { refuseNarrowing } from '../../run/open/dataset-selection.js';
+import type { Database } from '../../sql/connection.js';
+import type { Lake } from '../../tables/layout.js';
+import { landItemHistories } from './fetch-histories.js';
+
+/** Items whose history is wanted: by id, or by a condition over table `items`. */
+export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
+
+/**
+ * Reads the history of chosen items from the service, one call each (section 4, /items/{id}/history: as far back as the
+ * plan's historyDays). The next run adds to `history` what it lacks. A backfill that was interrupted continues with the
+ * items that are missing.
+ * @returns the number of items, and of histories that were asked for now; the others had landed before
+ * @throws PricelakeError `usage` when the condition is no SQL or chooses nothing, `budget` or `quota` when the calls that
+ * are left don't suffice; what has landed is kept.
+ */
+export function landChosenHistories(
+  pipeline: Pipeline,
+  selection: HistorySelection,
+  io: Io,
+  signal: AbortSignal,
+  bring: Lake['bring'],
+): Promise<{ items: number; asked: number }> {
+  const land = async ({ lake, db, stop }: LockedLake) => {
+    await createTableViews(db, { ...lake, bring });
+    refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
+    const itemIds = await selectItemIds(db, selection);
+    const choose = () => ({ itemIds, left: 0 });
+    const { asked } = await landItemHistories(pipeline, { lake, stop }, choose, io, createClient);
+    return { items: itemIds.length, asked };
+  };
+  return withLockedLake(pipeline.lake.path, io, signal, land, pipeline.lake.memory);
+}
+
+async function selectItemIds(db: Database, selection: HistorySelection): Promise<readonly bigint[]> {
+  const itemIds = 'itemIds' in selection ? selection.itemIds : await queryItemIds(db, selection.where);
+  if (itemIds.length > 0) return itemIds;
+  throw new PricelakeError('usage', 'no items are selected', {
+    hint: 'See what table items holds with `pricelake query`.',
+  });
+}
+
+async function queryItemIds(db: Database, where: string): Promise<bigint[]> {
+  const sql = `SELECT item_id FROM items WHERE (${where}\n) ORDER BY item_id`;
+  try {
+    const statements = await db.connection.extractStatements(sql);
+    if (statements.count !== 1) throw new Error('expected one condition');
+    return (await db.rows(sql)).map((row) => row.item_id as bigint);
+  } catch (cause) {
+    const reason = cause instanceof Error ? (cause.message.split('\n', 1)[0] as string) : String(cause);
+    throw new PricelakeError(
+      'usage',
+      `--where ${where}: ${reason}`,
+      { hint: 'Use one SQL condition on table items.' },
+      { cause },
+    );
+  }
+}

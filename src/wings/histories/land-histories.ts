@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { link, rm } from 'node:fs/promises';
+import path from 'node:path';
+import pLimit from 'p-limit';
+import type { ApiClient } from '../../api/client.js';
+import { countOf } from '../../formats/count.js';
+import { findField, readElements, type Slice } from '../../formats/json-scan.js';
+import { makeFolder, syncFolder } from '../../io/durable.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { runSideBySide } from '../../io/side-by-side.js';
+import { Journal, readJournal } from '../../journal/journal.js';
+import type { Landing } from '../../journal/landings.js';
+import { type LakeMemory, listBrought, type Memory } from '../../journal/memory.js';
+import { type AccountPlan, fetchAccountPlan, pickUsage } from '../../source/account.js';
+import { RowFile, type RowMark } from '../../source/row-file.js';
+import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from './backfill-journal.js';
+
+/**
+ * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them once all
+ * have landed.
+ */
+function backfillFolder(lakeRoot: string): string {
+  return path.join(lakeRoot, '_pricelake', 'backfill');
+}
+
+const SOURCE = 'histories';
+const FILE = 'history.ndjson';
+const JOURNAL = 'journal.ndjson';
+/** Requests side by side; the client still limits the rate. */
+const CONCURRENCY = 4;
+
+/**
+ * Lands histories of items (section 4, /items/{id}/history), one entry in each line, shaped as a change. An interrupted
+ * try continues with the missing items. Items that the key can't see have no history.
+ * @param plan as it was before the first call
+ * @param left number of items without a call, for the journal
+ * @returns the number of items it asked for
+ */
+export async function landHistories(
+  client: ApiClient,
+  lakeRoot: string,
+  itemIds: readonly bigint[],
+  plan: AccountPlan,
+  io: Io,
+  left = 0,
+): Promise<number> {
+  const folder = backfillFolder(lakeRoot);
+  await makeFolder(folder);
+  const journal = await Journal.open(path.join(folder, JOURNAL), BACKFILL_FOLD, io);
+  try {
+    if (journal.state.isBegun) await journal.append({ type: 'try', at: io.now().toISOString() });
+    await journal.append({ type: 'usage.before', counted: pickUsage(plan), calls: client.calls() });
+    const landed = new Set(listItems(journal.state));
+    const missing = itemIds.filter((id) => !landed.has(id));
+    const file = await RowFile.open<BackfillEntry>(path.join(folder, FILE), journal, journal.state.bytes);
+    try {
+      await readHistories(client, missing, file, io);
+    } finally {
+      await file.close();
+    }
+    const counted = missing.length === 0 ? null : await fetchAccountPlan(client).then(pickUsage, () => null);
+    await journal.append(
+      { type: 'usage.after', counted, calls: client.calls() },
+      { type: 'backfill.done', calls: client.calls(), left },
+    );
+    return missing.length;
+  } finally {
+    await journal.close();
+  }
+}
+
+async function readHistories(
+  client: ApiClient,
+  itemIds: readonly bigint[],
+  file: RowFile<BackfillEntry>,
+  io: Io,
+): Promise<void> {
+  let done = 0n;
+  let bytes = 0;
+  const inOrder = pLimit(1);
+  await runSideBySide(CONCURRENCY, itemIds, async (itemId) => {
+    const { body, rows } = await readHistory(client, itemId);
+    const entry = (mark: RowMark): BackfillEntry => {
+      return { type: 'backfill.item', itemId, rows: rows.length, calls: client.calls(), ...mark };
+    };
+    bytes = await inOrder(() => file.land(body, rows, entry));
+    done += 1n;
+    io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes });
+  });
+  io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
+}
+
+/** Reads an item's history as lines that name the item; none for an item that is not visible (404). */
+async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
+  try {
+    const { body } = await client.bytes(`/items/${itemId}/history`, {});
+    return nameItem(body, readElements(body, 0), itemId);
+  } catch (error) {
+    if (error instanceof PricelakeError && error.code === 'not_found') return { body: Buffer.alloc(0), rows: [] };
+    if (!(error instanceof SyntaxError)) throw error;
+    const hint = 'check source.baseUrl, and that no proxy rewrites responses';
+    const what = `/items/${itemId}/history: the response is not a list of entries: ${error.message}`;
+    throw new PricelakeError('contract', what, { hint }, { cause: error });
+  }
+}
+
+/**
+ * `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`, because a history entry does not name its item (section 2). One that does,
+ * like an entry of the feed, has the name in place of its own.
+ */
+function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {
+  const item = `{"id":${itemId}}`;
+  const rows: Slice[] = [];
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const entry of entries) {
+    const own = body[entry.start] === OPEN_BRACE ? findField(body, entry.start, (name) => name === 'item') : undefined;
+    const place = own ?? { start: entry.start + 1, end: entry.start + 1 };
+    const name = Buffer.from(own === undefined ? `"item":${item},` : item);
+    const named = [body.subarray(entry.start, place.start), name, body.subarray(place.end, entry.end)];
+    const start = end;
+    for (const piece of named) end += piece.length;
+    parts.push(...named);
+    rows.push({ start, end });
+  }
+  return { body: Buffer.concat(parts), rows };
+}
+
+const OPEN_BRACE = 0x7b;
+
+/** Links complete histories into the run's landing; incomplete ones wait. */
+export async function takeBackfill({ folder, journal }: Landing, lakeRoot: string): Promise<void> {
+  if (journal.state.sources.has(SOURCE)) return;
+  const waiting = await readBackfill(lakeRoot);
+  if (!waiting.wasDone) return;
+  const file = path.join(folder, FILE);
+  await link(path.join(backfillFolder(lakeRoot), FILE), file).catch((error: unknown) => {
+    if (!hasSystemCode(error, 'EEXIST')) throw error;
+  });
+  await syncFolder(folder);
+  const { rows, bytes: end, left, calls } = waiting;
+  const landed = { file: FILE, key: FILE, rows, end, sha256: await hashStart(file, end) };
+  const spent = { made: calls.made, counted: countCalls(waiting) };
+  const remark = `the histories of ${countOf(left, 'item')} are still to be read`;
+  await journal.append(
+    { type: 'source.rows', source: SOURCE, origin: 'history', ...landed },
+    { type: 'source.done', source: SOURCE, spent, ...(left === 0 ? {} : { remark }) },
+  );
+}
+
+async function hashStart(file: string, bytes: number): Promise<string> {
+  const hash = createHash('sha256');
+  if (bytes > 0) for await (const chunk of createReadStream(file, { end: bytes - 1 })) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+const readBackfill = (lakeRoot: string) => readJournal(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
+
+/** Items whose histories have landed and no run has published. */
+export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
+  return listItems(await readBackfill(lakeRoot));
+}
+
+/** True where histories wait for a run. */
+export async function hasBackfill(lakeRoot: string): Promise<boolean> {
+  return (await readBackfill(lakeRoot)).isBegun;
+}
+
+/** True for an interrupted backfill, which runs don't take over. */
+export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
+  const { isBegun, isDone } = await readBackfill(lakeRoot);
+  return isBegun && !isDone;
+}
+
+/** Removes histories that a run has published, and remembers that they are read. */
+export async function removeBackfill({ journal }: Landing, lakeRoot: string, memory: Memory): Promise<void> {
+  if (!journal.state.sources.has(SOURCE)) return;
+  const items = new Set(await listWaitingHistories(lakeRoot));
+  for (const id of listReadHistories(memory.state)) items.delete(id);
+  if (items.size > 0) await memory.append({ type: 'brought', source: SOURCE, ids: [...items].join(',') });
+  await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
+}
+
+/** Items whose histories published runs have taken over. */
+export const listReadHistories = (memory: LakeMemory) => listBrought(memory, SOURCE);

@@ -1,0 +1,61 @@
+import type { Pipeline } from '../config/pipeline-file.js';
+import type { Io } from '../io/io.js';
+import { explainDamage } from '../lake/damage.js';
+import { explainSystemFault } from '../lake/faults.js';
+import { type LandReport, landPipeline } from '../run/land-pipeline.js';
+import type { Store, Wings } from '../run/open/wings.js';
+import { type EstimateOptions, estimateRun, type RunEstimate } from '../run/plan/estimate-run.js';
+import { type SyncOptions, syncPipeline } from '../run/sync.js';
+import * as list from './list.js';
+import type { SyncReport, Wing } from './wing.js';
+
+export type { SyncReport } from './wing.js';
+
+const WINGS: readonly Wing[] = Object.values(list);
+const SOURCES = WINGS.flatMap(({ sources = [] }) => sources);
+
+/**
+ * A run with all that the pipeline asks for beside it.
+ * @throws PricelakeError as `syncPipeline` does, and what wings throw
+ */
+export function syncWithWings(
+  pipeline: Pipeline,
+  io: Io,
+  signal?: AbortSignal,
+  options: SyncOptions = {},
+): Promise<SyncReport> {
+  return withWings(pipeline, io, signal, (wings, stop) => {
+    const asked = { pipeline, io, signal: stop, options, store: wings.store };
+    const run = (): Promise<SyncReport> => syncPipeline(pipeline, io, stop, { ...options, wings });
+    return WINGS.reduce((inner, { surround }) => (surround ? () => surround(asked, inner) : inner), run)();
+  });
+}
+
+/** The first steps of a run, with all that the pipeline asks for beside them. @throws PricelakeError as `landPipeline` does */
+export function landWithWings(
+  pipeline: Pipeline,
+  io: Io,
+  signal?: AbortSignal,
+  options: Pick<SyncOptions, 'deadline' | 'connect' | 'caps'> = {},
+): Promise<LandReport> {
+  return withWings(pipeline, io, signal, (wings, stop) => landPipeline(pipeline, io, stop, { ...options, wings }));
+}
+
+/** The cost of the next run, with what the wings take. */
+export function estimateWithWings(pipeline: Pipeline, io: Io, options: EstimateOptions = {}): Promise<RunEstimate> {
+  return estimateRun(pipeline, io, { ...options, wings: { sources: SOURCES } });
+}
+
+/** Does work with what the wings plug into runs of the pipeline. */
+export function withWings<T>(
+  { lake }: Pick<Pipeline, 'lake'>,
+  io: Io,
+  signal: AbortSignal | undefined,
+  work: (wings: Wings, stop: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  const plug = (store: Store | undefined, stop: AbortSignal | undefined) => work({ store, sources: SOURCES }, stop);
+  const hold = WINGS.find(({ holdStore }) => holdStore !== undefined)?.holdStore;
+  return explainSystemFault(lake.path, () =>
+    explainDamage(lake.path, () => (hold === undefined ? plug(undefined, signal) : hold(lake, io, signal, plug))),
+  );
+}

@@ -1,0 +1,5 @@
+/** The only list of wings. A wing is deleted by its folder and its line here. */
+
+export { histories } from './histories/index.js';
+export { remote } from './remote/index.js';
+export { webhook } from './webhook/index.js';

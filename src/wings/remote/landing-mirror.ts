@@ -1,0 +1,111 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { ignoreMissing } from '../../io/errors.js';
+import { runSideBySide } from '../../io/side-by-side.js';
+import { peekUnfinishedRun } from '../../journal/landings.js';
+import { readTable } from '../../lake/read.js';
+import { listFilesBelow, PRIVATE_FOLDER, privatePath } from '../../tables/layout.js';
+import type { Ends } from './remote-table.js';
+import { FILES } from './send-tables.js';
+
+const JOURNAL = 'journal.ndjson';
+/** Folders with paid bytes that are in no table yet. */
+const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
+
+/**
+ * Copies the landing of an unfinished run to the remote, so that another machine can continue it. A journal is read
+ * before the files that it names and sent after them, so that it never names a missing one.
+ */
+export class LandingMirror {
+  readonly #ends: Ends;
+  /** Size and time of each sent file. Those of an earlier process are sent again: they may have been cut since. */
+  readonly #sent = new Map<string, { state: string; done: Promise<void> }>();
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(ends: Ends) {
+    this.#ends = ends;
+  }
+
+  /** Sends new and changed files. */
+  save(): Promise<void> {
+    return this.#queue(async () => void (await this.#send()));
+  }
+
+  /** Also removes files that no run needs. Call it when all commits are on the remote. */
+  settle(): Promise<void> {
+    return this.#queue(async () => this.#removeOthers(await this.#send()));
+  }
+
+  #queue(work: () => Promise<void>): Promise<void> {
+    const done = this.#sending.then(work);
+    this.#sending = done.catch(() => {}); // the caller gets the error
+    return done;
+  }
+
+  /** @returns the keys of all files, sent now or before */
+  async #send(): Promise<Set<string>> {
+    const { lake } = this.#ends;
+    const { applied } = await readTable(lake, 'runs');
+    const run = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
+    const folders = [privatePath(lake, 'backfill'), ...(run === undefined ? [] : [run.folder])];
+    const keys = new Set<string>();
+    for (const folder of folders) for (const key of await this.#sendFolder(folder)) keys.add(key);
+    return keys;
+  }
+
+  /** @returns the keys of all files of the folder */
+  async #sendFolder(folder: string): Promise<string[]> {
+    const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
+    if (journal === undefined) return [];
+    const whole = journal.subarray(0, journal.lastIndexOf('\n') + 1);
+    const files = (await listFilesBelow(folder)).filter((path) => path !== join(folder, JOURNAL));
+    const sent = await runSideBySide(FILES, files, async (path) => {
+      const bytes = await this.sendFile(path).catch(ignoreMissing);
+      return bytes === undefined ? [] : [this.#keyOf(path)];
+    });
+    const keys = sent.flat();
+    const key = this.#keyOf(join(folder, JOURNAL));
+    await this.#sendOnce(key, String(whole.length), () => this.#ends.store.write(key, whole));
+    return [...keys, key];
+  }
+
+  /** Sends a file unless it has been sent, or is on its way. @returns the bytes that this call sent */
+  async sendFile(path: string): Promise<number> {
+    const { size, mtimeMs } = await stat(path);
+    const key = this.#keyOf(path);
+    const isNew = await this.#sendOnce(key, `${size} ${mtimeMs}`, () => this.#ends.store.upload(key, path, size));
+    return isNew ? size : 0;
+  }
+
+  async #sendOnce(key: string, state: string, send: () => Promise<void>): Promise<boolean> {
+    const before = this.#sent.get(key);
+    if (before?.state === state) {
+      await before.done;
+      return false;
+    }
+    const done = send();
+    this.#sent.set(key, { state, done });
+    try {
+      await done;
+    } catch (error) {
+      this.#sent.delete(key);
+      throw error;
+    }
+    return true;
+  }
+
+  /** Removes journals first, because a landing without one counts as none. */
+  async #removeOthers(wanted: Set<string>): Promise<void> {
+    const { store } = this.#ends;
+    const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);
+    const others = present.filter((key) => !wanted.has(key));
+    const isJournal = (key: string) => key.endsWith(`/${JOURNAL}`);
+    await store.remove(others.filter(isJournal));
+    await store.remove(others.filter((key) => !isJournal(key)));
+    for (const key of others) this.#sent.delete(key);
+  }
+
+  #keyOf(path: string): string {
+    return relative(this.#ends.lake.root, path).split(sep).join('/');
+  }
+}

@@ -1,0 +1,99 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ignoreMissing } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { settleAll } from '../../io/side-by-side.js';
+import { MEMORY_FILE } from '../../journal/memory.js';
+import { findVersions, logPath, nameEntry } from '../../lake/delta-log.js';
+import { writeDurably } from '../../lake/durable.js';
+import { type Lake, MAX_LOG_BYTES, PRIVATE_FOLDER } from '../../tables/layout.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import type { ListedObject, ObjectStore } from './object-store.js';
+
+/** The two ends of a transfer. */
+export interface Ends {
+  store: ObjectStore;
+  lake: Lake;
+  io: Io;
+  /** No further file is sent or fetched once it is aborted. */
+  stop?: AbortSignal;
+}
+
+/** A table in a listing of the remote. */
+export interface RemoteTable {
+  table: TableName;
+  /** Files of the log by name. */
+  log: Map<string, ListedObject>;
+  /** Data files by their path in the table. */
+  files: Map<string, ListedObject>;
+  /** Newest version; -1n for none. */
+  version: bigint;
+}
+
+const LOG = '_delta_log/';
+
+export async function listTables(store: ObjectStore): Promise<RemoteTable[]> {
+  return Promise.all(TABLE_NAMES.map((table) => listTable(store, table)));
+}
+
+async function listTable(store: ObjectStore, table: TableName): Promise<RemoteTable> {
+  const [log, files] = [new Map<string, ListedObject>(), new Map<string, ListedObject>()];
+  for (const object of await store.list(`${table}/`)) {
+    const path = object.key.slice(table.length + 1);
+    if (path.startsWith(LOG)) log.set(path.slice(LOG.length), object);
+    else files.set(path, object);
+  }
+  return { table, log, files, version: findVersions(log.keys(), 'json').at(-1) ?? -1n };
+}
+
+export function remoteLogKey(table: TableName, name: string): string {
+  return `${table}/${LOG}${name}`;
+}
+
+/**
+ * True if folder and remote have the same entry. No two entries are equal, because each names its run, time and files.
+ */
+export async function hasSameEntry(
+  store: ObjectStore,
+  lake: Lake,
+  table: TableName,
+  version: bigint,
+): Promise<boolean> {
+  const [here, there] = await Promise.all([
+    readFile(logPath(lake, table, version, 'json')).catch(ignoreMissing),
+    store.read(remoteLogKey(table, nameEntry(version)), MAX_LOG_BYTES),
+  ]);
+  return here !== undefined && there !== undefined && here.equals(there.bytes);
+}
+
+/** Shows that a prefix holds a lake. */
+export const MARKER = `${PRIVATE_FOLDER}/format.json`;
+/** `lake.json` is last, because it names what the newest run published. */
+const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
+const SMALL_FILES = STEPS.flat();
+
+export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
+  const present = new Map((await readAll(store)).map(({ name, there }) => [name, there]));
+  const send = async (name: string) => {
+    const there = present.get(name);
+    const here = await readFile(join(lake.root, name)).catch(ignoreMissing);
+    if (here === undefined && there !== undefined) await store.remove([name]);
+    if (here !== undefined && (there === undefined || !here.equals(there))) await store.write(name, here);
+  };
+  for (const names of STEPS) await settleAll(names.map(send));
+}
+
+/** Never fetched: people run it in DuckDB, where its commands could do anything. */
+const CATALOG = 'catalog.sql';
+
+export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {
+  for (const { name, there } of await readAll(store)) {
+    if (name === CATALOG) continue;
+    if (there === undefined) await rm(join(lake.root, name), { force: true });
+    else await writeDurably(lake, join(lake.root, name), there.toString());
+  }
+}
+
+function readAll(store: ObjectStore): Promise<{ name: string; there: Buffer | undefined }[]> {
+  return Promise.all(SMALL_FILES.map(async (name) => ({ name, there: (await store.read(name))?.bytes })));
+}

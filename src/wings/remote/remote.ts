@@ -1,0 +1,216 @@
+import { readdir } from 'node:fs/promises';
+import { parseRemoteUrl, REMOTE_URL } from '../../formats/remote-url.js';
+import { ignoreMissing, PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { listLog } from '../../lake/delta-log.js';
+import { type Lake, openLake } from '../../lake/lake.js';
+import { lockLake } from '../../lake/lock.js';
+import { markPartial, readPartial, refusePartial, unmarkPartial } from '../../lake/partial.js';
+import { finishSwap } from '../../lake/swap-lake.js';
+import { PRIVATE_FOLDER, privatePath, tablePath } from '../../tables/layout.js';
+import { TABLE_NAMES } from '../../tables/table.js';
+import { LandingMirror } from './landing-mirror.js';
+import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
+import { type ObjectStore, refuseUnconditional } from './object-store.js';
+import { type Ends, listTables, MARKER, sendSmallFiles } from './remote-table.js';
+import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
+import { expireRemote, sendTables } from './send-tables.js';
+
+const MIRROR_MS = 60_000;
+
+/**
+ * Holds a lake's remote during `work`: takes the lease, continues an interrupted upload or fetches what other machines
+ * published, and sends the result of `work`.
+ * @throws PricelakeError `lake_locked` if another machine holds the remote or was faster, `config` if the store ignores
+ * conditions, `lake_invalid`, `unauthorized`, `unavailable`
+ */
+export async function holdRemote<T>(
+  lakePath: string,
+  store: ObjectStore,
+  io: Io,
+  signal: AbortSignal | undefined,
+  work: (remote: Remote, stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  await refuseUnconditional(store);
+  await refuseForeignPrefix(store);
+  const lake = await openLake(lakePath, { create: true });
+  const partial = await readPartial(lake);
+  // A partial folder can't fill another remote.
+  if (partial !== undefined && partial.remote !== store.url) await refusePartial(lake);
+  const found = await readNote(lake, store.url);
+  const note = found ?? makeNote(store.url);
+  const lease = await takeLease(store, note, io);
+  const stop = signal === undefined ? lease.lost : AbortSignal.any([signal, lease.lost]);
+  const held = new Remote({ store, lake, io, stop }, lease);
+  try {
+    await held.settle(note, found === undefined);
+    const mirroring = setInterval(() => void held.mirror(), MIRROR_MS);
+    mirroring.unref();
+    try {
+      const result = await work(held, stop);
+      await held.publish();
+      return result;
+    } catch (error) {
+      // If this fails as well, the next command on this machine sends it.
+      await held.mirror();
+      throw error;
+    } finally {
+      clearInterval(mirroring);
+    }
+  } finally {
+    await held.letGo();
+  }
+}
+
+/** A lake's remote that this process holds. */
+export class Remote {
+  readonly #ends: Ends;
+  readonly #lease: Lease;
+  readonly #landing: LandingMirror;
+  /** The logs that were sent. While the lease is held, the remote has no others. */
+  #sentLogs: string | undefined;
+
+  constructor(ends: Ends, lease: Lease) {
+    this.#ends = ends;
+    this.#lease = lease;
+    this.#landing = new LandingMirror(ends);
+  }
+
+  /** Brings folder and remote in line. */
+  async settle(note: CopyNote, isNew: boolean): Promise<void> {
+    const { lake, store, io } = this.#ends;
+    const lock = await lockLake(lake, io);
+    try {
+      await finishSwap(lake);
+      const now = { ...note, generation: this.#lease.generation };
+      if (this.#lease.inLine || (await store.read(MARKER)) === undefined) {
+        await writeNote(lake, now);
+        if (await this.#send()) return;
+        io.log('warn', 'remote.took_another_way', { remote: store.url });
+      } else if (isNew) await refuseOtherLake(lake, store);
+      if (isNew) {
+        await markPartial(lake, { remote: store.url });
+        // Written before the first fetch, so that a kill leaves no lake of unknown origin.
+        await writeNote(lake, note);
+      }
+      await restoreLake(this.#ends, await listTables(store));
+      await writeNote(lake, now);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** Sends the landing of the unfinished run. Call it before its first commit. */
+  saveLanding(): Promise<void> {
+    this.#lease.lost.throwIfAborted();
+    return this.#landing.save();
+  }
+
+  /** Sends new commits and `lake.json`. Call it after a publication. */
+  async publish(): Promise<void> {
+    if (await this.#send()) return;
+    const { store } = this.#ends;
+    throw new PricelakeError('lake_locked', `${store.url}: another machine published first`, {
+      hint: 'Run the same command again: it fetches that run, then copies what has changed since.',
+    });
+  }
+
+  /** Fetches missing data files among these. */
+  bring: NonNullable<Lake['bring']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
+
+  /** Fetches all missing data files, so that the folder has the whole lake. */
+  async bringAll(): Promise<Fetched> {
+    const { lake, io } = this.#ends;
+    const lock = await lockLake(lake, io);
+    try {
+      const fetched = await fetchTables(this.#ends, TABLE_NAMES);
+      await unmarkPartial(lake);
+      return fetched;
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** Failures only warn, because everything is sent again later. */
+  async mirror(): Promise<void> {
+    if (this.#lease.lost.aborted) return;
+    await this.#landing.save().catch((error: unknown) => this.#warn('remote.mirror_missed', error));
+  }
+
+  async letGo(): Promise<void> {
+    await this.#lease.release().catch((error: unknown) => this.#warn('remote.release_missed', error));
+  }
+
+  async #send(): Promise<boolean> {
+    const { store, lake } = this.#ends;
+    this.#lease.lost.throwIfAborted();
+    const logs = await nameLogs(lake);
+    const before = logs === this.#sentLogs ? [] : await listTables(store);
+    if (!(await sendTables(this.#ends, before))) return false;
+    this.#sentLogs = logs;
+    await this.#lease.confirm();
+    await sendSmallFiles(this.#ends);
+    await this.#landing.settle();
+    await expireRemote(this.#ends, before);
+    return true;
+  }
+
+  #warn(event: string, error: unknown): void {
+    this.#ends.io.log('warn', event, { reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** One text that changes with any file of the tables' logs. */
+async function nameLogs(lake: Lake): Promise<string> {
+  const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLog(lake, table)]));
+  return JSON.stringify(logs);
+}
+
+async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
+  if ((await store.read(MARKER)) !== undefined) return;
+  // Tables remain from a first upload that broke off.
+  const known = [PRIVATE_FOLDER, ...TABLE_NAMES].map((name) => `${name}/`);
+  const foreign = (await store.list('', 50)).find(({ key }) => !known.some((folder) => key.startsWith(folder)));
+  if (foreign === undefined) return;
+  throw new PricelakeError(
+    'lake_invalid',
+    `${store.url}: not a lake: it contains ${foreign.key}; nothing was changed`,
+    {
+      hint: 'Set lake.remote to an empty bucket, or to its own prefix.',
+    },
+  );
+}
+
+/** Refuses to fetch over a lake that is no copy of the remote: it would be lost. */
+async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
+  const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
+  for (const folder of folders) {
+    if (((await readdir(folder).catch(ignoreMissing)) ?? []).length === 0) continue;
+    throw new PricelakeError('lake_invalid', `${lake.root}: contains a lake that is not a copy of ${store.url}`, {
+      hint: 'Set lake.path to an empty folder to work on the remote, or lake.remote to an empty prefix to upload this lake.',
+    });
+  }
+}
+
+export async function openStore(address: string, io: Io): Promise<ObjectStore> {
+  const url = parseRemoteUrl(address);
+  if (url === undefined) throw new PricelakeError('usage', `the address of a remote ${REMOTE_URL}`);
+  const { openS3Store } = await import('./s3-store.js');
+  return openS3Store(url, io);
+}
+
+/** Does `work` while this process holds the lake's remote, if it has one. */
+export async function withRemote<T>(
+  { path, remote }: { path: string; remote?: string | undefined },
+  io: Io,
+  signal: AbortSignal | undefined,
+  work: (remote: Remote | undefined, stop: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (remote === undefined) return work(undefined, signal);
+  const store = await openStore(remote, io);
+  try {
+    return await holdRemote(path, store, io, signal, work);
+  } finally {
+    store.close();
+  }
+}

@@ -1,0 +1,94 @@
+import { pipeline, Readable, Transform } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { RemoteUrl } from '../../formats/remote-url.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import { createAgents, nameHost } from './proxied-agents.js';
+
+/** The AWS SDK has 20 MB, so it is optional and loaded only for a remote. */
+export interface Sdk {
+  s3: typeof import('@aws-sdk/client-s3');
+  storage: typeof import('@aws-sdk/lib-storage');
+}
+
+export type LoadSdk = () => Promise<Sdk>;
+
+const importSdk: LoadSdk = async () => {
+  const [s3, storage] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
+  return { s3, storage };
+};
+
+/** @throws PricelakeError `config` if the SDK is not installed */
+export async function loadSdk(load = importSdk): Promise<Sdk> {
+  try {
+    return await load();
+  } catch (cause) {
+    if (!hasSystemCode(cause, 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND')) throw cause;
+    throw new PricelakeError('config', 'lake.remote needs the AWS SDK, which is not installed', {
+      hint: 'Run `npm install @aws-sdk/client-s3 @aws-sdk/lib-storage`.',
+    });
+  }
+}
+
+/** Limit of an answer in XML: an error, or a page of a listing, which names a thousand objects at most. */
+const ANSWER_BYTES = 16 * 1024 * 1024;
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 30_000;
+
+/** Credentials come only from the SDK's chain: environment, profiles, SSO, roles, the metadata of the machine. */
+export function createS3Client(
+  { s3 }: Sdk,
+  { endpoint, region, pathStyle }: RemoteUrl,
+  { attempts, silenceMs = SILENCE_MS }: { attempts: number; silenceMs?: number | undefined },
+): S3Client {
+  const client = new s3.S3Client({
+    maxAttempts: attempts,
+    forcePathStyle: pathStyle,
+    requestHandler: { ...createAgents(CONNECT_MS), connectionTimeout: CONNECT_MS, socketTimeout: silenceMs },
+    ...(endpoint === undefined ? {} : { endpoint }),
+    // The SDK needs a region, although stores other than AWS take any.
+    ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
+  });
+  // The header of each answer has the store's clock, which dates leases.
+  client.middlewareStack.add(
+    (next) => async (input) => {
+      const result = await next(input);
+      const { headers } = (result.response ?? {}) as { headers?: Record<string, string> };
+      const { $metadata } = (result.output ?? {}) as { $metadata?: object };
+      if ($metadata !== undefined) Object.assign($metadata, { date: headers?.date });
+      return result;
+    },
+    { step: 'deserialize', name: 'keepDate', priority: 'high' },
+  );
+  // After the signature, which is of the host's own path.
+  client.middlewareStack.add((next) => (input) => next({ ...input, request: nameHost(input.request as never) }), {
+    step: 'deserialize',
+    name: 'nameHost',
+    priority: 'low',
+  });
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (input) => {
+        const result = await next(input);
+        const { response } = result as { response?: { statusCode?: number; body?: unknown } };
+        // Readers of objects count bytes themselves.
+        const isObject = commandName === 'GetObjectCommand' && (response?.statusCode ?? 0) < 300;
+        if (!isObject && response?.body instanceof Readable) response.body = boundBody(response.body);
+        return result;
+      },
+    { step: 'deserialize', name: 'boundAnswers', priority: 'low' },
+  );
+  return client;
+}
+
+function boundBody(body: Readable): Readable {
+  let bytes = 0;
+  const bounded = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      const what = `a response of the store has more than ${ANSWER_BYTES} bytes`;
+      if (bytes > ANSWER_BYTES) done(new PricelakeError('unavailable', what));
+      else done(null, chunk);
+    },
+  });
+  return pipeline(body, bounded, () => {}); // the reader gets the error
+}

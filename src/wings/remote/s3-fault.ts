@@ -1,0 +1,78 @@
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+
+export const CHANGED_HINT =
+  'The object was changed or damaged in the store: restore it there, or use a machine that has the lake.';
+
+interface Facts {
+  name?: unknown;
+  $metadata?: { httpStatusCode?: number };
+}
+
+export function statusOf(error: unknown): number | undefined {
+  return (error as Facts | null)?.$metadata?.httpStatusCode;
+}
+
+/** The store's or the SDK's name of a fault. */
+export function nameOf(error: unknown): string {
+  const { name } = (error ?? {}) as Facts;
+  return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
+}
+
+/** True if a retry may help: no answer, a broken one, or a status that says so. */
+export function isPassing(error: unknown): boolean {
+  const status = statusOf(error);
+  if (nameOf(error) === 'CredentialsProviderError' || isCertificateFault(error)) return false;
+  // Before the status: a refusal whose body broke off has no name.
+  if (isNetworkFault(error)) return true;
+  // The store has dropped the parts of a file: it is sent once more.
+  if (nameOf(error) === 'NoSuchUpload') return true;
+  return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
+}
+
+/** TLS: the store can't prove its identity. */
+const isCertificateFault = (error: unknown): boolean =>
+  /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(String((error as NodeJS.ErrnoException | null)?.code ?? ''));
+
+const NETWORK = ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'];
+
+function isNetworkFault(error: unknown): boolean {
+  return hasSystemCode(error, ...NETWORK) || ['TimeoutError', 'IncompleteBody', 'Error'].includes(nameOf(error));
+}
+
+/**
+ * Explains a fault without the store's text and the SDK's error, because these may hold a signature, a key or an
+ * address with a token.
+ */
+export function explainFault(error: unknown, url: string, what: string): unknown {
+  if (error instanceof PricelakeError) return error;
+  // Faults of the local disk stay as they are.
+  if (hasSystemCode(error, 'ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE')) return error;
+  const status = statusOf(error);
+  const name = nameOf(error);
+  const where = `${url}: ${what}: ${status === undefined ? name : `${status} ${name}`}`;
+  if (name === 'CredentialsProviderError') {
+    const hint = 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role.';
+    return new PricelakeError('unauthorized', `${url}: the AWS SDK found no credentials`, { hint });
+  }
+  if (isCertificateFault(error)) {
+    const hint = 'Set NODE_EXTRA_CA_CERTS to the certificate file (PEM) of your certificate authority.';
+    const { code } = error as NodeJS.ErrnoException;
+    return new PricelakeError('config', `${url}: ${what}: this machine does not trust the certificate (${code})`, {
+      hint,
+    });
+  }
+  if (status === 401 || status === 403) {
+    const hint = 'The credentials need to list the bucket, and to get, put and delete objects below the prefix.';
+    return new PricelakeError('unauthorized', where, { hint, status });
+  }
+  if (isPassing(error)) {
+    const hint = 'Run the same command again; it continues where it stopped.';
+    return new PricelakeError('unavailable', where, { hint, ...(status === undefined ? {} : { status }) });
+  }
+  if (status === 404)
+    return new PricelakeError('config', where, { hint: 'Create the bucket, or use another one.', status });
+  return new PricelakeError('config', where, {
+    hint: 'Check lake.remote: bucket, endpoint, region and pathStyle.',
+    ...(status === undefined ? {} : { status }),
+  });
+}

@@ -1,0 +1,179 @@
+import { readFile, stat } from 'node:fs/promises';
+import { ignoreMissing, PricelakeError } from '../../io/errors.js';
+import { runSideBySide, settleAll } from '../../io/side-by-side.js';
+import { LOG_RETENTION_MS, listOldEntries, writeCheckpoint } from '../../lake/checkpoint.js';
+
+import { findVersions, listLog, logPath, nameEntry, parseEntry, REBUILD_HINT, readLog } from '../../lake/delta-log.js';
+import { readRetentionMs } from '../../lake/delta-metadata.js';
+import { refusePartial } from '../../lake/partial.js';
+import { type Lake, tablePath } from '../../tables/layout.js';
+import { COMMIT_STEPS, type TableName } from '../../tables/table.js';
+import type { ListedObject, ObjectStore } from './object-store.js';
+import { type Ends, hasSameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
+
+export const FILES = 4;
+
+interface Pending {
+  table: TableName;
+  version: bigint;
+  at: number;
+  files: string[];
+  entry: Buffer;
+  /** True if the remote has no earlier version, so that a checkpoint must replace them. */
+  isFirst: boolean;
+}
+
+/**
+ * Sends each version that the remote lacks: first data files, which nobody reads yet, then log entries in the order of
+ * their commits, each on condition that its version does not exist.
+ * @returns false if the remote has other versions, which this folder has to take over; what was sent before stays
+ */
+export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
+  const { store, lake, io } = ends;
+  const found = await settleAll(remote.map((table) => findPending(ends, table)));
+  const pending = found.filter((versions) => versions !== undefined);
+  if (pending.length < remote.length) return false;
+  await sendFiles(ends, remote, pending.flat());
+  for (const step of inOrder(pending)) {
+    const created = await settleAll(step.map((version) => sendEntry(ends, version)));
+    if (created.includes(false)) return false;
+    for (const { table, version } of step) io.log('debug', 'remote.entry', { table, version });
+  }
+  await settleAll(remote.map(({ table, log }) => sendCheckpoint(store, lake, table, log)));
+  return true;
+}
+
+/** Undefined if the logs differ, or if the remote's is ahead. */
+async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
+  const { table } = remote;
+  const names = await listLog(lake, table);
+  const versions = findVersions(names, 'json');
+  const newest = versions.at(-1) ?? -1n;
+  if (newest < remote.version) return undefined;
+  if (newest < 0n) return [];
+  if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
+    // An entry that was cleaned up here can't be compared; those after it follow a checkpoint.
+    if (versions.includes(remote.version)) return undefined;
+  }
+  const missing = versions.filter((version) => version > remote.version);
+  if (missing.length === 0) return [];
+  if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
+    // One after the other: a folder may have hundreds of unsent versions, and each opens a file.
+    const pending: Pending[] = [];
+    for (const version of missing) pending.push(await readPending(lake, table, version));
+    return pending;
+  }
+  // The remote lacks the versions before: send only the newest, with its checkpoint.
+  if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
+  const state = await readLog(lake, table);
+  const last = await readPending(lake, table, newest);
+  return [{ ...last, files: [...state.files.keys()], isFirst: true }];
+}
+
+async function readPending(lake: Lake, table: TableName, version: bigint): Promise<Pending> {
+  const path = logPath(lake, table, version, 'json');
+  const entry = await readFile(path);
+  const actions = parseEntry(path, entry.toString());
+  const files = actions.flatMap(({ add }) => (add == null ? [] : [add.path]));
+  const info = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo as { timestamp?: number } | undefined;
+  return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
+}
+
+/** Groups versions by commit time; at equal times by the steps of a run's commits. */
+function* inOrder(pending: Pending[][]): Generator<Pending[]> {
+  const left = pending.map((versions) => [...versions]);
+  const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
+  const compare = (a: Pending, b: Pending) => a.at - b.at || rank(a) - rank(b);
+  for (;;) {
+    const heads = left.flatMap(([head]) => (head === undefined ? [] : [head]));
+    const next = heads.sort(compare)[0];
+    if (next === undefined) return;
+    const step = heads.filter((head) => compare(head, next) === 0);
+    for (const versions of left) if (step.includes(versions[0] as Pending)) versions.shift();
+    yield step;
+  }
+}
+
+async function sendFiles(
+  { store, lake, stop }: Ends,
+  remote: readonly RemoteTable[],
+  pending: readonly Pending[],
+): Promise<void> {
+  const sends: (() => Promise<void>)[] = [];
+  for (const { table, files: there } of remote) {
+    const versions = pending.filter((version) => version.table === table);
+    if (versions.length === 0) continue;
+    const { files: current } = await readLog(lake, table);
+    const sendOne = async (path: string) => {
+      stop?.throwIfAborted();
+      const file = tablePath(lake, table, path);
+      const info = await stat(file).catch(ignoreMissing);
+      // Only a superseded file may be missing.
+      if (info === undefined && !current.has(path)) return;
+      if (info === undefined) await refusePartial(lake);
+      if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
+      if (there.get(path)?.bytes !== info.size) await store.upload(`${table}/${path}`, file, info.size);
+    };
+    for (const path of new Set(versions.flatMap(({ files }) => files))) sends.push(() => sendOne(path));
+  }
+  await runSideBySide(FILES, sends, (send) => send());
+}
+
+async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {
+  if (isFirst) await sendLogFile(store, lake, table, nameEntry(version, 'checkpoint.parquet'));
+  // THE COMMIT POINT of the remote: from here on, readers see the version, and all files that it names exist.
+  const isCreated = await store.create(remoteLogKey(table, nameEntry(version)), entry);
+  // An earlier try may have created it if its answer was lost.
+  return isCreated || (await hasSameEntry(store, lake, table, version));
+}
+
+/** Sends the newest checkpoint, then the file that points to it. */
+async function sendCheckpoint(
+  store: ObjectStore,
+  lake: Lake,
+  table: TableName,
+  log: RemoteTable['log'],
+): Promise<void> {
+  const newest = findVersions(await listLog(lake, table), 'checkpoint.parquet').at(-1);
+  if (newest === undefined) return;
+  const name = nameEntry(newest, 'checkpoint.parquet');
+  if (log.has(name)) return;
+  await sendLogFile(store, lake, table, name);
+  await sendLogFile(store, lake, table, '_last_checkpoint');
+}
+
+async function sendLogFile(store: ObjectStore, lake: Lake, table: TableName, name: string): Promise<void> {
+  const path = tablePath(lake, table, '_delta_log', name);
+  const info = await stat(path).catch(ignoreMissing);
+  if (info !== undefined) await store.upload(remoteLogKey(table, name), path, info.size);
+}
+
+/** A younger file that no log names may be in use by a run on another machine. */
+const ORPHAN_MS = 86_400_000;
+
+/**
+ * Removes files that readers of the remote no longer need: superseded files after the table's retention, files that no
+ * log names after a day, and log entries before a checkpoint that is 30 days old.
+ * @param remote listed before this machine sent anything
+ */
+export async function expireRemote({ store, lake, io }: Ends, remote: readonly RemoteTable[]): Promise<void> {
+  const now = io.now().getTime();
+  for (const { table, files, log } of remote) {
+    if (files.size === 0) continue;
+    const state = await readLog(lake, table);
+    const retentionMs = readRetentionMs(state.metaData);
+    const isExpired = ([path, { writtenAt }]: [string, ListedObject]) => {
+      if (state.files.has(path)) return false;
+      const removedAt = state.tombstones.get(path);
+      return removedAt === undefined ? writtenAt.getTime() <= now - ORPHAN_MS : removedAt <= now - retentionMs;
+    };
+    const expired = [...files].filter(isExpired).map(([, { key }]) => key);
+    const cutoff = now - Math.max(LOG_RETENTION_MS, retentionMs);
+    const entries = await listOldEntries([...log.keys()], async (version) => {
+      const writtenAt = log.get(nameEntry(version, 'checkpoint.parquet'))?.writtenAt;
+      return writtenAt !== undefined && writtenAt.getTime() <= cutoff;
+    });
+    await store.remove([...expired, ...entries.map((name) => remoteLogKey(table, name))]);
+    if (expired.length > 0) io.log('debug', 'remote.expired', { table, files: expired.length });
+  }
+}

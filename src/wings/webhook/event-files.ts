@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { link, lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { makeFolder, syncFolder, writeSynced } from '../../io/durable.js';
+import { hasSystemCode, ignoreMissing } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { refuseLink } from '../../io/path-fault.js';
+
+/**
+ * `_pricelake/webhooks/` of a lake. Each file is created whole by link(2) and never changed, so a kill tears none, and
+ * receiver and runs need no lock.
+ *
+ *     events/<key>          the raw body of an event, until a published run has taken it over
+ *     taken/<run id>.keys   keys of the events that a run has taken over, to know their repeats
+ *     aside/<time>-<hash>   signed bodies that can't be read as events
+ *     tmp/                  files that are being written
+ */
+export function webhookPath(lakeRoot: string, ...parts: string[]): string {
+  return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
+}
+
+/** Ids of events are remembered for longer than twice the time that retries take (section 6). */
+export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
+
+interface EventFile {
+  key: string;
+  path: string;
+}
+
+const KEY = /^[0-9a-f]{40}$/;
+
+/** An id may be any text; its key can name a file. */
+export function keyOf(eventId: string): string {
+  return createHash('sha256').update(eventId).digest('hex').slice(0, 40);
+}
+
+/** Events that no published run has taken over, in no particular order. */
+export async function listEvents(lakeRoot: string): Promise<EventFile[]> {
+  const keys = (await listNames(webhookPath(lakeRoot, 'events'))).filter((name) => KEY.test(name));
+  return keys.map((key) => ({ key, path: webhookPath(lakeRoot, 'events', key) }));
+}
+
+/** Counts events that wait for a run, and bodies that were set aside. */
+export async function countFiles(lakeRoot: string): Promise<{ waiting: number; setAside: number }> {
+  const waiting = (await listEvents(lakeRoot)).length;
+  return { waiting, setAside: (await listNames(webhookPath(lakeRoot, 'aside'))).length };
+}
+
+/**
+ * Removes events that run `runId` has published, and remembers their ids. Call it after the commit; it can be repeated.
+ * Forgets ids that are older than ID_MEMORY_MS.
+ */
+export async function removeEvents(lakeRoot: string, keys: readonly string[], runId: string, io: Io): Promise<void> {
+  if (keys.length === 0) return;
+  await makeFolders(lakeRoot);
+  const taken = webhookPath(lakeRoot, 'taken');
+  await createFile(lakeRoot, path.join(taken, `${runId}.keys`), Buffer.from(keys.map((key) => `${key}\n`).join('')));
+  for (const key of keys) await rm(webhookPath(lakeRoot, 'events', key), { force: true });
+  for (const name of await listNames(taken)) {
+    const file = path.join(taken, name);
+    if ((await readTime(file)) < io.now().getTime() - ID_MEMORY_MS) await rm(file, { force: true });
+  }
+}
+
+/** Keys of all known events, oldest first, with the time from which each is remembered. */
+export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at: number][]> {
+  const known: [string, number][] = [];
+  // Events before taken keys: a run writes down a key before it removes the event, so none is missed.
+  for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
+  for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
+    const file = webhookPath(lakeRoot, 'taken', name);
+    const text = await readFile(file, 'utf8').catch(ignoreMissing); // a run may just have forgotten it
+    const at = await readTime(file);
+    for (const key of text?.split('\n') ?? []) if (KEY.test(key)) known.push([key, at]);
+  }
+  return known.sort(([, a], [, b]) => a - b);
+}
+
+/** @throws PricelakeError `lake_invalid` for a link in place of a folder: events would be kept and removed behind it */
+export async function makeFolders(lakeRoot: string): Promise<void> {
+  const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
+  for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
+    const info = await lstat(folder).catch(ignoreMissing);
+    if (info?.isSymbolicLink() === true) throw refuseLink(folder);
+  }
+  for (const folder of folders) await makeFolder(folder);
+}
+
+/** Removes unfinished files of receivers that were killed an hour ago or more. */
+export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
+  for (const name of await listNames(webhookPath(lakeRoot, 'tmp'))) {
+    const file = webhookPath(lakeRoot, 'tmp', name);
+    if ((await readTime(file)) < io.now().getTime() - 3600 * 1000) await rm(file, { force: true });
+  }
+}
+
+/** Creates a file whole, or returns false if the name is taken. The name is durable either way. */
+export async function createFile(lakeRoot: string, target: string, bytes: Buffer): Promise<boolean> {
+  const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
+  let isNew = true;
+  try {
+    await writeSynced(temporary, bytes, 'wx');
+    await link(temporary, target);
+  } catch (error) {
+    if (!hasSystemCode(error, 'EEXIST')) throw error;
+    isNew = false;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  // THE COMMIT POINT: from here on, the name survives a power cut.
+  await syncFolder(path.dirname(target));
+  return isNew;
+}
+
+export async function listNames(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(ignoreMissing)) ?? [];
+}
+
+/** Returns 0 for a missing file. */
+async function readTime(file: string): Promise<number> {
+  const info = await stat(file).catch(ignoreMissing);
+  return info?.mtimeMs ?? 0;
+}

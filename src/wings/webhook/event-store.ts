@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Io } from '../../io/io.js';
+import {
+  clearLeftovers,
+  createFile,
+  ID_MEMORY_MS,
+  keyOf,
+  listNames,
+  makeFolders,
+  readKnownKeys,
+  webhookPath,
+} from './event-files.js';
+
+/** Older unreadable bodies are removed; the feed brings their changes. */
+const MAX_ASIDE = 1000;
+
+/** Lands events for the next run. */
+export class EventStore {
+  readonly #lakeRoot: string;
+  readonly #io: Io;
+  /** Known keys with their times, oldest first. */
+  readonly #known: Map<string, number>;
+  readonly #writing = new Set<Promise<boolean>>();
+
+  private constructor(lakeRoot: string, io: Io, known: [string, number][]) {
+    this.#lakeRoot = lakeRoot;
+    this.#io = io;
+    this.#known = new Map(known);
+  }
+
+  /** The lake's folder must exist. */
+  static async open(lakeRoot: string, io: Io): Promise<EventStore> {
+    await makeFolders(lakeRoot);
+    await clearLeftovers(lakeRoot, io);
+    return new EventStore(lakeRoot, io, await readKnownKeys(lakeRoot));
+  }
+
+  /** Returns false for an event that landed before. Either way, the event is durable. */
+  async land(eventId: string, body: Buffer): Promise<boolean> {
+    const key = keyOf(eventId);
+    if (this.#known.has(key)) return false;
+    const writing = createFile(this.#lakeRoot, webhookPath(this.#lakeRoot, 'events', key), body);
+    this.#writing.add(writing);
+    const isNew = await writing.finally(() => this.#writing.delete(writing));
+    this.#remember(key);
+    return isNew;
+  }
+
+  /** Keeps a signed body that is not an event, durably. Returns its path. */
+  async setAside(body: Buffer): Promise<string> {
+    const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
+    const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;
+    await createFile(this.#lakeRoot, webhookPath(this.#lakeRoot, 'aside', name), body);
+    const names = (await listNames(webhookPath(this.#lakeRoot, 'aside'))).sort();
+    for (const old of names.slice(0, -MAX_ASIDE)) {
+      await rm(webhookPath(this.#lakeRoot, 'aside', old), { force: true });
+    }
+    return path.join('_pricelake', 'webhooks', 'aside', name);
+  }
+
+  /** Waits for all writes. */
+  async finish(): Promise<void> {
+    await Promise.allSettled(this.#writing);
+  }
+
+  #remember(key: string): void {
+    const now = this.#io.now().getTime();
+    this.#known.set(key, now);
+    for (const [old, at] of this.#known) {
+      if (at >= now - ID_MEMORY_MS) break;
+      this.#known.delete(old);
+    }
+  }
+}

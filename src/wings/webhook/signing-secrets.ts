@@ -1,0 +1,107 @@
+import { readFile, stat } from 'node:fs/promises';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+
+/** A secret itself, or a file with one secret in each line. */
+type SecretSource = string | { file: string };
+
+/** Changes when a file is written or replaced. */
+type Version = string;
+
+interface SecretFile {
+  path: string;
+  version: Version;
+  secrets: string[];
+  /** The last fault that was logged, so that it is not logged for every event. */
+  reported?: string | undefined;
+}
+
+/**
+ * The endpoint's signing secrets. Changed files are read again, so that a secret can be rolled without a restart: add
+ * the new one, roll it in the portal, and remove the old one a day later.
+ */
+export class SigningSecrets {
+  readonly #texts: string[];
+  readonly #files: SecretFile[];
+  readonly #protect: (secret: string) => void;
+  readonly #io: Io;
+
+  private constructor(texts: string[], files: SecretFile[], protect: (secret: string) => void, io: Io) {
+    this.#texts = texts;
+    this.#files = files;
+    this.#protect = protect;
+    this.#io = io;
+    for (const secret of this.#list()) protect(secret);
+  }
+
+  /**
+   * @param protect gets every secret before its first use, so that none is logged
+   * @throws PricelakeError `config` if a file can't be read or is empty
+   */
+  static async open(
+    sources: readonly SecretSource[],
+    protect: (secret: string) => void,
+    io: Io,
+  ): Promise<SigningSecrets> {
+    const files: SecretFile[] = [];
+    for (const source of sources) if (typeof source !== 'string') files.push(await readSecretFile(source.file));
+    const texts = sources.filter((source) => typeof source === 'string');
+    return new SigningSecrets(texts, files, protect, io);
+  }
+
+  /** All valid secrets. A changed file is read again; if it can't be read, its last secrets stay valid. */
+  async current(): Promise<string[]> {
+    for (const file of this.#files) {
+      try {
+        if ((await readVersion(file.path)) !== file.version) await this.#reload(file);
+      } catch (error) {
+        this.#report(file, error);
+      }
+    }
+    return this.#list();
+  }
+
+  /** Reads every file again, even if it looks unchanged. */
+  async reload(): Promise<void> {
+    for (const file of this.#files) await this.#reload(file).catch((error: unknown) => this.#report(file, error));
+  }
+
+  async #reload(file: SecretFile): Promise<void> {
+    const { version, secrets } = await readSecretFile(file.path);
+    for (const secret of secrets) this.#protect(secret);
+    Object.assign(file, { version, secrets, reported: undefined });
+    this.#io.log('info', 'webhook.secrets_read', { file: file.path, secrets: secrets.length });
+  }
+
+  #report(file: SecretFile, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (file.reported === reason) return;
+    file.reported = reason;
+    this.#io.log('error', 'webhook.secrets_kept', { file: file.path, reason });
+  }
+
+  #list(): string[] {
+    return [...this.#texts, ...this.#files.flatMap(({ secrets }) => secrets)];
+  }
+}
+
+/** Errors name neither the path nor the system's text, because the path may be a secret by mistake. */
+async function readSecretFile(path: string): Promise<SecretFile> {
+  try {
+    // Read before the text, so that a change in between is seen the next time.
+    const version = await readVersion(path);
+    const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim());
+    const secrets = lines.filter((line) => line !== '');
+    if (secrets.length > 0) return { path, version, secrets };
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new PricelakeError('config', `the file of webhook.secret.file can't be read (${code})`);
+  }
+  throw new PricelakeError('config', 'the file of webhook.secret.file has no secret');
+}
+
+/** Follows links: Kubernetes swaps one when a secret changes. */
+async function readVersion(path: string): Promise<Version> {
+  const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+  return [dev, ino, size, mtimeNs].join();
+}

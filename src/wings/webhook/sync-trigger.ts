@@ -1,0 +1,88 @@
+import type { Io } from '../../io/io.js';
+
+export interface RunEnd {
+  /** `done`: published, or nothing was new. `later`: another run holds the lake, or the fault may pass. */
+  outcome: 'done' | 'later' | 'failed';
+  /** The service allows the next try at this time. */
+  nextRunAt?: Date | undefined;
+}
+
+const MINUTE_MS = 60_000;
+const MAX_WAIT_MS = 30 * MINUTE_MS;
+
+/**
+ * Milliseconds until the next run: the usual delay, or after failures 1, 2, 4, … up to 30 minutes, and never before
+ * `nextRunAt`.
+ * @param failures failed runs since the last good one
+ */
+function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
+  if (failures === 0) return delayMs;
+  const backoff = Math.min(MINUTE_MS * 2 ** (failures - 1), MAX_WAIT_MS);
+  return Math.max(delayMs, backoff, (nextRunAt?.getTime() ?? 0) - now.getTime());
+}
+
+/**
+ * Starts a run for all events that arrive within `delayMs`, one run at a time. A run that ends with `later` is tried
+ * again; after `failed`, the next event starts one. No failure reaches the receiver.
+ */
+export class SyncTrigger {
+  readonly #startRun: (signal: AbortSignal) => Promise<RunEnd>;
+  readonly #delayMs: number;
+  readonly #io: Io;
+  readonly #stop = new AbortController();
+  #isWanted = false;
+  #wake = () => {};
+  #running: Promise<void>;
+
+  /** @param startRun must end soon after its signal is aborted */
+  constructor(startRun: (signal: AbortSignal) => Promise<RunEnd>, delayMs: number, io: Io) {
+    this.#startRun = startRun;
+    this.#delayMs = delayMs;
+    this.#io = io;
+    this.#running = this.#loop();
+  }
+
+  /** Call it when an event has landed. */
+  want(): void {
+    this.#isWanted = true;
+    this.#wake();
+  }
+
+  /** Stops the run under way and waits for its end. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#wake();
+    await this.#running;
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop;
+    let failures = 0;
+    let nextRunAt: Date | undefined;
+    while (!signal.aborted) {
+      if (!this.#isWanted) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        continue;
+      }
+      const waitMs = planWait(this.#delayMs, failures, nextRunAt, this.#io.now());
+      await this.#io.sleep(waitMs, signal).catch(() => {}); // woken to stop
+      if (signal.aborted) return;
+      this.#isWanted = false;
+      const end = await this.#run(signal);
+      failures = end.outcome === 'done' ? 0 : failures + 1;
+      nextRunAt = end.nextRunAt;
+      if (end.outcome === 'later') this.#isWanted = true;
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<RunEnd> {
+    try {
+      return await this.#startRun(signal);
+    } catch (error) {
+      this.#io.log('error', 'webhook.sync_failed', { reason: error instanceof Error ? error.message : String(error) });
+      return { outcome: 'failed' };
+    }
+  }
+}

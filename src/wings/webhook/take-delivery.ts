@@ -1,0 +1,99 @@
+import { isUtf8 } from 'node:buffer';
+import * as z from 'zod';
+import { parseExactJson } from '../../api/exact-json.js';
+import { withoutMark } from '../../formats/byte-order-mark.js';
+import type { Io } from '../../io/io.js';
+import type { EventStore } from './event-store.js';
+import { Refusal } from './refusal.js';
+import { type AgeLimits, isSignedBy, judgeAge, type Signature } from './signature.js';
+import type { SigningSecrets } from './signing-secrets.js';
+
+export interface Desk {
+  secrets: Pick<SigningSecrets, 'current'>;
+  store: Pick<EventStore, 'land' | 'setAside'>;
+  ages: AgeLimits;
+  /** An event with changes has landed. */
+  onLanded: () => void;
+  io: Io;
+}
+
+/**
+ * Judges a delivery, lands it and returns the status to answer with (section 6, delivery rules). A 2xx means that the
+ * event is on disk, or needs not be. A signed body that can't be read is set aside, and the answer is 202. No retry
+ * would change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
+ * @throws Refusal of a delivery that is not signed, or not now
+ */
+export async function takeDelivery(
+  desk: Desk,
+  { signature, attempt, body }: { signature: Signature; attempt: number | undefined; body: Buffer },
+): Promise<number> {
+  const { io, store } = desk;
+  if (!isSignedBy(await desk.secrets.current(), signature, body)) {
+    throw new Refusal(401, 'not signed with any of the secrets');
+  }
+  const age = judgeAge(signature, io.now(), desk.ages);
+  if (age !== 'good') {
+    const seconds = Math.round(io.now().getTime() / 1000) - Number(signature.t);
+    throw new Refusal(401, age === 'too old' ? 'older than --max-age' : 'ahead of the clock by more than --max-skew', {
+      seconds,
+    });
+  }
+  // The headers with id and type are not signed, so only the body counts.
+  const text = withoutMark(body);
+  const event = readEvent(text);
+  const facts = { attempt, bytes: body.length };
+  if ('fault' in event) {
+    const file = await store.setAside(body);
+    io.log('error', 'webhook.set_aside', { reason: event.fault, file, ...facts });
+    return 202;
+  }
+  const { id: eventId, type, changes, cursor } = event;
+  if (type === 'ping') {
+    io.log('info', 'webhook.ping', { eventId, ...facts });
+    return 204;
+  }
+  if (type !== 'changes') {
+    const file = await store.setAside(body);
+    io.log('error', 'webhook.set_aside', { reason: 'of an unknown type', type, eventId, file, ...facts });
+    return 202;
+  }
+  const isNew = await store.land(eventId, text);
+  io.log('info', isNew ? 'webhook.landed' : 'webhook.repeat', { eventId, changes, cursor, ...facts });
+  if (isNew) desk.onLanded();
+  return 204;
+}
+
+/** The envelope of a WebhookEvent (section 6). The next run types its changes. */
+interface EventFacts {
+  id: string;
+  type: string;
+  changes: number;
+  /** Text, because it exceeds a double. Undefined for a ping. */
+  cursor: string | undefined;
+}
+
+const envelope = z.looseObject({
+  id: z.string().min(1).max(1000),
+  type: z.string(),
+  cursor: z.union([z.number(), z.bigint()]).nullish().catch(null),
+  changes: z.array(z.unknown()).nullish(),
+});
+
+/** Reads the envelope of a signed body, or says why it has none. */
+function readEvent(body: Buffer): EventFacts | { fault: string } {
+  if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
+  let value: unknown;
+  try {
+    value = parseExactJson(body.toString('utf8'));
+  } catch (error) {
+    // A body that is nested too deep throws a RangeError.
+    return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
+  }
+  const parsed = envelope.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { fault: `not a WebhookEvent: ${issue?.path.join('.') || 'the body'}: ${issue?.message}` };
+  }
+  const { id, type, cursor, changes } = parsed.data;
+  return { id, type, changes: changes?.length ?? 0, cursor: cursor?.toString() };
+}
