@@ -45,6 +45,7 @@ const LONG = [
   'test/front/rebuild.test.ts',
   'test/front/sources.test.ts',
   'test/front/told.test.ts',
+  'test/house/wings.test.ts',
   'test/lake/kill-splice.test.ts',
   'test/lake/splice.test.ts',
   'test/remote/empty-disk.test.ts',

@@ -54,7 +54,7 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The rows of all runs up to this one are in table `runs`. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** What a source has brought to a published run, as ids with commas between: there may be a million. */
+  /** Ids that a source has brought to a published run, with commas between: there may be a million. */
   z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
   /** The plan of the account as the service at `from` sent it, exact JSON text. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),

@@ -160,7 +160,7 @@ export const runEntry = z.discriminatedUnion('type', [
     source: z.string(),
     /** Calls that brought it before the run, by our count and by the service's. */
     spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
-    /** What the source leaves to later runs, and why. */
+    /** Says what the source leaves to later runs, and why. */
     remark: z.string().optional(),
   }),
   /** Pages of items that changed since a time (null: all), and when the newest of them did. */

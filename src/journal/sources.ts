@@ -8,7 +8,7 @@ export interface LandedSource {
   landed: { file: string; origin: ChangeOrigin } | undefined;
   changes: number;
   bytes: number;
-  /** What the changes came with, the newest first. */
+  /** The keys of what brought the changes, the newest first. */
   keys: Chain<string> | undefined;
   /** Undefined until all that waited has landed. */
   done: Pick<EntryOf<'source.done'>, 'spent' | 'remark'> | undefined;

@@ -29,7 +29,7 @@ export interface Ahead {
   probes?: number | undefined;
   /** Whole reads of items about which changes say too little. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
-  /** What sources beside the feed ask for around the run. */
+  /** Calls of sources beside the feed, around the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;

@@ -44,7 +44,7 @@ export interface SyncOptions {
   caps?: RunCaps;
   /** Makes the client; default: of the service that the pipeline names. */
   connect?: OpenOptions['connect'];
-  /** What else plugs into the run; default: nothing. */
+  /** Plugs into the run; default: nothing. */
   wings?: Wings;
   /** Gets the time that each step took, even one that failed. */
   onStep?: (step: RunStep, seconds: number) => void;

@@ -192,7 +192,7 @@ export const LAG_MS = 3600 * 1000;
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** What brings changes of items. */
+/** Answers that bring changes of items. */
 export const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
 export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 

@@ -3,7 +3,7 @@ import type { Io } from '../io/io.js';
 import type { ChangeSource, Store } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
-/** What a wing plugs into runs, and what it does around them. */
+/** Plugs something into runs, or does something around them. */
 export interface Wing {
   sources?: readonly ChangeSource[];
   /** Does `work` with a store, or without one where the pipeline asks for none. */

@@ -1,4 +1,4 @@
-/** The sockets of a run: what else plugs into it. It works without any of them. */
+/** The sockets of a run, into which more may plug. It works without any of them. */
 
 import type { Pipeline } from '../../config/pipeline-file.js';
 import type { Io } from '../../io/io.js';

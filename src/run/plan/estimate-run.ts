@@ -274,7 +274,7 @@ function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): n
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** What sources ask for around the run. */
+/** Prices the calls of sources around the run. */
 async function estimateSources(source: EstimateSource, { gate }: Account, copied: bigint | undefined) {
   const isFirst = source.tables.items.version < 0n;
   const next = { ...source, isFirst, callsLeft: countCallsLeft(gate.left(), 0n), copied };
