@@ -100,17 +100,17 @@ describe('a lake whose marker names another format', () => {
   const mark = (version: number) =>
     writeFile(inLake('_pricelake', 'format.json'), `{"format":"pricelake","version":${version}}\n`);
 
-  test.each([1, 3])('format %j: is refused by every command but rebuild, which makes it again', async (version) => {
+  test.each([1, 4])('format %j: is refused by every command but rebuild, which makes it again', async (version) => {
     await mark(version);
     const message = new RegExp(
-      `format.json: the lake has format ${version}, but this version of pricelake reads format 2$`,
+      `format.json: the lake has format ${version}, but this version of pricelake reads format 3$`,
     );
     await expectRefused([...WRITERS, ...READERS, ['verify', verify]], message);
     await expectRebuilt();
   });
 
   test('is not made again without the pipeline file, which alone knows what it has said', async () => {
-    await mark(3);
+    await mark(4);
     const alone = run((context) => runRebuild({ lake: world.lakePath }, context));
     await expect(alone).rejects.toThrow(
       'offer_rules: settings from the pipeline file are lost, unless you pass that file to rebuild',
