@@ -54,6 +54,8 @@ export function countBytes({ files }: ItemPages): number {
 export interface PolledPart {
   /** Pages of the last round of all its items. */
   wholePages: number;
+  /** True if a round of all its items has ended, even without a page. */
+  isWhole: boolean;
   /** The round that was begun last. `since` is null if it reads all items. */
   round: { since: string | null; newest: string | null; pages: number; rows: bigint };
   /** False again when a round was begun since. */
@@ -65,17 +67,19 @@ export interface PolledPart {
 export type Polls = ReadonlyMap<Dataset, PolledPart>;
 
 const NO_ROUND = { since: null, newest: null, pages: 0, rows: 0n };
-const NO_POLL: PolledPart = { wholePages: 0, round: NO_ROUND, isDone: false, files: [] };
+const NO_POLL: PolledPart = { wholePages: 0, isWhole: false, round: NO_ROUND, isDone: false, files: [] };
 
 function foldPoll(part: PolledPart, entry: EntryOf<'poll.round' | 'poll.page' | 'poll.done'>): PolledPart {
   const { round, files } = part;
-  if (entry.type === 'poll.done') return { ...part, isDone: true };
+  if (entry.type === 'poll.done') return { ...part, isWhole: part.isWhole || round.since === null, isDone: true };
   if (entry.type === 'poll.round') {
     const { since, newest } = entry;
     const wholePages = since === null ? 0 : part.wholePages;
-    return { ...part, wholePages, round: { since, newest, pages: 0, rows: 0n }, isDone: false };
+    const isWhole = since !== null && part.isWhole;
+    return { ...part, wholePages, isWhole, round: { since, newest, pages: 0, rows: 0n }, isDone: false };
   }
   return {
+    ...part,
     wholePages: part.wholePages + (round.since === null ? 1 : 0),
     round: { ...round, pages: round.pages + 1, rows: round.rows + BigInt(entry.rows) },
     isDone: false,

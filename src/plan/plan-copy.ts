@@ -16,7 +16,7 @@ export interface CopyPlan {
   exportRows: bigint;
   /** Exports or pages, or the reason why nothing may begin. */
   choice: CopyChoice;
-  /** True if no choice is left, because pages have landed, those of one part completely. */
+  /** True if no choice is left, because the pages of one part have landed completely. */
   isChosen: boolean;
   lacks: 'counts' | 'listed' | undefined;
   /** Parts whose listed items must be counted by website. */
@@ -90,7 +90,7 @@ function chooseRoute(
   const { datasets, items, exportRows, names } = copy;
   const polls = datasets.map((dataset) => landed.polls.get(dataset));
   const pagesLanded = BigInt(polls.reduce((pages, poll) => pages + (poll?.wholePages ?? 0), 0));
-  if (pagesLanded > 0n && [...landed.polls.values()].some(({ isDone }) => isDone)) {
+  if (polls.some((poll) => poll?.isWhole)) {
     return { choice: { route: 'pages', reason: 'pages have landed', thisMonth: true }, isChosen: true };
   }
   const broken = findBrokenCopy(account?.broken ?? [], now, names);

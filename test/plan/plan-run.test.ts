@@ -83,6 +83,15 @@ describe('what is copied', () => {
     expect([copy?.exportRows, copy?.settling?.datasets]).toEqual([60n, [11n, 26n]]);
   });
 
+  test('stays with pages that a part has shown completely, even if they were empty', () => {
+    const round = { since: null, newest: null, pages: 0, rows: 0n };
+    const polls = new Map([[undefined, { wholePages: 0, isWhole: true, round, isDone: true, files: [] }]]);
+    const counts = new Map<Dataset, bigint>([[undefined, 0n]]);
+    const landed = { watermark: MARK, polls };
+    const { copy } = planRun(facts({ settings: { mode: 'snapshot' }, landed, counts }));
+    expect(copy).toMatchObject({ choice: { route: 'pages' }, isChosen: true, shards: undefined });
+  });
+
   test('names what it has to ask next', () => {
     const snapshot = facts({ settings: { mode: 'snapshot', splitAbove: 50n } });
     expect(planRun(snapshot).lacks).toBe('counts');
@@ -110,6 +119,7 @@ function drawFacts(random: Seeded): RunFacts {
   const parts: Dataset[] = [undefined, 11n, 26n, 30n];
   const polled = (): PolledPart => ({
     wholePages: random.integer(3),
+    isWhole: is(),
     round: { rows: 3n, pages: 1, since: oneOf([null, '2026-11-20T05:00:00Z']), newest: null },
     isDone: is(),
     files: [],

@@ -32,6 +32,8 @@ export interface Life {
   habits: Partial<Habits>;
   items: number;
   rounds: number;
+  /** The machine loses its power in the middle of runs. */
+  losesPower?: boolean;
 }
 
 const EVENTS_A_ROUND = 12;

@@ -1,5 +1,5 @@
 /**
- * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--no-shrink]. A failure is shrunk, and told
+ * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--power-loss] [--until-failure] [--no-shrink]. A failure is shrunk, and told
  * with the command that replays it: npm run sim -- --seed 7 --only '{"stateTimes":"kept"}' [--items 12] [--rounds 1].
  */
 import { parseArgs } from 'node:util';
@@ -17,6 +17,8 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     items: { type: 'string' },
     rounds: { type: 'string' },
+    'power-loss': { type: 'boolean', default: false },
+    'until-failure': { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
   },
 });
@@ -38,11 +40,12 @@ function planLife(seed: number): Life {
     habits: only === undefined ? life.habits : { ...PLAIN, ...(JSON.parse(only) as Partial<Habits>) },
     items: items === undefined ? life.items : Number(items),
     rounds: rounds === undefined ? life.rounds : Number(rounds),
+    losesPower: options['power-loss'],
   };
 }
 
-function replay({ seed, habits, items, rounds }: Life): string {
-  return `npm run sim -- --seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}`;
+function replay({ seed, habits, items, rounds, losesPower }: Life): string {
+  return `npm run sim -- ${losesPower === true ? '--power-loss ' : ''}--seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}`;
 }
 
 async function liveAll(workers: Worker[], lives: Life[]) {
@@ -55,6 +58,7 @@ async function liveAll(workers: Worker[], lives: Life[]) {
       seconds += outcome.seconds;
       if (outcome.failure === undefined) continue;
       failures.push({ life, message: outcome.failure });
+      if (options['until-failure']) waiting.length = 0;
       say(`seed ${life.seed}: ${outcome.failure}`);
       if (options['no-shrink']) say(`  ${replay(life)}`);
     }

@@ -27,6 +27,7 @@ import {
 import { type Habits, largestLag, PLAIN } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
 import { populate, step } from './life.js';
+import { expectLosses, workThroughLosses } from './power-loss.js';
 import { type Service, SIM_KEY, startService } from './service.js';
 import { World } from './world.js';
 
@@ -52,6 +53,8 @@ export interface SimulationOptions {
   habits?: Partial<Habits>;
   items?: number;
   partitionBy?: string[];
+  /** The machine loses its power in the middle of runs. */
+  losesPower?: boolean;
 }
 
 const OFF = { severity: 'off' } as const;
@@ -76,6 +79,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
   const lakePath = path.join(folder, 'lake');
   const pipeline = makePipeline(service, lakePath, habits, options);
   const io = makeIo(world, random.fraction);
+  const losses = options.losesPower === true ? expectLosses(seed) : undefined;
   const simulation: Simulation = {
     world,
     service,
@@ -84,7 +88,9 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     io,
     still: false,
     sync: async (given, signal) => {
-      const report = await syncWithWings(pipeline, { ...io, ...given }, signal);
+      const run = (log: Io['log']) => syncWithWings(pipeline, { ...io, ...given, log }, signal);
+      const log = given?.log ?? io.log;
+      const report = await (losses === undefined ? run(log) : workThroughLosses(lakePath, losses, log, run));
       pipeline.source.mode = habits.mode === 'poll' && !habits.feed ? 'auto' : habits.mode;
       expectDrift(habits, report);
       return report;

@@ -44,6 +44,9 @@ export class Worker {
   }
 
   #start(): ChildProcess {
-    return fork(fileURLToPath(new URL('./life-worker.ts', import.meta.url)), { stdio: 'inherit' });
+    return fork(fileURLToPath(new URL('./life-worker.ts', import.meta.url)), {
+      stdio: 'inherit',
+      execArgv: [...process.execArgv, '--no-warnings'],
+    });
   }
 }

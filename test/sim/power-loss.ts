@@ -1,0 +1,123 @@
+/** Runs that lose the power at any of their file calls, and the runs after them, on what the disk kept. */
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Io } from '../../src/io/io.js';
+import { createSeeded, type Seeded } from '../seeded.js';
+import { Mismatch } from './compare.js';
+import { LossyDisk } from './lossy-disk.js';
+
+/** No process has this id. */
+const DEAD = 999_999_999;
+/** Losses in a row before a run may end. */
+const LOSSES = 3;
+
+export interface Losses {
+  random: Seeded;
+  /** File calls of a run, as far as is known: losses come at any of them. */
+  calls: number;
+  /** The call before which the power was lost, for people. */
+  struck: string[];
+}
+
+export function expectLosses(seed: number): Losses {
+  return { random: createSeeded(seed + 31), calls: 500, struck: [] };
+}
+
+type Log = Io['log'];
+
+/**
+ * Runs `work` until it ends, each time on what the power loss before has left of the lake's disk. What a run has said to
+ * be landed or committed must be there, and no run may find that bytes differ from what a journal names.
+ */
+export async function workThroughLosses<T>(
+  lakePath: string,
+  losses: Losses,
+  log: Log,
+  work: (log: Log) => Promise<T>,
+): Promise<T> {
+  const root = path.dirname(lakePath);
+  for (let loss = 0; ; loss++) {
+    const lossAt = loss < LOSSES ? 1 + losses.random.integer(losses.calls) : Number.POSITIVE_INFINITY;
+    const disk = await LossyDisk.watch(root, losses.random, lossAt);
+    const said: Promised[] = [];
+    const listen: Log = (level, event, facts) => {
+      if (DAMAGE.includes(event))
+        throw new Mismatch(`a power loss led to ${event}`, [JSON.stringify(facts), ...losses.struck]);
+      if (disk.rest === undefined) said.push(...readPromise(event, facts ?? {}));
+      log(level, event, facts);
+    };
+    try {
+      const result = await work(listen);
+      if (disk.rest === undefined) {
+        losses.calls = Math.max(40, disk.calls);
+        return result;
+      }
+    } catch (error) {
+      if (disk.rest === undefined || error instanceof Mismatch) throw tellLosses(error, losses);
+    } finally {
+      disk.stop();
+    }
+    losses.struck.push(disk.struck);
+    const rest = path.join(disk.rest, path.basename(lakePath));
+    const broken = said.filter((one) => isKept(one, lakePath) && !isKept(one, rest));
+    if (broken.length > 0)
+      throw new Mismatch('a power loss undid what a run had said', [
+        ...broken.map(({ what }) => what),
+        ...losses.struck,
+      ]);
+    rmSync(root, { recursive: true });
+    renameSync(disk.rest, root);
+    endOwners(path.join(lakePath, '_pricelake'));
+  }
+}
+
+/** Events of a run that finds bytes other than its journal names. */
+const DAMAGE = ['landing.altered', 'landing.damaged', 'memory.damaged'];
+
+/** What a run said to have done: a text in one of the files of a folder. */
+interface Promised {
+  what: string;
+  folder: string;
+  text: RegExp;
+}
+
+const LANDED: Record<string, string> = {
+  export: 'export\\.(done|cut)',
+  feed: 'feed\\.done',
+  datasets: 'datasets',
+  watermark: 'watermark',
+};
+
+function readPromise(event: string, { what, shard, table, version }: Record<string, unknown>): Promised[] {
+  if (event === 'committed') {
+    const name = `${String(version).padStart(20, '0')}.json`;
+    return [{ what: `${table} ${name}`, folder: `${table}/_delta_log/${name}`, text: /commitInfo/ }];
+  }
+  const type = event === 'landed' ? LANDED[String(what)] : undefined;
+  if (type === undefined) return [];
+  const more = shard === undefined ? '' : `[^\\n]*"shard":"${String(shard)}"`;
+  return [{ what: `landed ${what}`, folder: '_pricelake/landing', text: new RegExp(`"type":"${type}"${more}`) }];
+}
+
+function isKept({ folder, text }: Promised, lake: string): boolean {
+  const file = path.join(lake, folder);
+  if (!existsSync(file)) return false;
+  if (folder.endsWith('.json')) return text.test(readFileSync(file, 'utf8'));
+  const journals = readdirSync(file).map((run) => path.join(file, run, 'journal.ndjson'));
+  return journals.some((journal) => existsSync(journal) && text.test(readFileSync(journal, 'utf8')));
+}
+
+function tellLosses(error: unknown, { struck }: Losses): unknown {
+  if (error instanceof Error && !(error instanceof Mismatch) && struck.length > 0)
+    error.message += `\n  the power was lost before: ${struck.join(', ')}`;
+  return error;
+}
+
+/** The process that held the lock is gone. */
+function endOwners(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder).filter((one) => one.startsWith('lock'))) {
+    const file = path.join(folder, name);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"pid":\d+/, `"pid":${DEAD}`));
+  }
+}
