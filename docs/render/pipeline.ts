@@ -32,6 +32,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'lake.path': ['', 'Folder of the lake. **Required.**'],
   'lake.remote': ['', '`s3://bucket/prefix`. See [Keep the lake on object storage](../engineer/object-storage.md).'],
   'lake.retention': ['0', 'How long superseded files stay. See [Old versions](../engineer/maintain.md#old-versions).'],
+  'lake.iceberg': ['', '`true`, or the [address for readers of Iceberg](../loader/read.md#iceberg).'],
   'lake.targetFileSize': ['128MB', 'The size up to which small files are joined.'],
   'lake.memory': [
     '',

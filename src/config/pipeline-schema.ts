@@ -58,6 +58,9 @@ const PARTITION_COLUMNS = [
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
 ];
 
+const ICEBERG = 'must be true, false, or the address of the lake for readers of Iceberg, such as s3://bucket/lake';
+const ICEBERG_BASE = /^[a-z][a-z0-9+.-]*:\/\/[^?#\p{Cc}]+$/u;
+
 const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
 
 /** `never` → undefined; `every 7d` → milliseconds between two complete comparisons. */
@@ -276,6 +279,7 @@ export const pipelineSchema = mapping({
     path: place('a folder').refine((path) => !isAddress(path), FOLDER),
     remote: z.string(REMOTE_URL).refine(isRemoteUrl, REMOTE_URL).optional(),
     retention: duration.optional(),
+    iceberg: z.union([z.boolean(), z.string().regex(ICEBERG_BASE, ICEBERG)], ICEBERG).optional(),
     targetFileSize: size.default(128 * 1024 ** 2),
     memory: size.optional(),
     tables: mapping({
@@ -291,11 +295,11 @@ export const pipelineSchema = mapping({
       }).optional(),
     }).default({}),
   })
-    .refine(({ remote, retention }) => remote === undefined || retention !== 0, {
-      message: 'must not be 0 with lake.remote: its readers need the version that they are reading',
+    .refine(({ remote, iceberg, retention }) => !(remote || iceberg) || retention !== 0, {
+      message: 'must not be 0 with lake.remote or lake.iceberg: their readers need the version that they are reading',
       path: ['retention'],
     })
-    .transform((lake) => ({ ...lake, retention: lake.retention ?? (lake.remote === undefined ? 0 : DAY_MS) })),
+    .transform((lake) => ({ ...lake, retention: lake.retention ?? (lake.remote || lake.iceberg ? DAY_MS : 0) })),
   reconcile: schedule.prefault('never'),
   probe: schedule.prefault('never'),
   proof: mapping({

@@ -106,6 +106,16 @@ describe('a pipeline file', () => {
     expect(lake).toMatchObject({ path: './lake', remote, retention: DAY_MS, tables: {} });
   });
 
+  test('with metadata of Iceberg keeps superseded files for a day, for those who read a snapshot', async () => {
+    const set = async (iceberg: string) => (await read(`${SOURCE}${LAKE}  iceberg: ${iceberg}\n`)).lake;
+    expect(await set('true')).toMatchObject({ iceberg: true, retention: DAY_MS });
+    expect(await set('gs://bucket/a lake')).toMatchObject({ iceberg: 'gs://bucket/a lake', retention: DAY_MS });
+    expect(await set('false')).toMatchObject({ iceberg: false, retention: 0 });
+    await expect(set('true\n  retention: 0')).rejects.toThrow('must not be 0 with lake.remote or lake.iceberg');
+    for (const other of ['./lake', 's3://bucket/a?b', '1'])
+      await expect(set(other)).rejects.toThrow('must be true, false');
+  });
+
   test('may set everything', async () => {
     const text = `name: shop-prices_2.0
 ${SOURCE}  history: none
@@ -254,7 +264,7 @@ const WHOLE = {
   [`${SOURCE}lake:\n  path: l\n  targetFileSize: '100'\n`]:
     '6:3: lake.targetFileSize is text; it must be a size such as 64MB or 1GB',
   [`${SOURCE}lake:\n  path: l\n  memory: lots\n`]: '6:3: lake.memory is text; it must be a size such as 64MB or 1GB',
-  [SOURCE]: '1:1: lake is missing; it must hold path, remote, retention, targetFileSize, memory, tables',
+  [SOURCE]: '1:1: lake is missing; it must hold path, remote, retention, iceberg, targetFileSize, memory, tables',
   [`source:\n  apiKey: \${KEY}\n${LAKE}`]: '1:1: source.baseUrl is missing; it must be the address of the service',
   [`source:\n  baseUrl: https://api.example\n${LAKE}`]: `1:1: source.apiKey is missing; ${KEY_KINDS}`,
   [`retries: 3\n${SOURCE}${LAKE}`]: `1:1: the file has an unknown key (Allowed here: ${KEYS}.)`,

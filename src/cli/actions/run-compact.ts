@@ -1,5 +1,6 @@
 import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
+import { withIceberg } from '../../wings/iceberg/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { compact } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
@@ -18,5 +19,7 @@ export async function runCompact(request: Arguments<typeof compact>, context: Co
     await say(tables.length === 0 ? none : layOutTable(columns, cells, output.columns));
     return { lake: lake.root, tables };
   };
-  return withLockedLake(path, io, signal, join, settings?.lake.memory);
+  return withIceberg({ path, iceberg: settings?.lake.iceberg }, io, () =>
+    withLockedLake(path, io, signal, join, settings?.lake.memory),
+  );
 }

@@ -1,5 +1,6 @@
 import { describeLakePipeline } from '../../run/rebuild/lake-pipeline.js';
 import { rebuildLake } from '../../run/rebuild/rebuild.js';
+import { withIceberg } from '../../wings/iceberg/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { rebuild } from '../commands/keep.js';
 import { openPipeline } from '../find-target.js';
@@ -12,7 +13,9 @@ export async function runRebuild(request: Arguments<typeof rebuild>, context: Co
   const { pipeline: file, lake } = request;
   const isLakeAlone = file === undefined && lake !== undefined;
   const pipeline = isLakeAlone ? await describeLakePipeline(lake) : await openPipeline(request, context);
-  const report = await rebuildLake(pipeline, io, signal, { acceptLoss: request.acceptLoss });
+  const report = await withIceberg(pipeline.lake, io, () =>
+    rebuildLake(pipeline, io, signal, { acceptLoss: request.acceptLoss }),
+  );
   if (!json) {
     const { tables, runs, damage, carried, lost } = report;
     const cells = tables.map(({ table, version, rowsBefore, rowsAfter }) => {

@@ -14,7 +14,7 @@ export const schema = declareCommand({
       'ddl: CREATE TABLE for DuckDB; json: JSON Schema of a row; spark: StructType as JSON; odcs: data contract; dbt: a source with tests; unity, glue, hive: statements that register the tables in place',
       { default: 'markdown' },
     ),
-    base: text('dbt and catalogs: address of the lake as they see it, such as s3://bucket/lake'),
+    base: text('Address of the lake for dbt and catalogs, such as s3://bucket/lake'),
     output: file('Write to this file'),
   },
   examples: [

@@ -1,0 +1,114 @@
+import { isLosslessNumber, parse } from 'lossless-json';
+import type { Column, ColumnType, TableSchema } from '../../tables/schemas.js';
+import type { DataFile } from '../../tables/table.js';
+
+/** Statistics of a file's columns by their field ids, as a manifest has them. */
+export interface FileMetrics {
+  values: Map<number, number>;
+  nulls: Map<number, number>;
+  lower: Map<number, Buffer>;
+  upper: Map<number, Buffer>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Statistics of a Delta log, with all digits of numbers: those of int64 and decimals are texts. */
+interface DeltaStats {
+  minValues?: Record<string, unknown>;
+  maxValues?: Record<string, unknown>;
+  nullCount?: Record<string, unknown>;
+}
+
+/**
+ * Metrics of a file from its statistics in the Delta log. Bounds there are never tighter than the data, so these are
+ * not either. Partition columns, which the log leaves out, have their value as both bounds.
+ */
+export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
+  const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;
+  const metrics: FileMetrics = { values: new Map(), nulls: new Map(), lower: new Map(), upper: new Map() };
+  for (const [index, { name, type }] of columns.entries()) {
+    const id = index + 1;
+    if (type === 'VARCHAR[]') continue;
+    const isPartition = name in partitionValues;
+    const value = partitionValues[name] ?? undefined;
+    const nulls = isPartition ? (value === undefined ? Number(rows) : 0) : readCount(nullCount[name]);
+    if (nulls === undefined) continue;
+    metrics.values.set(id, Number(rows));
+    metrics.nulls.set(id, nulls);
+    const lower = isPartition ? value : writeText(minValues[name]);
+    const upper = isPartition ? value : writeText(maxValues[name]);
+    // A file has both bounds of a column or neither: some readers expect the other one.
+    if (lower === undefined || upper === undefined) continue;
+    metrics.lower.set(id, encodeValue(type, lower));
+    metrics.upper.set(id, encodeValue(type, upper));
+  }
+  return metrics;
+}
+
+const readCount = (value: unknown): number | undefined => (isLosslessNumber(value) ? Number(value.value) : undefined);
+
+function writeText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return isLosslessNumber(value) ? value.value : String(value);
+}
+
+/** A value in Iceberg's binary form ("Appendix D: Single-value serialization"), from Delta's text of it. */
+export function encodeValue(type: Exclude<Column['type'], 'VARCHAR[]'>, text: string): Buffer {
+  switch (type) {
+    case 'BIGINT':
+      return writeInt64(BigInt(text));
+    case 'DECIMAL(18,4)':
+      return writeUnscaled(readUnits(text));
+    case 'TIMESTAMP WITH TIME ZONE':
+      return writeInt64(BigInt(Date.parse(text)) * 1000n);
+    case 'DATE': {
+      const bytes = Buffer.alloc(4);
+      bytes.writeInt32LE(readDays(text));
+      return bytes;
+    }
+    case 'DOUBLE': {
+      const bytes = Buffer.alloc(8);
+      bytes.writeDoubleLE(Number(text));
+      return bytes;
+    }
+    case 'BOOLEAN':
+      return Buffer.from([text === 'true' ? 1 : 0]);
+    case 'VARCHAR':
+      return Buffer.from(text);
+  }
+}
+
+/** Days since 1970. */
+const readDays = (text: string): number => Math.round(Date.parse(`${text}T00:00:00Z`) / DAY_MS);
+
+export type PartitionValue = string | number | bigint | boolean | null;
+
+/** A partition value as a manifest's Avro record has it. */
+export function readPartitionValue(type: ColumnType, text: string | null): PartitionValue {
+  if (text === null) return null;
+  if (type === 'BIGINT') return BigInt(text);
+  if (type === 'DATE') return readDays(text);
+  return type === 'BOOLEAN' ? text === 'true' : text;
+}
+
+function writeInt64(value: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64LE(value);
+  return bytes;
+}
+
+/** `12.5` → 125000n */
+function readUnits(text: string): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction.padEnd(4, '0').slice(0, 4));
+}
+
+/** Two's complement, big-endian, in the fewest bytes. */
+function writeUnscaled(units: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(units);
+  let start = 0;
+  const sign = units < 0n ? 0xff : 0;
+  while (start < 7 && bytes[start] === sign && ((bytes[start + 1] as number) & 0x80) === (sign & 0x80)) start += 1;
+  return bytes.subarray(start);
+}

@@ -1,0 +1,93 @@
+import { type Column, LIST_ELEMENT_ID, type TableSchema } from '../../tables/schemas.js';
+
+/** Folder of the lake that holds the metadata. It holds no data. */
+export const ICEBERG_FOLDER = 'iceberg';
+
+type IcebergType = string | { type: 'list'; 'element-id': number; element: string; 'element-required': boolean };
+
+interface IcebergField {
+  id: number;
+  name: string;
+  required: boolean;
+  type: IcebergType;
+  doc: string;
+}
+
+/** A schema of a table's metadata ("Schemas and Data Types" of the specification of Iceberg). */
+export interface IcebergSchema {
+  type: 'struct';
+  'schema-id': number;
+  fields: IcebergField[];
+}
+
+const TYPES: Record<Exclude<Column['type'], 'VARCHAR[]'>, string> = {
+  BIGINT: 'long',
+  VARCHAR: 'string',
+  'DECIMAL(18,4)': 'decimal(18, 4)',
+  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
+  DATE: 'date',
+  BOOLEAN: 'boolean',
+  DOUBLE: 'double',
+};
+
+/** The id that a column has in Parquet files: its place in the contract, from 1. */
+export function findFieldId({ columns }: TableSchema, name: string): number {
+  return columns.findIndex((column) => column.name === name) + 1;
+}
+
+/** A table's contract as a schema of Iceberg. Every column is optional there, as it is in Delta's log and in the files. */
+export function describeSchema({ columns }: TableSchema, schemaId: number): IcebergSchema {
+  const fields = columns.map(({ name, type, description }, index): IcebergField => {
+    const id = index + 1;
+    return { id, name, required: false, type: describeType(type, id), doc: description };
+  });
+  return { type: 'struct', 'schema-id': schemaId, fields };
+}
+
+function describeType(type: Column['type'], id: number): IcebergType {
+  if (type !== 'VARCHAR[]') return TYPES[type];
+  return { type: 'list', 'element-id': id + Number(LIST_ELEMENT_ID), element: 'string', 'element-required': false };
+}
+
+/** Names for files without field ids, which other programs wrote (`schema.name-mapping.default`). */
+export function describeNames({ fields }: IcebergSchema): string {
+  const names = fields.map(({ id, name, type }) => ({
+    'field-id': id,
+    names: [name],
+    ...(typeof type === 'string' ? {} : { fields: [{ 'field-id': type['element-id'], names: ['element', 'item'] }] }),
+  }));
+  return JSON.stringify(names);
+}
+
+/** True if each column that `before` has keeps its id, name and type, so that snapshots of both read by the same ids. */
+export function continuesSchema(before: IcebergSchema, now: IcebergSchema): boolean {
+  const write = ({ id, name, type }: IcebergField) => JSON.stringify([id, name, type]);
+  return before.fields.every((field) => {
+    const same = now.fields.find(({ id }) => id === field.id);
+    return same !== undefined && write(same) === write(field);
+  });
+}
+
+export interface PartitionSpec {
+  'spec-id': number;
+  fields: { name: string; transform: 'identity'; 'source-id': number; 'field-id': number }[];
+}
+
+/** Ids of partition fields, which are of their own, begin here. */
+const FIRST_PARTITION_ID = 1000;
+
+export function describePartitions(schema: TableSchema, partitionBy: readonly string[]): PartitionSpec {
+  const fields = partitionBy.map((name, index) => ({
+    name,
+    transform: 'identity' as const,
+    'source-id': findFieldId(schema, name),
+    'field-id': FIRST_PARTITION_ID + index,
+  }));
+  return { 'spec-id': 0, fields };
+}
+
+export const lastPartitionId = ({ fields }: PartitionSpec): number => FIRST_PARTITION_ID + fields.length - 1;
+
+export function findLastColumnId({ fields }: IcebergSchema): number {
+  return Math.max(...fields.flatMap(({ id, type }) => (typeof type === 'string' ? [id] : [id, type['element-id']])));
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Io } from '../../io/io.js';
+import { openLake } from '../../lake/lake.js';
+import { lockLake } from '../../lake/lock.js';
+import { TABLE_NAMES } from '../../tables/table.js';
+import type { Wing } from '../wing.js';
+import { ICEBERG_FOLDER } from './iceberg-schema.js';
+
+/** Metadata of Iceberg over the files of the published tables, where the pipeline asks for it. */
+export const iceberg: Wing = { surround: ({ pipeline, io }, run) => withIceberg(pipeline.lake, io, run) };
+
+/** The lake's folder, and the address by which readers of Iceberg find it; neither if there is to be no metadata. */
+export interface IcebergSetting {
+  path: string;
+  iceberg?: string | boolean | undefined;
+}
+
+/**
+ * Keeps Iceberg's metadata in line with the tables around work that writes them. Before it, snapshots go whose files may
+ * be deleted by now; behind it, new versions become snapshots.
+ */
+export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => Promise<T>): Promise<T> {
+  if (lake.iceberg === undefined || lake.iceberg === false) return work();
+  if (existsSync(join(lake.path, ICEBERG_FOLDER))) await publishIceberg(lake, io);
+  const result = await work();
+  await publishIceberg(lake, io);
+  return result;
+}
+
+/**
+ * Writes metadata of Iceberg for the newest versions of all tables. The tables are published already, so a fault here is
+ * only a warning: the next run makes what is missing.
+ */
+async function publishIceberg({ path, iceberg }: IcebergSetting, io: Io): Promise<void> {
+  try {
+    // Avro's library takes time to load, and few lakes have this metadata.
+    const { publishTable } = await import('./publish-table.js');
+    const lake = await openLake(path, { create: false });
+    const lock = await lockLake(lake, io);
+    try {
+      const base = typeof iceberg === 'string' ? iceberg : `file://${lake.root}`;
+      for (const table of TABLE_NAMES) {
+        lock.lost.throwIfAborted();
+        await publishTable(lake, table, base.replace(/\/+$/, ''), io.now());
+      }
+    } finally {
+      await lock.release();
+    }
+  } catch (error) {
+    io.log('warn', 'iceberg.missed', { reason: error instanceof Error ? error.message : String(error) });
+  }
+}

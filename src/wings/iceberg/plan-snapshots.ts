@@ -1,0 +1,117 @@
+import type { LogEntry } from '../../lake/log-entries.js';
+import type { DataFile } from '../../tables/table.js';
+import { describePartitions, type IcebergSchema } from './iceberg-schema.js';
+import {
+  continueEntries,
+  countEntries,
+  describeAdded,
+  type EntryCounts,
+  type ManifestEntry,
+  type ManifestForm,
+  STATUS,
+  writeManifest,
+  writeManifestList,
+} from './manifest.js';
+import { COMMITTED_AT, type Snapshot, type TableFacts, VERSION } from './table-metadata.js';
+
+/** A commit of Delta's log that is to become a snapshot. */
+export type Commit = Pick<LogEntry, 'version' | 'at' | 'operation' | 'runId' | 'added' | 'removed' | 'changesRows'>;
+
+/** A file beside the metadata: its name, and its bytes. */
+export interface MetadataFile {
+  name: string;
+  bytes: Buffer;
+}
+
+export interface PlannedSnapshot {
+  snapshot: Snapshot;
+  files: MetadataFile[];
+  entries: ManifestEntry[];
+}
+
+export interface SnapshotPlace extends TableFacts {
+  schema: IcebergSchema;
+  /** Address of the folder with the metadata. */
+  metadataAddress: string;
+  /** Address of the folder with the data files. */
+  dataAddress: string;
+}
+
+export function formOf({ contract, partitionBy, schema }: SnapshotPlace): ManifestForm {
+  return { contract, schema, spec: describePartitions(contract, partitionBy) };
+}
+
+/** Each snapshot has one manifest and one manifest list. */
+export function nameFiles({ id }: TableFacts, snapshotId: number) {
+  return { manifest: `${snapshotId}-${id}-m0.avro`, list: `snap-${snapshotId}-${id}.avro` };
+}
+
+/** The first snapshot: all files of a version of the table, as if one commit had brought them. */
+export function planFirst(place: SnapshotPlace, commit: Omit<Commit, 'added' | 'removed'>, files: readonly DataFile[]) {
+  return planNext(place, undefined, { ...commit, added: [...files], removed: [] });
+}
+
+/**
+ * The snapshot of a commit, and its manifest and manifest list. A pure function: the same commit behind the same
+ * snapshot gives the same bytes and names.
+ * @throws Error if the commit does not follow from the snapshot before
+ */
+export function planNext(
+  place: SnapshotPlace,
+  before: { snapshot: Snapshot; entries: readonly ManifestEntry[] } | undefined,
+  commit: Commit,
+): PlannedSnapshot {
+  const form = formOf(place);
+  const id = commit.version + 1n;
+  const address = (path: string) => `${place.dataAddress}/${path}`;
+  const added = commit.added.map((file) => describeAdded(form, id, address(file.path), file));
+  const entries = continueEntries(before?.entries ?? [], id, added, new Set(commit.removed.map(address)));
+  const names = nameFiles(place, Number(id));
+  const manifest = { name: names.manifest, bytes: writeManifest(form, entries) };
+  const parent = before?.snapshot['snapshot-id'];
+  const path = `${place.metadataAddress}/${manifest.name}`;
+  const list = {
+    name: names.list,
+    bytes: writeManifestList(
+      form,
+      { id, parent: parent === undefined ? undefined : BigInt(parent) },
+      { path, bytes: manifest.bytes.length, entries },
+    ),
+  };
+  const committedAt = commit.at ?? before?.snapshot['timestamp-ms'] ?? 0;
+  const snapshot: Snapshot = {
+    'snapshot-id': Number(id),
+    ...(parent === undefined ? {} : { 'parent-snapshot-id': parent }),
+    'sequence-number': Number(id),
+    'timestamp-ms': Math.max(committedAt, before?.snapshot['timestamp-ms'] ?? 0),
+    'manifest-list': `${place.metadataAddress}/${list.name}`,
+    summary: { ...summarize(commit, entries), [COMMITTED_AT]: String(committedAt) },
+    'schema-id': place.schema['schema-id'],
+  };
+  return { snapshot, files: [manifest, list], entries };
+}
+
+function summarize(commit: Commit, entries: readonly ManifestEntry[]): Record<string, string> {
+  const added = countEntries(entries, STATUS.added);
+  const deleted = countEntries(entries, STATUS.deleted);
+  const total = countEntries(entries, STATUS.added, STATUS.existing);
+  return {
+    operation: nameOperation(commit, added, deleted),
+    'added-data-files': String(added.files),
+    'added-records': String(added.rows),
+    'deleted-data-files': String(deleted.files),
+    'deleted-records': String(deleted.rows),
+    'total-data-files': String(total.files),
+    'total-records': String(total.rows),
+    [VERSION]: String(commit.version),
+    'delta.operation': commit.operation,
+    ...(commit.runId === undefined ? {} : { 'pricelake.run-id': commit.runId }),
+  };
+}
+
+/** `replace` moves the same rows to other files, so readers of increments skip it. */
+function nameOperation({ changesRows }: Commit, added: EntryCounts, deleted: EntryCounts): string {
+  if (!changesRows && added.files + deleted.files > 0) return 'replace';
+  if (deleted.files === 0) return 'append';
+  return added.files === 0 ? 'delete' : 'overwrite';
+}

@@ -1,0 +1,200 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder, replaceFile } from '../../io/durable.js';
+import { ignoreMissing } from '../../io/errors.js';
+import type { LogState } from '../../lake/delta-actions.js';
+import { readLog } from '../../lake/delta-log.js';
+import { readRetentionMs } from '../../lake/delta-metadata.js';
+import { readEntriesBackwards } from '../../lake/log-entries.js';
+import { innerPath, type Lake, temporaryPath } from '../../tables/layout.js';
+import { loadTableSchema } from '../../tables/schemas.js';
+import type { TableName } from '../../tables/table.js';
+import type { IcebergSchema } from './iceberg-schema.js';
+import { ICEBERG_FOLDER } from './iceberg-schema.js';
+import { type ManifestEntry, readManifest, STATUS } from './manifest.js';
+import {
+  type Commit,
+  formOf,
+  type MetadataFile,
+  nameFiles,
+  type PlannedSnapshot,
+  planFirst,
+  planNext,
+  type SnapshotPlace,
+} from './plan-snapshots.js';
+import {
+  continueSchemas,
+  continuesTable,
+  describeTable,
+  expireSnapshots,
+  type Snapshot,
+  type TableFacts,
+  type TableMetadata,
+  VERSION,
+} from './table-metadata.js';
+
+const HINT = 'version-hint.text';
+/** Older metadata files stay for readers that have just read the hint. */
+const KEPT_METADATA = 10;
+
+/**
+ * Brings the metadata of a table in line with Delta's log: a snapshot for each commit, without those whose files may be
+ * deleted. Begins with the newest version where there is no metadata that the table continues. Call it under the lock.
+ * @param base address of the lake as readers see it
+ */
+export async function publishTable(lake: Lake, table: TableName, base: string, now: Date): Promise<void> {
+  const state = await readLog(lake, table);
+  const { metaData } = state;
+  if (state.version < 0n || metaData === undefined) return;
+  const location = `${base}/${ICEBERG_FOLDER}/${table}`;
+  const contract = loadTableSchema(table);
+  const facts: TableFacts = { id: metaData.id, location, contract, partitionBy: metaData.partitionColumns };
+  const folder = innerPath(lake, ICEBERG_FOLDER, table, 'metadata');
+  const found = await readNewest(folder);
+  const before = found?.metadata !== undefined && continuesTable(found.metadata, facts) ? found.metadata : undefined;
+  const schemas = continueSchemas(before, contract);
+  const place: SnapshotPlace = {
+    ...facts,
+    schema: schemas.at(-1) as IcebergSchema,
+    metadataAddress: `${location}/metadata`,
+    dataAddress: `${base}/${table}`,
+  };
+  const added =
+    (before && (await planMissing(lake, folder, place, state, before))) ?? (await planAnew(lake, place, state));
+  const isContinued = added.isContinued && before !== undefined;
+  const all = [...(isContinued ? before.snapshots : []), ...added.planned.map(({ snapshot }) => snapshot)];
+  const snapshots = expireSnapshots(all, now.getTime() - readRetentionMs(metaData));
+  const metadata = describeTable(facts, isContinued ? schemas : continueSchemas(undefined, contract), snapshots);
+  if (found !== undefined && JSON.stringify(found.metadata) === JSON.stringify(metadata)) return;
+  const kept = new Set(snapshots.map((one) => one['snapshot-id']));
+  const files = added.planned.filter(({ snapshot }) => kept.has(snapshot['snapshot-id'])).flatMap((one) => one.files);
+  await writeVersion(lake, folder, (found?.version ?? 0) + 1, metadata, files);
+  await deleteUnused(folder, (found?.version ?? 0) + 1, place, snapshots);
+}
+
+interface Found {
+  version: number;
+  /** Undefined where it is damaged. */
+  metadata: TableMetadata | undefined;
+}
+
+const metadataName = (version: number) => `v${version}.metadata.json`;
+
+async function listVersions(folder: string): Promise<number[]> {
+  const names = (await readdir(folder).catch(ignoreMissing)) ?? [];
+  return names.flatMap((name) => /^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? []).map(Number);
+}
+
+/** The newest metadata, which is of a higher version than the hint's if a crash came between the two. */
+async function readNewest(folder: string): Promise<Found | undefined> {
+  const version = Math.max(0, ...(await listVersions(folder)));
+  if (version === 0) return undefined;
+  const text = await readFile(join(folder, metadataName(version)), 'utf8');
+  const hint = await readFile(join(folder, HINT), 'utf8').catch(() => '');
+  // Without the hint, the version is written again under the next number.
+  return { version, metadata: hint.trim() === String(version) ? parseMetadata(text) : undefined };
+}
+
+function parseMetadata(text: string): TableMetadata | undefined {
+  try {
+    return JSON.parse(text) as TableMetadata;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Planned {
+  isContinued: boolean;
+  planned: PlannedSnapshot[];
+}
+
+/** Snapshots of the commits behind the newest one; undefined if the log or the metadata lacks something for them. */
+async function planMissing(
+  lake: Lake,
+  folder: string,
+  place: SnapshotPlace,
+  state: LogState,
+  before: TableMetadata,
+): Promise<Planned | undefined> {
+  const last = before.snapshots.at(-1);
+  if (last === undefined) return undefined;
+  try {
+    const commits = await listCommits(lake, state, BigInt(last.summary[VERSION] ?? ''));
+    if (commits === undefined) return undefined;
+    const planned: PlannedSnapshot[] = [];
+    let newest: { snapshot: Snapshot; entries: readonly ManifestEntry[] } = {
+      snapshot: last,
+      entries: await readEntries(folder, place, last),
+    };
+    for (const commit of commits) {
+      const next = planNext(place, newest, commit);
+      planned.push(next);
+      newest = next;
+    }
+    return holdsSameFiles(place, newest.entries, state) ? { isContinued: true, planned } : undefined;
+  } catch {
+    // Metadata that another program or a fault has changed is made again from Delta's log.
+    return undefined;
+  }
+}
+
+/** The commits after a version, the oldest first; undefined if the log lacks one of them. */
+async function listCommits(lake: Lake, state: LogState, since: bigint): Promise<Commit[] | undefined> {
+  const commits: Commit[] = [];
+  if (since === state.version) return commits;
+  for await (const entry of readEntriesBackwards(lake, state.table)) {
+    if (entry.version <= since) break;
+    commits.unshift(entry);
+  }
+  return BigInt(commits.length) === state.version - since ? commits : undefined;
+}
+
+async function readEntries(folder: string, place: SnapshotPlace, snapshot: Snapshot): Promise<ManifestEntry[]> {
+  const { manifest } = nameFiles(place, snapshot['snapshot-id']);
+  return readManifest(formOf(place), await readFile(join(folder, manifest)));
+}
+
+function holdsSameFiles(place: SnapshotPlace, entries: readonly ManifestEntry[], { files }: LogState): boolean {
+  const alive = entries.filter(({ status }) => status !== STATUS.deleted);
+  const wanted = new Set([...files.keys()].map((path) => `${place.dataAddress}/${path}`));
+  return alive.length === wanted.size && alive.every(({ data_file }) => wanted.has(data_file.file_path));
+}
+
+async function planAnew(lake: Lake, place: SnapshotPlace, state: LogState): Promise<Planned> {
+  for await (const entry of readEntriesBackwards(lake, state.table)) {
+    const first = planFirst(place, { ...entry, version: state.version }, [...state.files.values()]);
+    return { isContinued: false, planned: [first] };
+  }
+  throw new Error(`${state.table}: its log has no entry`);
+}
+
+/** Each file is whole before another names it; the hint, which most readers begin with, comes last. */
+async function writeVersion(
+  lake: Lake,
+  folder: string,
+  version: number,
+  metadata: TableMetadata,
+  files: readonly MetadataFile[],
+): Promise<void> {
+  await makeFolder(folder);
+  const write = (name: string, bytes: Buffer | string) =>
+    replaceFile(join(folder, name), bytes, temporaryPath(lake, name));
+  for (const { name, bytes } of files) await write(name, bytes);
+  await write(metadataName(version), JSON.stringify(metadata));
+  // THE COMMIT POINT: readers that begin with the hint now see this version.
+  await write(HINT, String(version));
+}
+
+async function deleteUnused(
+  folder: string,
+  version: number,
+  place: SnapshotPlace,
+  snapshots: readonly Snapshot[],
+): Promise<void> {
+  const used = new Set(snapshots.flatMap((one) => Object.values(nameFiles(place, one['snapshot-id']))));
+  for (const name of await readdir(folder)) {
+    const of = /^v(\d+)\.metadata\.json$/.exec(name)?.[1];
+    const isUnused = name.endsWith('.avro') ? !used.has(name) : Number(of) <= version - KEPT_METADATA;
+    if (isUnused) await rm(join(folder, name), { force: true });
+  }
+}
