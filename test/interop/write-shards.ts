@@ -16,7 +16,7 @@ const SHARDS = { goods: [11, 14], daily: [17, 20, 23], central: [26], open: [29]
 const ANALYSIS = `analysis:
   attributes: {availability: [availability, stock], shippingCost: shipping, regularPrice: regularPrice, condition: condition}
   words: {used: [used, rabljeno, gebraucht], refurbished: [refurbished]}
-  daily: 20d
+  daily: 25d
 `;
 
 const sandbox = await startSandbox({ items: Number(items), ratePerSecond: null, pastDays: 30, plan: 'unlimited' });
