@@ -15,6 +15,7 @@ FUNCTIONS = {
     "arg_max": "max_by($1, $2) FILTER (WHERE $1 IS NOT NULL)",
     "array_to_string": "array_join($1, $2)",
     "epoch_us": "unix_micros($1)",
+    "error": "raise_error($1)",
     "json_array_length": "json_array_length(get_json_object($1, $2))",
     "json_valid": "get_json_object($1, '$') IS NOT NULL",
     "json_extract_string": "get_json_object($1, $2)",
@@ -22,12 +23,16 @@ FUNCTIONS = {
     # Java lowers these two by their context, DuckDB letter by letter.
     "lower": "lower(translate($1, 'İΣ', 'iσ'))",
     "list_concat": "concat(coalesce($1, array()), coalesce($2, array()))",
+    "list_append": "array_append($1, $2)",
     "list_contains": "array_contains($1, $2)",
     "list_distinct": "array_distinct($1)",
     "list_has_any": "arrays_overlap($1, $2)",
+    "list_intersect": "array_intersect($1, $2)",
     "list_position": "nullif(array_position($1, $2), 0)",
     "list_max": "array_max($1)",
     "list_sort": "array_sort($1)",
+    "make_timestamptz": "timestamp_micros($1)",
+    "quantile_cont": "percentile($1, $2)",
     # Unlike DuckDB's, Spark's sequence counts down where the end is below the start.
     "range": "filter(sequence($1, greatest($1, $2 - 1)), nth -> nth < $2)",
     "regexp_extract": "regexp_extract($1, $2, $3)",
@@ -178,14 +183,21 @@ def translate_node(node: exp.Expression) -> exp.Expression:
         return translate_call(node.name.lower(), list(node.expressions))
     if isinstance(node, exp.Filter) and isinstance(node.this, exp.Filter):
         return exp.Filter(this=node.this.this, expression=exp.Where(this=exp.and_(node.this.expression.this, node.expression.this)))
+    if isinstance(node, exp.Limit):
+        return exp.Limit(expression=exp.cast(node.expression, "INT"))
     if isinstance(node, exp.Bracket) and len(node.expressions) == 1:
         index = node.expressions[0]
+        if isinstance(index, exp.Slice):
+            first, last = index.this or exp.Literal.number(1), index.expression or call("array_size($1)", node.this)
+            return call("slice($1, CAST($2 AS INT), CAST(greatest($3 - $2 + 1, 0) AS INT))", node.this, first, last)
         if isinstance(index, exp.Neg):
             return call("try_element_at($1, $2)", node.this, index)
         if not index.is_string:
             return call("get($1, CAST($2 - 1 AS INT))", node.this, index)
     if isinstance(node, (exp.EQ, exp.NEQ)) and is_empty_list(node.expression):
         return call(f"array_size($1) {'=' if isinstance(node, exp.EQ) else '<>'} 0", node.this)
+    if isinstance(node, exp.Cast) and node.this.name == "infinity":
+        return parse_one("TIMESTAMP '9999-12-31 00:00:00Z'", read="spark")
     if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.INT128:
         return exp.DataType.build("DECIMAL(38, 0)")
     if isinstance(node, exp.Array) and len(node.expressions) == 1 and node.expressions[0].meta.get("is_list"):

@@ -13,7 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from lakes import ROW_COLUMNS, Lakes, union  # noqa: E402
+from analyses import ANALYSES, Analyses  # noqa: E402
+from lakes import ROW_COLUMNS, Lakes, choose_history, union  # noqa: E402
 from output import Output  # noqa: E402
 from pyspark.sql import DataFrame, SparkSession, functions as f  # noqa: E402
 from queries import Queries  # noqa: E402
@@ -23,6 +24,8 @@ SETTINGS = {
     # As in DuckDB, a value that does not fit is an error.
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    # The logs of these tables are short, and Delta would replay each in 50 tasks.
+    "spark.databricks.delta.snapshotPartitions": "2",
 }
 
 
@@ -32,10 +35,12 @@ class Job:
         self.lakes = lakes
         self.output = output
         self.work = f"{output.address}/_work"
+        # Products of which jobs that were stopped may have written rows.
+        self.pending = f"{output.address}/_pending"
         self.queries = Queries(spark, pipelines, self.work, {"run_id": f"'{output.run_id}'"})
 
     def run(self) -> None:
-        self.remove_work()
+        self.output.remove(self.work)
         state = self.output.read_state()
         found = {"lakes": self.lakes.describe(), "days": self.lakes.closed_days(), "queries": self.queries.fingerprint()}
         if state is None or state.get("queries") != found["queries"] or not is_of_same_lakes(state["lakes"], found["lakes"]):
@@ -45,7 +50,8 @@ class Job:
         else:
             self.make_changed(state)
         self.output.write_state(found)
-        self.remove_work()
+        self.output.remove(self.work)
+        self.output.remove(self.pending)
 
     def make_all(self) -> None:
         self.output.remove_state()
@@ -111,8 +117,12 @@ class Job:
         return {table: self.keep(table, rows) for table, rows in (made | told).items()}
 
     def find_products(self, items: DataFrame, products: DataFrame, facts: dict[str, DataFrame]) -> DataFrame | None:
-        """These products, and those with offers of websites and sources about which something else is known; None is all."""
+        """
+        These products, those with offers of websites and sources about which something else is known, and those that
+        earlier jobs left half made; None is all.
+        """
         if self.output.differs("offer_rules", facts["offer_rules"], ["rule", "site_id", "meaning", "text"]):
+            self.output.remove_state()
             return None
         stale = ["site_id", "source_id", "CASE WHEN is_stale THEN last_seen_at END AS stale_since", "is_stale"]
         credit = ["site_id", "CASE WHEN is_current THEN attribution END AS attribution"]
@@ -123,7 +133,9 @@ class Job:
         ])
         named = items.where("product_id IS NOT NULL")
         others = [named.join(sources, ["site_id", "source_id"], "left_semi"), named.join(sites, "site_id", "left_semi")]
-        return self.keep("products", union([products, *(one.select("product_id") for one in others)]).distinct())
+        found = union([products, *(one.select("product_id") for one in others)]).distinct()
+        found.write.mode("append").parquet(self.pending)
+        return self.keep("products", self.spark.read.schema(found.schema).parquet(self.pending).distinct())
 
     def derive_days(self, items: DataFrame, sites: DataFrame, scope: DataFrame | None, known: dict | None) -> None:
         """Adds the days that have closed since, and makes those of changed products again."""
@@ -148,9 +160,7 @@ class Job:
     def make_days(self, items: DataFrame, sites: DataFrame, first: int, last: int) -> DataFrame:
         listings = self.keep("day_items", items.where("product_id IS NOT NULL"))
         all_history = self.lakes.numbered("history").join(listings, "item_id", "left_semi")
-        left = self.queries.run("union/left_history.sql", {"all_history": all_history})
-        same = [all_history[name].eqNullSafe(left[name]) for name in left.columns]
-        history = all_history.join(left, same, "left_anti").drop("lake")
+        history = choose_history(self.queries, all_history)
         self.queries.values |= {"first_day": f"date_from_unix_date({first})", "last_day": f"date_from_unix_date({last})"}
         prices = self.keep("offer_prices", self.queries.run("analysis/offer_prices.sql", {"items": listings, "history": history}))
         return self.keep("days", self.queries.run(f"analysis/{DAILY}.sql", {"offer_prices": prices, "sites": sites}))
@@ -169,12 +179,6 @@ class Job:
     def keep(self, name: str, rows: DataFrame) -> DataFrame:
         return self.queries.keep(name, rows)
 
-    def remove_work(self) -> None:
-        """Removes what an earlier job has left."""
-        context = self.spark.sparkContext
-        path = context._jvm.org.apache.hadoop.fs.Path(self.work)
-        path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)
-
 
 def is_of_same_lakes(known: dict, found: dict) -> bool:
     """A rebuilt lake is another one."""
@@ -183,15 +187,23 @@ def is_of_same_lakes(known: dict, found: dict) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Makes the derived tables of several pricelake lakes as one.")
-    parser.add_argument("--lake", action="append", required=True, help="address of a lake; give it once for each")
+    parser.add_argument("--lake", action="append", help="address of a lake; give it once for each")
     parser.add_argument("--output", required=True, help="address of the folder of the tables to write")
     parser.add_argument("--pipelines", default=str(Path(__file__).resolve().parent.parent), help="folder with models and analysis")
+    parser.add_argument("--analysis", choices=ANALYSES, help="write its rows to OUTPUT/analyses; the tables stay as they are")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a variable of the analysis")
     options = parser.parse_args()
+    if (options.lake is None) == (options.analysis is None):
+        parser.error("give either --lake or --analysis")
     spark = SparkSession.builder.appName("pricelake").getOrCreate()
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
     run_id = datetime.now(timezone.utc).strftime("spark-%Y%m%dT%H%M%SZ")
-    Job(spark, Lakes(spark, options.lake), Output(spark, options.output, run_id), Path(options.pipelines)).run()
+    output, pipelines = Output(spark, options.output, run_id), Path(options.pipelines)
+    if options.analysis is None:
+        Job(spark, Lakes(spark, options.lake), output, pipelines).run()
+    else:
+        print(Analyses(spark, output, pipelines).write(options.analysis, dict(one.split("=", 1) for one in options.set)))
 
 
 if __name__ == "__main__":

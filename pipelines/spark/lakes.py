@@ -1,11 +1,12 @@
 """The lakes that a job reads, each at the version that it had when the job began."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import reduce
 
 from delta.tables import DeltaTable
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession, functions as f
+from queries import Queries
 
 # Tells rows of an item apart: a run that writes one again changes one of these.
 ROW_COLUMNS = ("item_id", "run_id", "read_at", "change_id", "gone_at")
@@ -15,14 +16,21 @@ def union(parts: Iterable[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionByName, parts)
 
 
+def choose_history(queries: Queries, all_history: DataFrame) -> DataFrame:
+    """Each change once."""
+    left = queries.run("union/left_history.sql", {"all_history": all_history})
+    same = [all_history[name].eqNullSafe(left[name]) for name in left.columns]
+    return all_history.join(left, same, "left_anti").drop("lake")
+
+
 class Lake:
     """A lake, as a folder or on object storage. `number` is its place among the addresses in order."""
 
-    def __init__(self, spark: SparkSession, address: str, number: int):
+    def __init__(self, spark: SparkSession, address: str, number: int, versions: Mapping[str, int]):
         self.spark = spark
         self.address = address.rstrip("/")
         self.number = number
-        self._versions: dict[str, int] = {}
+        self._versions = dict(versions)
 
     def path(self, table: str) -> str:
         return f"{self.address}/{table}"
@@ -79,8 +87,10 @@ class Lake:
 class Lakes:
     """All lakes of a job."""
 
-    def __init__(self, spark: SparkSession, addresses: Sequence[str]):
-        self.all = [Lake(spark, address, number) for number, address in enumerate(sorted(addresses))]
+    def __init__(self, spark: SparkSession, addresses: Iterable[str], versions: Mapping[str, Mapping[str, int]] | None = None):
+        """`versions` has those of tables that an earlier job read, by address."""
+        known = versions or {}
+        self.all = [Lake(spark, address, number, known.get(address, {})) for number, address in enumerate(sorted(addresses))]
 
     def numbered(self, table: str) -> DataFrame:
         """The rows of a table in all lakes, each with the number of its lake."""

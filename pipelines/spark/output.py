@@ -13,7 +13,7 @@ STATE = "pricelake.lakes"
 class Output:
     """
     The tables below a folder. What changed since the last job is what differs from `items`, so its rows are written after
-    those of all other tables, and the state after these: a job that is stopped is made good by the next one.
+    those of all other tables, and the state after these: the next job does again what a stopped one did.
     """
 
     def __init__(self, spark: SparkSession, address: str, run_id: str):
@@ -88,3 +88,8 @@ class Output:
             .whenNotMatchedInsert("NOT new.is_gone", columns)
             .execute()
         )
+
+    def remove(self, address: str) -> None:
+        context = self.spark.sparkContext
+        path = context._jvm.org.apache.hadoop.fs.Path(address)
+        path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)

@@ -40,9 +40,11 @@ class Queries:
         """The rows of a file's query over these tables. A query names those of analysis without their folder."""
         return self._run(file, {name: self._view(name, rows) for name, rows in tables.items()})
 
+    def read_text(self, file: str) -> str:
+        return next(path for path in (self.folder / file, self.folder / "analysis" / file) if path.exists()).read_text("utf-8")
+
     def _run(self, file: str, scope: Scope) -> DataFrame:
-        text = next(path for path in (self.folder / file, self.folder / "analysis" / file) if path.exists()).read_text("utf-8")
-        return self._select(parse_one(text, read=Lake), dict(scope))
+        return self._select(parse_one(self.read_text(file), read=Lake), dict(scope))
 
     def keep(self, name: str, rows: DataFrame) -> DataFrame:
         """The same rows, from files."""
