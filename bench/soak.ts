@@ -16,7 +16,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '300' },
     items: { type: 'string', default: '20000' },
     changes: { type: 'string', default: '150' },
-    // One file of items instead of one for each website: runs splice it.
+    // One file of items instead of one for each website: each run writes it again.
     'large-files': { type: 'boolean', default: false },
   },
 });

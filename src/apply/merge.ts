@@ -40,8 +40,6 @@ export interface BaseRows {
   rows: Relation;
   /** The items and their places, if these were looked up. */
   places?: Relation;
-  /** Few rows, with their places. */
-  stored?: Relation;
 }
 
 export async function readBase(graph: RelationGraph, base: MergeBase, touched: TouchedItems): Promise<BaseRows> {
@@ -82,7 +80,7 @@ async function readLakeBase(graph: RelationGraph, { before }: LakeBase, conditio
   }
   const few = sql`SELECT * FROM ${before.ofFiles(touched, { places: true })} SEMI JOIN ${places} USING (item_id)`;
   const stored = graph.table('stored_items', few);
-  return { rows: graph.view('base_items', sql`SELECT ${columns} FROM ${stored}`), places, stored };
+  return { rows: graph.view('base_items', sql`SELECT ${columns} FROM ${stored}`), places };
 }
 
 async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
@@ -121,7 +119,7 @@ export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeVa
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
-  { rows, places, stored }: BaseRows,
+  { rows, places }: BaseRows,
   merged: Relation,
 ): Promise<Merge> {
   const changed = await graph.count(merged);
@@ -141,7 +139,6 @@ export async function mergeItems(
         key: 'item_id',
         gone: merged,
         ...(places === undefined ? {} : { places: sql`${places} SEMI JOIN ${merged} USING (item_id)` }),
-        ...(stored === undefined ? {} : { stored }),
         added,
         maxAdded: changed,
         fillsSmall: true,

@@ -8,11 +8,9 @@ import { LIST_ELEMENT_ID, loadTableSchema, type TableSchema } from '../tables/sc
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
 import { nameDataFile } from './file-name.js';
-import { readFileStatistics } from './footer-statistics.js';
+import { type FileStatistics, readStatistics } from './footer-statistics.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
-import { GROUP_ROWS } from './splice-candidates.js';
-import { readParquet } from './splice-file.js';
 import { writeStats } from './stats.js';
 
 /** The form of a table's files. */
@@ -32,6 +30,9 @@ export interface SliceForm extends FileForm {
   texts: PartitionTexts;
   folder: string;
 }
+
+/** Rows of a row group. Smaller ones save readers little and make footers long. */
+export const GROUP_ROWS = 8192;
 
 /** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
 const ZSTD_LEVEL = 1;
@@ -53,8 +54,11 @@ export async function writeSlice(db: Database, form: SliceForm, select: string):
   const schema = loadTableSchema(form.table);
   const files: StagedFile[] = [];
   // The files' names need no sync: a commit renames them and syncs the folders they come to.
-  for (const row of await db.rows(writeCopy(schema, form, select))) {
-    const file = await describeFile(db, schema, form, row);
+  const rows = await db.rows(writeCopy(schema, form, select));
+  const paths = rows.map(({ filename }) => String(filename));
+  const statistics = await readStatistics(db, schema, paths);
+  for (const row of rows) {
+    const file = describeFile(schema, form, row, statistics);
     if (file.rows > 0n || form.keepsEmpty === true) files.push(file);
     else await rm(file.stagedAt);
   }
@@ -75,7 +79,7 @@ function writeCopy(schema: TableSchema, form: SliceForm, select: string): string
     partitionBy.length > 0
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
       : `FILE_SIZE_BYTES ${BigInt(targetBytes)}, WRITE_EMPTY_FILE ${keepsEmpty === true}`;
-  return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (${writeFileOptions(form, GROUP_ROWS)},
+  return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (${writeFileOptions(form)},
     FIELD_IDS ${writeFieldIds(schema)}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
 }
 
@@ -90,26 +94,22 @@ function writeFieldIds({ columns }: TableSchema): string {
 }
 
 /** Options of a COPY of a data file: its form, and the key-value metadata that each file has. */
-export function writeFileOptions(
-  { table, runId, metadata }: Pick<FileForm, 'table' | 'runId' | 'metadata'>,
-  groupRows: number,
-): string {
+function writeFileOptions({ table, runId, metadata }: FileForm): string {
   const all = { 'pricelake.table': table, 'pricelake.run_id': runId, ...metadata };
   const pairs = Object.entries(all).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
-  return `FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, ROW_GROUP_SIZE ${groupRows},
+  return `FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, ROW_GROUP_SIZE ${GROUP_ROWS},
     KV_METADATA {${pairs.join(', ')}}`;
 }
 
 /** One row of RETURN_STATS → the file. */
-async function describeFile(
-  db: Database,
+function describeFile(
   schema: TableSchema,
   { partitionBy, texts }: SliceForm,
   row: Record<string, DuckDBValue>,
-): Promise<StagedFile> {
+  statistics: ReadonlyMap<string, FileStatistics>,
+): StagedFile {
   const stagedAt = String(row.filename);
   const rows = BigInt(String(row.count));
-  const statistics = await readFileStatistics(db, schema, await readParquet(stagedAt));
   const partitionValues = readPartitionValues(schema, partitionBy, readMap(row.partition_keys), texts);
   return {
     stagedAt,
@@ -117,7 +117,7 @@ async function describeFile(
     rows,
     bytes: Number(row.file_size_bytes),
     partitionValues,
-    stats: writeStats(schema, partitionBy, rows, statistics),
+    stats: writeStats(schema, partitionBy, rows, statistics.get(stagedAt) ?? new Map()),
     modifiedAt: Date.now(),
   };
 }

@@ -3,7 +3,6 @@ import type { Relation } from '../sql/relation.js';
 import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
 import type { DataFile } from '../tables/table.js';
 import { groupFiles } from './plan-compaction.js';
-import { planSplices, type Splice } from './splice.js';
 import { listPartitions } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
 
@@ -12,8 +11,6 @@ export interface TableChange {
   /** The rows to write, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
-  /** Those of the removed files that come again with other values in some row groups. */
-  readonly splices?: readonly Splice[];
   /** The number of rows at most, if it is known: few rows need no plan of their files. */
   readonly maxRows?: bigint | undefined;
 }
@@ -35,8 +32,6 @@ export interface Replacement {
   gone: Relation;
   /** Rows whose column `filename` names the files that hold such rows. Default: the table is searched. */
   places?: Sql;
-  /** The rows that go, among others, with all columns and their places, if they were read. */
-  stored?: Relation;
   added: Sql;
   /** The number of added rows at most, if it is known. */
   maxAdded?: bigint;
@@ -47,27 +42,19 @@ export interface Replacement {
 /** Files below this size take new rows in; larger ones are left and a file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/**
- * Replaces the rows that go by the rows that come. Large files with such rows are spliced where the table can have it
- * (`fillsSmall`), the others are written again.
- */
+/** Replaces the rows that go by the rows that come. Files with such rows are written again. */
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,
-  { key, gone, places, stored, added, maxAdded, fillsSmall = false }: Replacement,
+  { key, gone, places, added, maxAdded, fillsSmall = false }: Replacement,
 ): Promise<TableChange> {
   const search = sql`${before.ofFiles(before.files, { places: true })} SEMI JOIN ${gone} USING (${code(key)})`;
   const touched = await before.listFiles(places ?? search);
   const files = fillsSmall ? [...touched, ...(await findSmallFiles(graph, before, touched, added))] : touched;
   if (files.length === 0) return append(added, maxAdded);
-  const spliced = fillsSmall ? await planSplices(graph, before, { files, key, gone, stored, added }) : undefined;
-  const all = spliced?.splices ?? [];
-  const whole = files.filter((file) => !all.some((splice) => splice.file === file));
-  const splices = all.filter(({ groups }) => groups.length > 0);
-  const remove = [...whole, ...splices.map(({ file }) => file)];
-  const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(whole)} ANTI JOIN ${gone} USING (${code(key)})`;
-  const maxRows = maxAdded === undefined ? undefined : whole.reduce((sum, { rows }) => sum + rows, maxAdded);
-  return { rows: sql`${stay} UNION ALL ${spliced?.added ?? added}`, remove, splices, maxRows };
+  const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(files)} ANTI JOIN ${gone} USING (${code(key)})`;
+  const maxRows = maxAdded === undefined ? undefined : files.reduce((sum, { rows }) => sum + rows, maxAdded);
+  return { rows: sql`${stay} UNION ALL ${added}`, remove: files, maxRows };
 }
 
 /** The smallest file of each partition that gets rows and has no file that is replaced anyway. */

@@ -25,8 +25,6 @@ export class TableRows {
   /** All rows, with the contract's columns. */
   readonly rows: Relation;
   readonly isKept: boolean;
-  /** True if another program wrote some of the files: rows have no numbers in them. */
-  readonly hasOlderFiles: boolean;
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
   readonly #version: Version;
@@ -42,7 +40,6 @@ export class TableRows {
     this.table = table;
     this.files = files;
     this.isKept = kept !== undefined;
-    this.hasOlderFiles = version.hasOlderFiles;
     this.rows =
       files.length === 0 ? graph.empty(table, table) : graph.view(table, sql`SELECT * FROM ${this.ofFiles(files)}`);
   }
@@ -74,13 +71,13 @@ export class TableRows {
     return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
-  /** A relation of the rows of some files; with `places`, each row has its place in columns `filename` and `file_row_number`. */
+  /** A relation of the rows of some files; with `places`, column `filename` names the file of each row. */
   ofFiles(files: readonly VersionFile[], { places = false } = {}): Sql {
     if (this.#kept === undefined || files.length === 0) {
       return readFiles(this.#lake, this.#version, files, places);
     }
     const rows = this.#select(this.#kept, files);
-    return places ? rows : sql`(SELECT * EXCLUDE (filename, file_row_number) FROM ${rows})`;
+    return places ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
   }
 
   /** The absolute path of a file, as column `filename` has it. */

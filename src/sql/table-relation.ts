@@ -22,7 +22,7 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** True to add the place of each row: columns `filename` and `file_row_number`, which is null with `hasOlderFiles`. */
+  /** True to add column `filename`: the file of each row. */
   places?: boolean;
   /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
@@ -51,11 +51,8 @@ function readTable(table: TableName, paths: string[], { places = false, hasOlder
   const parameters = [
     'hive_partitioning = false',
     ...(hasOlderFiles ? [`\n  schema = ${writeReadSchema(table)}`] : []),
-    ...(places && !hasOlderFiles ? ['file_row_number = true'] : []),
   ];
-  const rows = readFiles('read_parquet', paths, parameters, { hasNames: places });
-  // DuckDB does not number rows where it is told their columns.
-  return places && hasOlderFiles ? sql`(SELECT *, CAST(NULL AS BIGINT) AS file_row_number FROM ${rows})` : rows;
+  return readFiles('read_parquet', paths, parameters, { hasNames: places });
 }
 
 /** Files whose partition values are in the log. */
@@ -80,7 +77,7 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { places = 
   const replaced = columns.map(
     ({ name, type }, index) => `CAST(logged.value_${index} AS ${type}) AS ${quoteIdentifier(name)}`,
   );
-  return sql`SELECT stored.*${code(places ? '' : ' EXCLUDE (filename, file_row_number)')} REPLACE (${code(replaced.join(', '))})
+  return sql`SELECT stored.*${code(places ? '' : ' EXCLUDE (filename)')} REPLACE (${code(replaced.join(', '))})
     FROM ${rows} AS stored
     JOIN (VALUES ${code(values.join(',\n      '))}) AS logged(path, ${code(names.join(', '))})
       ON string_split('/' || stored.filename, ${`/${table}/`})[-1] = logged.path`;

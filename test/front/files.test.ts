@@ -7,8 +7,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { RunReport } from '../../src/run/sync.js';
 import { syncWithWings } from '../../src/wings/index.js';
 import { writeFollowingChecks } from '../check/scoped-queries.js';
-import { readChunks } from '../lake/chunks.js';
-import { createSeeded } from '../seeded.js';
 import { step } from '../sim/life.js';
 import { expectSound, openSimulation } from '../sim/simulation.js';
 import type { Item } from '../sim/world.js';
@@ -94,31 +92,18 @@ test('files stay partitioned as the lake has them if the pipeline file no longer
   expect(names.sort()).toEqual(['currency-CZK', 'currency-EUR']);
 });
 
-test('of a large file, only the changed columns of the row groups with changes are written again', async () => {
+test('a large file has all rows and the changed ones after each run', async () => {
   const story = await openStory({ partitionBy: [] });
   onTestFinished(() => story.close());
-  const seeded = createSeeded(3);
   story.at('07:00');
-  const text = () => seeded.text('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789', 160);
-  const items = Array.from({ length: 20_000 }, () => story.add({ title: text(), price: 1000 }));
+  const items = Array.from({ length: 20_000 }, (_, n) => story.add({ title: `Pen ${n}`, price: 1000 }));
   story.at('08:00');
   await story.run();
-  const before = await readChunks(listFiles(story)[0] as string);
-  expect(before.length).toBeGreaterThan(1);
   story.at('09:00');
   story.change(items[9] as Item, { price: 900 });
   story.remove(items[10] as Item);
   await story.run();
   expect(listFiles(story)).toHaveLength(1);
-  const after = await readChunks(listFiles(story)[0] as string);
-  const isSame = after.map((group, at) => group.map(({ pages }, column) => pages === before[at]?.[column]?.pages));
-  // Both items are in one row group; of its columns, the texts are as they were.
-  expect(isSame.filter((group) => group.includes(false))).toHaveLength(1);
-  const changed = after.flatMap((group, at) =>
-    group.flatMap(({ name }, column) => (isSame[at]?.[column] ? [] : [name])),
-  );
-  expect(changed).toEqual(expect.arrayContaining(['price', 'previous_price', 'removed_at', 'is_listed', 'change_id']));
-  expect(changed).not.toEqual(expect.arrayContaining(['title']));
   story.at('10:00');
   for (const title of ['Rug', 'Mat']) story.add({ title, price: 250 });
   story.change(items[19_999] as Item, { price: 1100 });

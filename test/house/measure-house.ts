@@ -28,14 +28,13 @@ const CAPABILITIES = [
   /remote\/|\bremote\b|requireFiles|\.bring\b|readPartial|refusePartial/i,
   /webhook|\bevents?\.ndjson|eventStore|takeEvents|event-files/i,
   /backfill|takeHistories|histories/i,
-  /splice/i,
   /foreign/i,
   /drift/i,
   /kept-counts|keptCounts|require-scope|within-run/i,
 ];
 
 /** Paths of files that belong to a capability, which may name it. */
-const OWN = /remote\/|webhook|backfill|histor|splice|foreign|drift|kept-counts|require-scope|within-run|wings\//;
+const OWN = /remote\/|webhook|backfill|histor|foreign|drift|kept-counts|require-scope|within-run|wings\//;
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s*from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 

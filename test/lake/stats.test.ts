@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readTable } from '../../src/lake/read.js';
-import { GROUP_ROWS } from '../../src/lake/splice-candidates.js';
+import { GROUP_ROWS } from '../../src/lake/slice.js';
 import { writeStats } from '../../src/lake/stats.js';
 import type { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';

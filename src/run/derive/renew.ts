@@ -83,7 +83,6 @@ async function renewTable(
     key,
     gone: different,
     places: sql`${stored} SEMI JOIN ${different} USING (${code(key)})`,
-    stored,
     added: sql`SELECT ${columnsOf(table)} FROM ${changed} SEMI JOIN ${different} USING (${code(key)})`,
     fillsSmall: true,
   });

@@ -1,9 +1,7 @@
 import type { Io, OpenStep } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import type { Landing } from '../../journal/landings.js';
-import type { Splice } from '../../lake/splice.js';
 import { beginStage, type Stage, type WrittenFiles } from '../../lake/stage.js';
-import { beginSplices } from '../../lake/stage-splices.js';
 import type { TableChange } from '../../lake/table-change.js';
 import type { LakeRows, TableRows } from '../../lake/table-rows.js';
 import { FEW_ROWS, type RelationGraph } from '../../sql/graph.js';
@@ -68,7 +66,7 @@ export class Staging {
   /** As `stage`, with rows that are made part by part, each before the next. */
   async stageParts(
     table: TableName,
-    { remove, maxRows, splices = [] }: Pick<TableChange, 'remove' | 'maxRows' | 'splices'>,
+    { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
     parts: readonly Sql[] | AsyncIterable<Sql>,
     noted: Partial<Applied> = {},
   ): Promise<StagedTable> {
@@ -83,7 +81,6 @@ export class Staging {
       this.#sealing.push(sealed);
     };
     for await (const rows of maxRows === 0n ? [] : parts) note(await this.#write(table, rows, { maxRows }, remove));
-    if (splices.length > 0) note(await this.#splice(table, splices));
     io.log('debug', 'staged', { table, files: add.length });
     this.#progress?.add(
       1n,
@@ -114,12 +111,6 @@ export class Staging {
   /** The table as an earlier try has committed it. */
   keep(table: TableName): StagedTable {
     return { table, change: undefined, sealed: Promise.resolve([]), rows: () => this.found.before.table(table) };
-  }
-
-  async #splice(table: TableName, splices: readonly Splice[]): Promise<WrittenFiles> {
-    const { graph, runId } = this;
-    for (const { groups } of splices) for (const { rows } of groups) await graph.ready(rows);
-    return beginSplices(graph.db, this.found.lake, { table, runId, splices, metadata: this.#metadata });
   }
 
   async #write(table: TableName, rows: Sql, more: Partial<Stage>, remove: TableChange['remove']) {
