@@ -5,52 +5,14 @@ import { suggestName } from '../io/suggest-name.js';
 import type { Budget, Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { MAPPABLE_FIELDS } from '../tables/item-names.js';
-import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
+import { RUN_MODES } from '../tables/table.js';
 import { attributeNames, mapping, shops, timeZone, wordLists } from './offer-schema.js';
-import { parseDuration, parseSize } from './units.js';
+import { datasets, shards } from './shard-schema.js';
+import { parseDuration } from './units.js';
 import type { UserMatch } from './user-matches.js';
+import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
-
-/** Messages continue "it …" (pipeline-fault.ts). */
-const text = (meaning: string) => {
-  const message = `must be ${meaning}`;
-  return z.string(message).min(1, message);
-};
-
-const place = (meaning: string) =>
-  text(meaning).refine((path) => !path.includes('\0'), `must be ${meaning}, without a NUL character`);
-
-const SIZE = 'must be a size such as 64MB or 1GB';
-const DURATION = 'must be a duration such as 12h, 7d, 2w or 0';
-
-/** `7d`, `12h`, `2w` or `0` → milliseconds. */
-const duration = z
-  .union([z.literal(0), z.string()], DURATION)
-  .refine((value) => /^(0|\d{1,6}[hdw])$/.test(String(value)), DURATION)
-  .transform((value) => parseDuration(String(value)) ?? 0);
-
-const OVERLAP = 'must be a duration such as 15m or 2h, or 0';
-
-/** `15m`, `2h` or `0` → milliseconds. */
-const overlap = z
-  .union([z.literal(0), z.string()], OVERLAP)
-  .refine((value) => /^(0|[1-9]\d{0,3}m|[1-9]\d?h)$/.test(String(value)), OVERLAP)
-  .transform((value) => parseDuration(String(value)) ?? 0);
-
-/** `64MB` or `1GB` → bytes. */
-const size = z
-  .string(SIZE)
-  .refine((text) => parseSize(text) !== undefined, SIZE)
-  .transform((text) => parseSize(text) ?? 0);
-
-const DAYS = 'must be a number of days such as 90d, or 0';
-
-/** `90d` or `0` → days. */
-const days = z
-  .union([z.literal(0), z.string()], DAYS)
-  .refine((value) => /^(0|\d{1,4}d)$/.test(String(value)), DAYS)
-  .transform((value) => Number(String(value).replace('d', '')));
 
 /** Columns of items whose values many listings share and that seldom change, so that they can name folders. */
 const PARTITION_COLUMNS = [
@@ -151,58 +113,6 @@ const columnMapping = z
       seen.add(field);
     }
   });
-
-const DATASETS = 'must be all, or a list of dataset ids such as [12, 15]';
-const DATASET_LIST = 'must be a list of dataset ids such as [12, 15]';
-const MAX_INT64 = 2n ** 63n - 1n;
-
-/** A number, or text if it came from a variable or does not fit a double. */
-const datasetId = z
-  .union([z.number().int().nonnegative(), z.string().regex(/^\d{1,19}$/)], DATASETS)
-  .transform((value) => BigInt(value))
-  .refine((id) => id <= MAX_INT64, DATASETS);
-
-const datasets = z
-  .union([z.literal('all'), z.array(datasetId).min(1, DATASETS)], DATASETS)
-  .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
-  .transform((value): DatasetSelection => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
-
-const SHARDS = 'must map names of shards to their datasets, such as { europe: { datasets: [12, 15] } }';
-const SHARD_NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
-const SHARE = 'must be a share of the budget, such as 60%';
-
-/** Lakes of one pipeline, each of some of the datasets, by their names. */
-const shards = z
-  .record(
-    z.string(),
-    mapping({
-      datasets: z.array(datasetId, DATASET_LIST).min(1, DATASET_LIST),
-      /** Percent of the budget. */
-      budget: z
-        .string(SHARE)
-        .regex(/^(100|[1-9]?\d(\.\d+)?)%$/, SHARE)
-        .transform((text) => Number.parseFloat(text))
-        .optional(),
-    }),
-    SHARDS,
-  )
-  .superRefine((all, context) => {
-    const seen = new Set<bigint>();
-    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    for (const [name, { datasets }] of Object.entries(all)) {
-      if (!SHARD_NAME.test(name)) refuse([name], 'must have a name of up to 40 small letters, digits, "_" and "-"');
-      for (const id of datasets) {
-        if (seen.has(id)) refuse([name, 'datasets'], `must not name dataset ${id}, which another shard has`);
-        seen.add(id);
-      }
-    }
-    const percent = Object.values(all).reduce((sum, { budget = 0 }) => sum + budget, 0);
-    const isOpen = Object.values(all).some(({ budget }) => budget === undefined);
-    if (percent > 100) refuse([], 'must have budgets of 100% at most together');
-    else if (percent === 100 && isOpen) refuse([], 'must leave some of the budget to the shards that name none');
-  });
-
-export type Shards = z.output<typeof shards>;
 
 const ADDRESS = `\${NAME}, an environment variable that holds the address`;
 

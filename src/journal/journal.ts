@@ -27,19 +27,6 @@ export interface Fold<Entry, State> {
   advice: string;
 }
 
-/** A list, newest first, that grows without being copied. */
-export interface Chain<Value> {
-  value: Value;
-  before: Chain<Value> | undefined;
-}
-
-/** Its values, the oldest first. */
-export function listChain<Value>(chain: Chain<Value> | undefined): Value[] {
-  const values: Value[] = [];
-  for (let one = chain; one !== undefined; one = one.before) values.push(one.value);
-  return values.reverse();
-}
-
 /** The state of a journal on disk. Changes nothing: another process may be writing it. @throws PricelakeError `lake_invalid` */
 export async function readJournal<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<State> {
   return (await readLines(path, fold)).state;

@@ -7,7 +7,8 @@ import { type Lake, privatePath, temporaryPath } from '../tables/layout.js';
 import type { RunsRow } from '../tables/rows.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { RUN_MODES, type RunMode } from '../tables/table.js';
-import { type Chain, type Fold, Journal, listChain, readJournal } from './journal.js';
+import { type Chain, listChain } from './chain.js';
+import { type Fold, Journal, readJournal } from './journal.js';
 import { int64Text } from './run-entry.js';
 import { MOST_TRIES, type RunTry, tryEntry } from './tries.js';
 

@@ -1,5 +1,5 @@
 import type { ChangeOrigin } from '../tables/table.js';
-import type { Chain } from './journal.js';
+import type { Chain } from './chain.js';
 import type { EntryOf, Part } from './run-entry.js';
 
 /** The changes that a source beside the feed has brought to a run. */

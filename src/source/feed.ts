@@ -2,7 +2,6 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/wire-types.js';
-import { readLines } from '../formats/ndjson.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { FeedProgress } from '../journal/feed.js';
@@ -13,7 +12,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
 import { leaveOutSeen, type ReadOverlap } from './feed-overlap.js';
 import { FeedPages, PAGE_LIMIT, type PageMemory } from './feed-pages.js';
-import { hasItem, readChangeId, readFeedPage } from './page.js';
+import { hasItem, readFeedPage } from './page.js';
 import { RowFile } from './row-file.js';
 
 const FEED_FILE = 'feed.ndjson';
@@ -270,41 +269,5 @@ async function pullPart(
     return larger(cursor, known);
   } finally {
     await file.close();
-  }
-}
-
-/**
- * Lists ids of landed changes without an item (section 2, Change), unless the feed of another dataset or one of
- * `others`, files of the same changes, names their item.
- */
-export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
-  const unnamed = new Set<bigint>();
-  for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
-  // Those that name their item may be more than memory holds.
-  for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
-    for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
-  }
-  return [...unnamed];
-}
-
-/** A landed file of changes. */
-type ChangeFile = Pick<LandedFeed, 'file' | 'changes'>;
-
-async function* readChanges({ file, changes }: ChangeFile) {
-  if (changes === 0) return;
-  for await (const line of readLines(file)) {
-    const change = readChange(line);
-    if (change !== undefined) yield change;
-  }
-}
-
-/** Undefined for a line that is no change with an id. Typing rejects it with a reason. */
-function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
-  try {
-    const id = readChangeId(line, { start: 0 });
-    return id === undefined ? undefined : { id, isNamed: hasItem(line, { start: 0 }) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { listUnnamedChanges } from '../../src/source/feed.js';
+import { listUnnamedChanges } from '../../src/source/unnamed-changes.js';
 import { makeFolder } from '../journal/folder.js';
 
 test('a change is unnamed unless the feed of another dataset or a webhook names it; other lines are left to typing', async () => {

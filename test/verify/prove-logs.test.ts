@@ -1,38 +1,28 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { commitTable } from '../../src/lake/commit.js';
-import { type Lake, openLake } from '../../src/lake/lake.js';
-import { refreshPointer } from '../../src/lake/publish.js';
+import type { Lake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
 import type { Finding } from '../../src/verify/proof.js';
 import { replayTable } from '../../src/verify/replay-log.js';
 import { failure } from '../failure.js';
-import { AT } from '../lake/items.js';
 import { openWorld, type World } from '../run/world.js';
+import { copyLake, passCheckpoint } from './lake-copies.js';
 import { edit, findFaults } from './proofs.js';
 
 let world: World;
 let lake: Lake;
-let lakes = 0;
 
 /** A lake after a complete copy; table datasets is past a checkpoint. */
 beforeAll(async () => {
   world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
   await world.sync();
-  const original = await openLake(world.lakePath, { create: false });
-  for (let version = 0n; version < 10n; version++) {
-    const change = { table: 'datasets' as const, add: [], remove: [], applied: { run: version } };
-    await commitTable(original, change, { runId: 'r', operation: 'TEST', at: AT });
-  }
-  await refreshPointer(original);
+  await passCheckpoint(world);
 });
 afterAll(() => world.close());
 
 beforeEach(async () => {
-  const copy = path.join(world.folder, `copy-${++lakes}`);
-  await cp(world.lakePath, copy, { recursive: true });
-  lake = await openLake(copy, { create: false });
+  lake = await copyLake(world);
 });
 
 const inLog = (table: string, name: string) => path.join(lake.root, table, '_delta_log', name);
@@ -43,12 +33,12 @@ describe('verify finds in a log entry a changed', () => {
   test.each<[string, RegExp, string]>([
     ['name in statistics', /\\"title\\":/, '\\"titlf\\":'],
     ['bound of a name that no file has', /(\\"maxValues\\":\{)/, '$1\\"novel\\":1,'],
-    ['time of the commit', /("timestamp":\d+)\d/, '$17'],
-    ['time of a file', /("modificationTime":\d+)\d/, '$17'],
-    ['time of a transaction', /("lastUpdated":\d+)\d/, '$17'],
+    ['time of the commit', /("timestamp":\d+)[0-689]/, '$17'],
+    ['time of a file', /("modificationTime":\d+)[0-689]/, '$17'],
+    ['time of a transaction', /("lastUpdated":\d+)[0-689]/, '$17'],
     ['letter of an appId', /"pricelake\.cursor"/, '"pricelake.cursos"'],
-    ['version of a transaction', /("appId":"pricelake\.cursor","version":\d+)\d/, '$17'],
-    ['size of a file', /("size":\d*)\d/, '$17'],
+    ['version of a transaction', /("appId":"pricelake\.cursor","version":\d+)[0-689]/, '$17'],
+    ['size of a file', /("size":\d*)[0-689]/, '$17'],
     ['path of a file', /(\.parquet")/, 'x$1'],
     ['letter of a comment', /Website/, 'Webside'],
     ['letter of the program', /"pricelake\/0/, '"pricelaka/0'],

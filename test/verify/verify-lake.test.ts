@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { commitTable } from '../../src/lake/commit.js';
-import { type Lake, openLake } from '../../src/lake/lake.js';
+import type { Lake } from '../../src/lake/lake.js';
 import { refreshPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
@@ -15,11 +15,11 @@ import { openContext } from '../cli/open-context.js';
 import { AT } from '../lake/items.js';
 import { reseal } from '../lake/log-writer.js';
 import { openWorld, type World } from '../run/world.js';
+import { copyLake, passCheckpoint } from './lake-copies.js';
 import { edit, findFaults, readProofs } from './proofs.js';
 
 let world: World;
 let lake: Lake;
-let lakes = 0;
 
 /** A lake after a complete copy, a run with news and one without; one table is past a checkpoint. */
 beforeAll(async () => {
@@ -30,19 +30,12 @@ beforeAll(async () => {
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 25 });
   await world.sync();
-  const original = await openLake(world.lakePath, { create: false });
-  for (let version = 0n; version < 10n; version++) {
-    const change = { table: 'datasets' as const, add: [], remove: [], applied: { run: version } };
-    await commitTable(original, change, { runId: 'r', operation: 'TEST', at: AT });
-  }
-  await refreshPointer(original);
+  await passCheckpoint(world);
 });
 afterAll(() => world.close());
 
 beforeEach(async () => {
-  const copy = path.join(world.folder, `lake-${++lakes}`);
-  await cp(world.lakePath, copy, { recursive: true });
-  lake = await openLake(copy, { create: false });
+  lake = await copyLake(world);
 });
 
 const verify = (sample?: number) => findFaults(lake.root, sample);

@@ -29,8 +29,9 @@ import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
-import { type Batch, compareRun, type FoundRows, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
+import { compareRun, type FoundRows, judgeAgain, judgeRun, type ReadChanges } from './apply.js';
 import { isDistrusted, lookAtTold } from './look-at-told.js';
+import { type Batch, mergeRun } from './merge-run.js';
 import { findNextSources } from './seen-sources.js';
 import { fixMoment, type Moment } from './service-time.js';
 

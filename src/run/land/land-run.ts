@@ -12,18 +12,12 @@ import type { RunPlan } from '../../plan/plan-run.js';
 import type { Account } from '../../source/account.js';
 import { listParts, listSelectedParts } from '../../source/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
-import {
-  type FeedPart,
-  isCursorRefused,
-  type LandedFeed,
-  landFeed,
-  least,
-  listUnnamedChanges,
-} from '../../source/feed.js';
+import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../../source/feed.js';
 import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '../../source/hydrate.js';
 import { isExportFile } from '../../source/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
 import { landProbes } from '../../source/probe.js';
+import { listUnnamedChanges } from '../../source/unnamed-changes.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';

@@ -12,7 +12,7 @@ import { countRows } from '../../lake/slices.js';
 import { NO_USAGE, type Usage } from '../../source/account.js';
 import type { RunsRow } from '../../tables/rows.js';
 import type { RunMode } from '../../tables/table.js';
-import type { Batch } from '../apply/apply.js';
+import type { Batch } from '../apply/merge-run.js';
 import type { LandedInput } from '../land/land-run.js';
 import { noteCalls } from '../open/open-run.js';
 import type { FoundLake, Witness, World } from '../open/run-parts.js';

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { beginTry, type Calls, type Counted, countBetween, countOn, NO_CALLS } from '../../journal/calls.js';
-import { type Chain, type Fold, listChain } from '../../journal/journal.js';
+import { type Chain, listChain } from '../../journal/chain.js';
+import type { Fold } from '../../journal/journal.js';
 import { asked, counted, int64Text, note } from '../../journal/run-entry.js';
 
 /** A line of the journal of a backfill: histories of chosen items that wait for the next run. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readElements, readFields, type Slice } from '../../formats/json-scan.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
-import { listChain } from '../../journal/journal.js';
+import { listChain } from '../../journal/chain.js';
 import type { Landing } from '../../journal/landings.js';
 import type { EntryOf } from '../../journal/run-entry.js';
 import { NOTHING_LANDED } from '../../journal/sources.js';

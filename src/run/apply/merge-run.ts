@@ -1,0 +1,111 @@
+/** Makes the changes of tables from what was compared and judged. */
+
+import { findAhead } from '../../apply/changes.js';
+import type { Comparison } from '../../apply/compare-rows.js';
+import type { DatasetNames } from '../../apply/dataset-names.js';
+import { describeSkew, type FeedSkew } from '../../apply/feed-skew.js';
+import { findStaleItems, type StaleItems } from '../../apply/judge-reads.js';
+import { extendHistory, type Merge, mergeItems, readBase } from '../../apply/merge.js';
+import { selectRejects } from '../../apply/rejects.js';
+import { findSites, type NextSites } from '../../apply/sites.js';
+import { countTyped } from '../../apply/typed-rows.js';
+import type { Io } from '../../io/io.js';
+import type { TableChange } from '../../lake/table-change.js';
+import type { LakeRows } from '../../lake/table-rows.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import { type Sql, sql } from '../../sql/sql.js';
+import { type JudgedRun, listTouched } from './apply.js';
+import type { Moment } from './service-time.js';
+
+/** The changes of the tables that hold the service's rows. */
+export interface Batch {
+  merge: Merge;
+  comparison: Comparison;
+  /** Changes that history does not hold yet. */
+  newChanges: bigint;
+  /** Newest change that is in history ahead of the cursor; 0 when there is none. */
+  ahead: bigint;
+  /** Items that the next run reads again. */
+  stale: StaleItems;
+  unnamed: bigint;
+  history: TableChange;
+  sites: NextSites;
+  /** Undefined when nothing was rejected. */
+  rejects: Sql | undefined;
+  tally: Record<'written' | 'rejected' | 'deduplicated', bigint>;
+  moment: Moment;
+  skew: FeedSkew;
+  names: DatasetNames;
+  datasetPattern: string | null;
+}
+
+/** Applies changes and reads to the rows so far. */
+export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, judged: JudgedRun): Promise<Batch> {
+  const {
+    landed,
+    lake,
+    changeFiles,
+    changes,
+    pending,
+    base,
+    steps,
+    itemFiles,
+    exported,
+    reread,
+    compared,
+    reads,
+    skew,
+  } = judged;
+  const { runId } = landed;
+  const { at } = judged.moment;
+  const { applyFrom, watermark } = landed.window;
+  const stale = await findStaleItems(graph, reads, {
+    stale_items: lake.stale_items,
+    exported_items: exported.rows,
+    runId,
+  });
+  if (stale.count > 0n) io.log('warn', 'items.stale', { items: stale.count });
+  const sources = { sites: lake.sites, changes: changes.typed, exported, reread };
+  const sites = await findSites(graph, sources, { runId, at, applyFrom: watermark ?? applyFrom });
+  const renamed = { sites: sites.renamed, datasets: judged.renamedDatasets };
+  const isRenamed = sites.renamedCount > 0n || judged.renames.length > 0;
+  const touched = { ...listTouched(judged), renamed };
+  const baseRows = isRenamed ? await readBase(graph, base, touched) : judged.baseRows;
+  const { gone, differences, missed } = compared.counts;
+  const needs = {
+    ...{ base_items: baseRows.rows, different_items: compared.different, missing_items: compared.missing },
+    ...{ pending_changes: pending, taken_reads: reads.taken },
+    ...{ renamed_datasets: renamed.datasets, renamed_sites: renamed.sites },
+  };
+  const values = { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null, gone };
+  const merge = await mergeItems(graph, base, baseRows, await steps.merge(needs, values));
+  const typedRows = countTyped(itemFiles) + countTyped(changeFiles);
+  const good = exported.tally.typed + reread.tally.typed + changes.tally.typed;
+  const newChanges = changes.tally.typed - changes.tally.repeated;
+  const written = newChanges + (await countWritten(graph, judged));
+  const history = await extendHistory(
+    graph,
+    await before.table('history'),
+    // An item that is new and removed has two rows.
+    { fresh: changes.fresh, diffs: compared.changes, maxRows: newChanges + 2n * (differences + missed) },
+    skew,
+  );
+  return {
+    ...{ merge, comparison: compared.counts, newChanges, stale, history, sites, moment: judged.moment, skew },
+    ...{ unnamed: judged.unnamed, names: judged.names, datasetPattern: judged.datasetPattern },
+    ahead: await findAhead(graph, landed.window, changes),
+    rejects: typedRows === good ? undefined : selectRejects([...itemFiles, ...changeFiles], { runId, at }),
+    tally: { written, rejected: typedRows - good, deduplicated: good - written },
+  };
+}
+
+/** Whole rows that are in the table: a reread takes the place of the item's exported row. */
+async function countWritten(graph: RelationGraph, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
+  const rereads = await graph.count(reads.taken);
+  if (base.kind === 'lake') return rereads;
+  const rows = base.kind === 'first' ? exported.rows : compared.different;
+  const replaced = await graph.count(sql`FROM ${rows} SEMI JOIN ${reads.taken} USING (item_id)`);
+  const whole =
+    base.kind === 'first' ? exported.tally.typed - exported.tally.repeated : await graph.count(compared.different);
+  return whole - replaced + rereads;
+}

@@ -1,0 +1,39 @@
+import { readLines } from '../formats/ndjson.js';
+import type { LandedFeed } from './feed.js';
+import { hasItem, readChangeId } from './page.js';
+
+/**
+ * Lists ids of landed changes without an item (section 2, Change), unless the feed of another dataset or one of
+ * `others`, files of the same changes, names their item.
+ */
+export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
+  const unnamed = new Set<bigint>();
+  for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
+  // Those that name their item may be more than memory holds.
+  for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
+    for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
+  }
+  return [...unnamed];
+}
+
+/** A landed file of changes. */
+type ChangeFile = Pick<LandedFeed, 'file' | 'changes'>;
+
+async function* readChanges({ file, changes }: ChangeFile) {
+  if (changes === 0) return;
+  for await (const line of readLines(file)) {
+    const change = readChange(line);
+    if (change !== undefined) yield change;
+  }
+}
+
+/** Undefined for a line that is no change with an id. Typing rejects it with a reason. */
+function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
+  try {
+    const id = readChangeId(line, { start: 0 });
+    return id === undefined ? undefined : { id, isNamed: hasItem(line, { start: 0 }) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
