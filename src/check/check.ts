@@ -26,7 +26,7 @@ export interface Check {
   parameters: CheckParameter[];
   /**
    * The rows of items that a violation follows from: one row, or the rows with equal values in these columns; undefined for
-   * all rows. `requireScopes` enforces it.
+   * all rows. Only shipped checks have one.
    */
   scope: 'row' | readonly string[] | undefined;
   /**

@@ -34,10 +34,7 @@ describe("a folder of the user's checks", () => {
     [`${HEADER}SELECT 1 FROM itms`, /own\.sql:5: can't run the check: Catalog Error: .*items/u],
     [`${HEADER}DELETE FROM items`, /own\.sql: a check is one SELECT whose rows are violations, but this is DELETE$/u],
     [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check is one SELECT .* this is 2 statements$/u],
-    [
-      `${HEADER}-- scope: row\nSELECT site_id FROM items GROUP BY site_id`,
-      /own\.sql:5: scope: row: the query looks at more than one row$/u,
-    ],
+    [`${HEADER}-- scope: row\nSELECT item_id FROM items`, /own\.sql:5: scope: only the checks of pricelake have one$/u],
     [HEADER, /own\.sql: has no SQL$/u],
     [
       `${HEADER.replace('own', 'row_equation')}SELECT 1`,

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { parseCheck } from '../../src/check/parse.js';
 
 /** Queries that follow from a scope, each in another way. */
@@ -39,16 +37,9 @@ function writeScoped(scope: string, sql: string, name: string): string {
   return `${header}${parameter}${sql}\n`;
 }
 
-export function parseScoped(scope: string, sql: string, name = 'own') {
+function parseScoped(scope: string, sql: string, name: string) {
   return parseCheck(writeScoped(scope, sql, name), 'own.sql');
 }
 
 /** The queries as checks of their own. */
 export const FOLLOWING_CHECKS = FOLLOWING.map(([scope, sql], i) => parseScoped(scope, sql, `own_${i}`));
-
-/** Writes them into a folder for checks. */
-export function writeFollowingChecks(folder: string): void {
-  for (const [i, [scope, sql]] of FOLLOWING.entries()) {
-    writeFileSync(path.join(folder, `own_${i}.sql`), writeScoped(scope, sql, `own_${i}`));
-  }
-}

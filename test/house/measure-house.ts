@@ -30,11 +30,11 @@ const CAPABILITIES = [
   /backfill|takeHistories|histories/i,
   /foreign/i,
   /drift/i,
-  /kept-counts|keptCounts|require-scope|within-run/i,
+  /kept-counts|keptCounts|within-run/i,
 ];
 
 /** Paths of files that belong to a capability, which may name it. */
-const OWN = /remote\/|webhook|backfill|histor|foreign|drift|kept-counts|require-scope|within-run|wings\//;
+const OWN = /remote\/|webhook|backfill|histor|foreign|drift|kept-counts|within-run|wings\//;
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s*from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 
