@@ -3,35 +3,18 @@ import pLimit from 'p-limit';
 import { type DerivedTable, listDerived, selectDerived } from '../../analyze/derived-tables.js';
 import type { Merge } from '../../apply/merge.js';
 import { settleAll } from '../../io/side-by-side.js';
-import { countRows } from '../../lake/slices.js';
-import { KEEP, replaceAll } from '../../lake/table-change.js';
-import type { RelationGraph } from '../../sql/graph.js';
-import type { Source } from '../../sql/model.js';
+import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
+import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } from './narrow.js';
 import { ProductParts } from './product-parts.js';
-import {
-  type ChangedProducts,
-  type Deriving,
-  FEW_RENAMED,
-  findRenamedProducts,
-  type Made,
-  noteOrigin,
-  readAll,
-  renewBrands,
-  renewProducts,
-  renewSites,
-} from './renew.js';
 import { type NextLake, once, type StagedTable, type Staging } from './stage.js';
 
-/** One changed product in so many is many. */
-const FEW_PRODUCTS = 4n;
-
 /**
- * Stages the derived tables. If the lake's rows follow from the items before the run, it computes only products with
- * changed offers, and writes only files again that hold a row which differs.
+ * Stages the derived tables. If a table follows from the items before the run, only rows that follow from changed items are
+ * computed, and only files that hold a row which differs are written again.
  * @param flipped sources of which offers read something else than before
  * @param next the lake as it would be, without these tables
  */
@@ -44,21 +27,18 @@ export async function deriveTables(
 ): Promise<StagedTable[]> {
   const { graph, found } = staging;
   const derived = listDerived();
-  const isFollowing = (one: DerivedTable) => isMadeOfItems(found, one);
-  const products = derived.some(isFollowing) ? await findChangedProducts(graph, merge, flipped, next) : undefined;
-  const few = products !== undefined && products.count * FEW_PRODUCTS <= countRows(found.tables.products.files);
+  const isFollowed = derived.some((one) => isMadeOfItems(found, one));
+  const products = isFollowed ? await findChangedProducts(staging, merge, flipped, next) : undefined;
   const queries = derived.flatMap(({ by, query }) => (by === 'product' ? [query] : []));
-  const parts = new ProductParts(graph, {
-    folder: path.join(workFolder, 'products'),
-    queries,
-  });
-  const readChanged = async ({ rows }: ChangedProducts) =>
-    graph.table(
+  const parts = new ProductParts(graph, { folder: path.join(workFolder, 'products'), queries });
+  const items: Made = { isKept: true };
+  if (products !== undefined && products.count > 0n) {
+    const columns = code(selectNamedColumns('items', [...queries, 'product_id']));
+    items.changed = graph.table(
       'changed_items',
-      sql`SELECT ${code(selectNamedColumns('items', [...queries, 'product_id']))}
-      FROM ${await next.rows('items')} SEMI JOIN ${rows} USING (product_id)`,
+      sql`SELECT ${columns} FROM ${await next.rows('items')} SEMI JOIN ${products.rows} USING (product_id)`,
     );
-  const items: Made = { isKept: true, ...(few && products.count > 0n ? { changed: await readChanged(products) } : {}) };
+  }
   // Groups of whole tables hold much memory: one is made after the other.
   const inTurn = pLimit(1);
   const countItems = once(async () => graph.count(await next.rows('items')));
@@ -72,15 +52,12 @@ export async function deriveTables(
   const make = async (one: DerivedTable): Promise<Made> => {
     const reads = new Map<TableName, Made>();
     for (const read of one.reads) reads.set(read, await readMade(read));
-    const othersStay = isFollowing(one) && [...reads.values()].every(({ isKept }) => isKept);
-    const deriving = { merge, staging, next: withMade(next, reads), one };
-    if (othersStay && one.by === 'product' && few) return renewProducts(deriving, products, reads);
-    const renamed = othersStay && one.by === 'brand' ? await findRenamedProducts(deriving) : undefined;
-    if (renamed !== undefined && renamed.count <= FEW_RENAMED) return renewBrands(deriving, renamed);
-    if (othersStay && one.by === 'site') return renewSites(deriving);
-    if (othersStay && one.by === 'brand') return remakeDifferent(deriving);
-    const staged = await inTurn(() => remake(deriving, parts, countItems));
-    return { staged, isKept: false };
+    const withMade = next.with(...[...reads.values()].flatMap(({ staged }) => staged ?? []));
+    const deriving = { merge, staging, next: withMade, one, reads, products };
+    const isFollowing = isMadeOfItems(found, one) && [...reads.values()].every(({ isKept }) => isKept);
+    const narrowed = isFollowing ? await NARROW[one.by](deriving) : 'all';
+    if (narrowed !== 'all') return renew(deriving, narrowed);
+    return { staged: await inTurn(() => remake(deriving, parts, countItems)), isKept: false };
   };
   for (const one of derived) made.set(one.table, begin(make(one)));
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
@@ -92,30 +69,6 @@ function begin<T>(work: Promise<T>): Promise<T> {
   return work;
 }
 
-function withMade(next: NextLake, reads: ReadonlyMap<TableName, Made>): NextLake {
-  return next.with(...[...reads.values()].flatMap(({ staged }) => staged ?? []));
-}
-
-/** The products that merged rows are offers of, or were before the run, and those with offers of a flipped source. */
-async function findChangedProducts(
-  graph: RelationGraph,
-  { merged, before, changed }: Merge,
-  flipped: Relation,
-  next: NextLake,
-): Promise<ChangedProducts> {
-  const isFlipped = (await graph.count(flipped)) > 0n;
-  const offers = isFlipped
-    ? sql`UNION SELECT product_id FROM ${await next.rows('items')} SEMI JOIN ${flipped} USING (site_id, source_id)
-      WHERE product_id IS NOT NULL AND is_listed`
-    : sql``;
-  const rows = graph.table(
-    'changed_products',
-    sql`SELECT product_id FROM ${merged} WHERE product_id IS NOT NULL
-    UNION SELECT product_id FROM ${before} WHERE product_id IS NOT NULL ${offers}`,
-  );
-  return { rows, count: changed === 0n && !isFlipped ? 0n : await graph.count(rows) };
-}
-
 /** True where the same query made the table from the items before the run, and nothing was repaired since. */
 function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
@@ -123,24 +76,54 @@ function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedT
   return isOfItems && Object.keys(repairs).length === 0;
 }
 
-/** Makes all rows of a table, and writes it where its rows are others than it has. */
-async function remakeDifferent(deriving: Deriving): Promise<Made> {
-  const { merge, staging, next, one } = deriving;
-  const { graph, runId, found } = staging;
+/** The origin that the commit of a derived table notes. */
+function noteOrigin({ staging, next, one }: Deriving) {
+  const isItemsChanged = next.changes.some(({ table }) => table === 'items');
+  return { itemsVersion: staging.found.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
+}
+
+/** Makes the rows that follow from changed items, and replaces those of the table that differ. */
+async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<Made> {
+  const { staging, next, one } = deriving;
   const { table } = one;
   const note = noteOrigin(deriving);
-  if (merge.changed === 0n) return { staged: await staging.stage(table, KEEP, note), isKept: true };
-  const select = selectDerived(one, await readAll(next, one.reads), runId);
-  const rows = graph.table(`next_${table}`, select);
-  const stored = await found.before.table(table);
+  if (narrowed === 'none') return { staged: await staging.stage(table, KEEP, note), isKept: true };
+  const { key, keys } = narrowed;
+  const sources = { ...(await readAll(next, one.reads)), ...narrowed.sources };
+  const made = selectDerived(one, sources, staging.runId);
+  const ofKeys = keys === undefined ? sql`` : sql`SEMI JOIN ${keys} USING (${code(key)})`;
+  const changed = staging.graph.table(`changed_${table}`, sql`FROM (${made}) ${ofKeys}`);
+  const change = await replaceDifferent(deriving, narrowed, changed);
+  const staged = await staging.stage(table, change, note);
+  return one.by === 'product' ? { staged, changed, isKept: true } : { staged, isKept: change === KEEP };
+}
+
+/** Replaces the rows with some keys by those that are computed for them, where these differ. */
+async function replaceDifferent(
+  { staging: { graph, found }, one: { table } }: Deriving,
+  { key, keys }: Narrowed,
+  changed: Relation,
+): Promise<TableChange> {
+  const before = await found.before.table(table);
+  const rows = before.ofFiles(before.files, { places: true });
+  const using = code(key);
+  const ofKeys = keys === undefined ? sql`` : sql`SEMI JOIN ${keys} USING (${using})`;
+  const stored = graph.table(`stored_${table}`, sql`SELECT * FROM ${rows} ${ofKeys}`);
+  // A row that did not change keeps the id of the run that made it.
   const values = columnsOf(table, ['run_id']);
-  const difference = await graph.row(
-    sql`SELECT 1 FROM (SELECT ${values}, 1 AS side FROM ${rows} UNION ALL SELECT ${values}, -1 FROM ${stored.rows})
-     GROUP BY ${values} HAVING sum(side) <> 0 LIMIT 1`,
+  const different = graph.table(
+    `different_${table}`,
+    sql`SELECT DISTINCT ${using} FROM (SELECT ${values}, 1 AS side FROM ${changed}
+      UNION ALL SELECT ${values}, -1 AS side FROM ${stored}) GROUP BY ${values} HAVING sum(side) <> 0`,
   );
-  const isKept = difference === undefined;
-  const change = isKept ? KEEP : replaceAll(found.tables[table], sql`SELECT ${columnsOf(table)} FROM ${rows}`);
-  return { staged: await staging.stage(table, change, note), isKept };
+  if ((await graph.count(different)) === 0n) return KEEP;
+  return replaceRows(graph, before, {
+    key,
+    gone: different,
+    places: sql`${stored} SEMI JOIN ${different} USING (${using})`,
+    added: sql`SELECT ${columnsOf(table)} FROM ${changed} SEMI JOIN ${different} USING (${using})`,
+    fillsSmall: true,
+  });
 }
 
 /** Makes all rows of a table: those of one part of the products after the other, where there are many. */
@@ -152,8 +135,12 @@ async function remake(
   const { staging, next, one } = deriving;
   const { remove } = replaceAll(staging.found.tables[one.table], undefined);
   const tables = await readAll(next, one.reads);
-  const divided: readonly Partial<Record<TableName, Source>>[] =
-    one.by === 'product' ? await parts.divide(tables, await countItems()) : [tables];
+  const divided = one.by === 'product' ? await parts.divide(tables, await countItems()) : [tables];
   const selects = divided.map((part) => selectDerived(one, part, staging.runId));
   return staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving));
+}
+
+async function readAll(next: NextLake, names: readonly TableName[]): Promise<Partial<Record<TableName, Relation>>> {
+  const rows = await Promise.all(names.map(async (name) => [name, await next.rows(name)] as const));
+  return Object.fromEntries(rows);
 }

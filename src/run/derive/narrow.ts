@@ -1,0 +1,140 @@
+import type { DerivedTable } from '../../analyze/derived-tables.js';
+import type { Merge } from '../../apply/merge.js';
+import { countRows } from '../../lake/slices.js';
+import type { Source } from '../../sql/model.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
+import type { TableName } from '../../tables/table.js';
+import { isByProduct } from './product-parts.js';
+import type { NextLake, StagedTable, Staging } from './stage.js';
+
+/** A table that others read. */
+export interface Made {
+  /** Undefined where it is not a derived one. */
+  staged?: StagedTable;
+  /** Its rows of the changed products, where its other rows stay as they are. */
+  changed?: Relation;
+  /** True where rows of other products stay as they are. */
+  isKept: boolean;
+}
+
+/** All that a derived table is made with. */
+export interface Deriving {
+  merge: Merge;
+  staging: Staging;
+  /** The lake as it would be, with the tables that this one reads. */
+  next: NextLake;
+  one: DerivedTable;
+  reads: ReadonlyMap<TableName, Made>;
+  /** The products whose rows may become different; undefined if they are many, or all. */
+  products: ChangedProducts | undefined;
+}
+
+/** The rows of a table that may become different, and what they are made of. */
+export interface Narrowed {
+  /** Column of the table, and the values of it that these rows have; all values if undefined. */
+  key: 'product_id' | 'site_id';
+  keys: Relation | undefined;
+  /** Rows in place of those of whole tables. */
+  sources: Readonly<Partial<Record<TableName, Source>>>;
+}
+
+/** The rows that follow from changed items. `none` if no row does, `all` if so many do that the table is made as a whole. */
+type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
+
+export interface ChangedProducts {
+  rows: Relation;
+  count: bigint;
+}
+
+/** One changed product in so many is many. */
+const FEW_PRODUCTS = 4n;
+/** So many products whose brand or codes changed are few. */
+const FEW_RENAMED = 100n;
+
+const narrowByProduct: Narrow = async ({ reads, products, next }) => {
+  if (products === undefined) return 'all';
+  if (products.count === 0n) return 'none';
+  const sources: Partial<Record<TableName, Relation>> = {};
+  for (const [name, { changed }] of reads) {
+    sources[name] = changed !== undefined && isByProduct(name) ? changed : await next.rows(name);
+  }
+  return { key: 'product_id', keys: products.rows, sources };
+};
+
+/** Products of which an item has another brand, code or shop than before, and the items of their brands. */
+const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) => {
+  if (merge.changed === 0n) return 'none';
+  const all: Narrowed = { key: 'product_id', keys: undefined, sources: {} };
+  for (const name of one.reads) {
+    if (name !== 'items' && (await graph.count(await next.rows(name))) > 0n) return all;
+  }
+  const renamed = graph.table(
+    'renamed_products',
+    sql`SELECT DISTINCT product_id FROM (
+        SELECT unnest([product_id, folded(brand) || '-' || folded(mpn)]) AS product_id FROM (${selectDifferent(merge, 'product_id, gtin14, brand, mpn, site_id')}))
+      WHERE contains(product_id, '-')`,
+  );
+  const count = await graph.count(renamed);
+  if (count === 0n) return 'none';
+  if (count > FEW_RENAMED) return all;
+  const items = await next.rows('items');
+  const brands = graph.table(
+    'renamed_brands',
+    sql`SELECT brand FROM (SELECT DISTINCT brand FROM ${items})
+      WHERE folded(brand) IN (SELECT split_part(product_id, '-', 1) FROM ${renamed})`,
+  );
+  const columns = code(selectNamedColumns('items', [one.query]));
+  const own = graph.table('items_of_brands', sql`SELECT ${columns} FROM ${items} SEMI JOIN ${brands} USING (brand)`);
+  return { key: 'product_id', keys: renamed, sources: { items: own } };
+};
+
+/** Websites of which an item is new or has another state than before, and their items. */
+const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
+  if (merge.changed === 0n) return 'none';
+  const sites = graph.table(
+    'changed_sites',
+    sql`SELECT DISTINCT site_id FROM (${selectDifferent(merge, 'site_id, currency, is_listed, price IS NULL')})`,
+  );
+  if ((await graph.count(sites)) === 0n) return 'none';
+  const items = sql`SELECT * FROM ${await next.rows('items')} SEMI JOIN ${sites} USING (site_id)`;
+  return { key: 'site_id', keys: sites, sources: { items } };
+};
+
+/** By what the rows of a table follow from (src/tables/table.ts). */
+export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
+  product: narrowByProduct,
+  brand: narrowByBrand,
+  site: narrowBySite,
+};
+
+/** Items as they are now or were before the run, where they have other values of some columns. */
+function selectDifferent({ merged, before }: Merge, columns: string): Sql {
+  const named = code(`item_id, ${columns}`);
+  return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})
+    UNION ALL (SELECT ${named} FROM ${before} EXCEPT SELECT ${named} FROM ${merged})`;
+}
+
+/**
+ * The products that merged rows are offers of, or were before the run, and those with offers of a flipped source; undefined
+ * if they are many.
+ */
+export async function findChangedProducts(
+  { graph, found }: Staging,
+  { merged, before, changed }: Merge,
+  flipped: Relation,
+  next: NextLake,
+): Promise<ChangedProducts | undefined> {
+  const isFlipped = (await graph.count(flipped)) > 0n;
+  const offers = isFlipped
+    ? sql`UNION SELECT product_id FROM ${await next.rows('items')} SEMI JOIN ${flipped} USING (site_id, source_id)
+      WHERE product_id IS NOT NULL AND is_listed`
+    : sql``;
+  const rows = graph.table(
+    'changed_products',
+    sql`SELECT product_id FROM ${merged} WHERE product_id IS NOT NULL
+    UNION SELECT product_id FROM ${before} WHERE product_id IS NOT NULL ${offers}`,
+  );
+  const count = changed === 0n && !isFlipped ? 0n : await graph.count(rows);
+  return count * FEW_PRODUCTS > countRows(found.tables.products.files) ? undefined : { rows, count };
+}
