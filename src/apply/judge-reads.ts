@@ -53,17 +53,6 @@ export interface JudgingFacts {
   skew: FeedSkew;
 }
 
-export async function judgeReads(
-  graph: RelationGraph,
-  sources: JudgedSources,
-  facts: JudgingFacts,
-): Promise<JudgedReads> {
-  const { needs, values } = describeJudging(sources, facts);
-  const judged = graph.model('judged_reads', needs, values);
-  const select = selectTaken(sql`${needs.reread_items}`, sql`${judged}`);
-  return { judged, taken: graph.rowsOf('taken_reads', select, await graph.count(judged)) };
-}
-
 /** The relations and values of the model `judged_reads`. */
 export function describeJudging({ rejected, reread, ...sources }: JudgedSources, { at, skew }: JudgingFacts) {
   return {

@@ -5,7 +5,8 @@ import { DOUBTED_COLUMNS } from '../../src/apply/compare-rows.js';
 import { type DatasetRename, loadRenames } from '../../src/apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/apply/feed-skew.js';
 import { readRejectedRows } from '../../src/apply/rejects.js';
-import { type ApplySteps, stepsAtOnce } from '../../src/run/apply/apply-steps.js';
+import { judgeReads, mergeRows, narrowNeeds } from '../../src/run/apply/apply-in-parts.js';
+import { RowsInParts } from '../../src/run/apply/rows-in-parts.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import {
@@ -41,7 +42,7 @@ export interface Models {
   readTexts(rows: Source, columns?: string): Promise<Texts[]>;
   /** A model over these tables; one that is left out is empty. */
   bind<M extends ModelName>(name: M, tables: Tables<M>, values: Omit<Values<M>, 'run_id' | 'read_at'>): Source;
-  play(world: ModelWorld, steps?: ApplySteps): Promise<PlayedWorld>;
+  play(world: ModelWorld, parts?: RowsInParts): Promise<PlayedWorld>;
 }
 
 /** The models in a database for a file of tests. */
@@ -63,7 +64,8 @@ export async function openModels(): Promise<Models> {
       const needs = MODELS[name].needs.map((need) => [need, load(need, tables[need as keyof Needs<M>])]);
       return bindModel(name, Object.fromEntries(needs), { ...RUN, ...values } as Values<M>);
     },
-    play: (world, steps = stepsAtOnce(graph)) => playWorld(graph, world, steps),
+    play: (world, parts = new RowsInParts(graph, { folder: '', count: 1, key: 'item_id' })) =>
+      playWorld(graph, world, parts),
   };
 }
 
@@ -164,7 +166,7 @@ export interface PlayedWorld {
   applied: Relation;
 }
 
-async function playWorld(graph: RelationGraph, world: ModelWorld, steps: ApplySteps): Promise<PlayedWorld> {
+async function playWorld(graph: RelationGraph, world: ModelWorld, parts: RowsInParts): Promise<PlayedWorld> {
   const load = (name: string, table: TableName, rows: readonly Row[] = []) => graph.load(name, table, rows);
   const [base, reread, missing] = [
     load('base_items', 'items', world.base),
@@ -183,14 +185,14 @@ async function playWorld(graph: RelationGraph, world: ModelWorld, steps: ApplySt
   const common = { base_items: base, pending_changes: pending };
   const needs = { ...common, doubted_items: none, rejected_items: none, stale_items: stale };
   const asked = { ...values, feed_skew: null };
-  const needed = graph.model('needs', await steps.narrowNeeds(needs, asked), asked);
+  const needed = graph.model('needs', await narrowNeeds(graph, parts, needs, asked), asked);
   const reads = (rows: Relation) => ({ rows, typed: rows, tally: { typed: 0n, repeated: 0n } });
   const [exported, runs] = [graph.empty('exported_items', 'items'), load('runs', 'runs', skews)];
   const evidence = { pending, history, runs, exported: reads(exported), reread: reads(reread) };
   const skew = await measureFeedSkew(graph, evidence);
   const rejected = { rows: readRejectedRows(graph, []), items: none };
   const judging = { ...common, history, needed_items: needed, stale_items: stale, rejected, reread: reads(reread) };
-  const { judged, taken } = await steps.judge(judging, { at: NOW, skew });
+  const { judged, taken } = await judgeReads(graph, parts, judging, { at: NOW, skew });
   const applying = {
     ...common,
     different_items: graph.table('different_items', different),
@@ -199,7 +201,7 @@ async function playWorld(graph: RelationGraph, world: ModelWorld, steps: ApplySt
     renamed_datasets: loadRenames(graph, world.renamedDatasets ?? []),
     renamed_sites: load('renamed_sites', 'sites', world.renamed),
   };
-  const applied = await steps.merge(applying, { ...values, ...describeSkew(skew), gone: 0n });
+  const applied = await mergeRows(parts, applying, { ...values, ...describeSkew(skew), gone: 0n });
   return { base, reread, skew, needed, judged, applied };
 }
 

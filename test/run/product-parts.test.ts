@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { ProductParts } from '../../src/run/derive/product-parts.js';
+import { RowsInParts } from '../../src/run/apply/rows-in-parts.js';
+import { countParts, divideTables } from '../../src/run/derive/product-parts.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { code, type Sql, sql } from '../../src/sql/sql.js';
@@ -13,9 +14,9 @@ async function divide(items: string, { partItems = 30n } = {}): Promise<string[]
   try {
     const folder = path.join(await makeFolder(), 'parts');
     const rows = graph.view('items', code(items));
-    const plan = { folder, queries: ['SELECT product_id FROM items'], wholeItems: 50n, partItems };
-    const parts = new ProductParts(graph, plan);
-    const tables = await parts.divide({ items: rows }, await graph.count(rows));
+    const count = countParts(await graph.count(rows), { wholeItems: 50n, partItems });
+    const parts = new RowsInParts(graph, { folder, count, key: 'product_id' });
+    const tables = await divideTables(parts, { items: rows }, ['SELECT product_id FROM items']);
     return await Promise.all(tables.map((part) => readProducts(graph, part.items as Sql)));
   } finally {
     await db.close();

@@ -16,9 +16,9 @@ import type { LandedInput } from '../land/land-run.js';
 import { hasTooManySites } from '../open/items-layout.js';
 import type { Engine, FoundLake } from '../open/run-parts.js';
 import { findAbsent } from './absent-fields.js';
-import type { ApplySteps } from './apply-steps.js';
+import { divideItems, judgeReads, narrowNeeds } from './apply-in-parts.js';
+import type { RowsInParts } from './rows-in-parts.js';
 import type { Moment } from './service-time.js';
-import { chooseSteps } from './steps-in-parts.js';
 
 /** The changes of a run beside the lake before it. */
 export interface ReadChanges {
@@ -40,7 +40,8 @@ export interface ReadChanges {
 export interface ComparedRun extends FoundRows {
   base: MergeBase;
   baseRows: BaseRows;
-  steps: ApplySteps;
+  /** Items part by part, where many change. */
+  parts: RowsInParts;
   exported: ItemReads;
   reread: ItemReads;
   compared: ComparedRows;
@@ -98,7 +99,7 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
   if (kept > 0n) io.log('warn', 'copy.datasets_locked', { kept });
   const rejected = findRejected(graph, { ...read, exported });
   const renamedDatasets = loadRenames(graph, read.renames);
-  const steps = await chooseSteps(engine, { pending, different: compared.different });
+  const parts = await divideItems(engine, { pending, different: compared.different });
   const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
   const changed = read.isDistrusted ? pending : changes.late;
@@ -108,8 +109,8 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
     ...{ rejected_items: rejected.items, stale_items: lake.stale_items },
   };
   const values = { feed_skew: skew.us, read_at: moment.at, run_id: runId, watermark: watermark ?? null };
-  const needed = await findNeeds(graph, await steps.narrowNeeds(needs, values), values);
-  const rows = { base, baseRows, steps, exported, reread, compared, rejected, renamedDatasets };
+  const needed = await findNeeds(graph, await narrowNeeds(graph, parts, needs, values), values);
+  const rows = { base, baseRows, parts, exported, reread, compared, rejected, renamedDatasets };
   return { ...read, ...rows, skew, lacksChanges, needed, unnamed };
 }
 
@@ -126,7 +127,7 @@ export async function judgeRun(
 ): Promise<JudgedRun> {
   const next = await addReads(graph, compared, itemFiles);
   const skew = next.reread.tally.typed > 0n ? await measureFeedSkew(graph, { ...next.lake, ...next }, next) : next.skew;
-  return judge({ ...next, skew });
+  return judge(graph, { ...next, skew });
 }
 
 /** Judges again, with what was read once more. */
@@ -135,7 +136,7 @@ export async function judgeAgain(
   judged: JudgedRun,
   itemFiles: readonly TypedFile[],
 ): Promise<JudgedRun> {
-  return judge(await addReads(graph, judged, itemFiles));
+  return judge(graph, await addReads(graph, judged, itemFiles));
 }
 
 async function addReads(
@@ -149,13 +150,13 @@ async function addReads(
   return { ...compared, itemFiles, reread, rejected: { ...compared.rejected, rows } };
 }
 
-async function judge(compared: ComparedRun): Promise<JudgedRun> {
-  const { lake, pending, baseRows, steps, needed, rejected, reread, moment, skew } = compared;
+async function judge(graph: RelationGraph, compared: ComparedRun): Promise<JudgedRun> {
+  const { lake, pending, baseRows, parts, needed, rejected, reread, moment, skew } = compared;
   const sources = {
     ...{ base_items: baseRows.rows, needed_items: needed.rows, pending_changes: pending, rejected, reread },
     ...{ history: lake.history, stale_items: lake.stale_items },
   };
-  const reads = await steps.judge(sources, { at: moment.at, skew });
+  const reads = await judgeReads(graph, parts, sources, { at: moment.at, skew });
   return { ...compared, reads };
 }
 

@@ -15,6 +15,7 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import { type JudgedRun, listTouched } from './apply.js';
+import { mergeRows } from './apply-in-parts.js';
 import type { Moment } from './service-time.js';
 
 /** The changes of the tables that hold the service's rows. */
@@ -48,7 +49,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
     changes,
     pending,
     base,
-    steps,
+    parts,
     itemFiles,
     exported,
     reread,
@@ -78,7 +79,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
     ...{ renamed_datasets: renamed.datasets, renamed_sites: renamed.sites },
   };
   const values = { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null, gone };
-  const merge = await mergeItems(graph, base, baseRows, await steps.merge(needs, values));
+  const merge = await mergeItems(graph, base, baseRows, await mergeRows(parts, needs, values));
   const typedRows = countTyped(itemFiles) + countTyped(changeFiles);
   const good = exported.tally.typed + reread.tally.typed + changes.tally.typed;
   const newChanges = changes.tally.typed - changes.tally.repeated;

@@ -7,9 +7,10 @@ import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/tabl
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
+import { RowsInParts } from '../apply/rows-in-parts.js';
 import type { FoundLake } from '../open/run-parts.js';
 import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } from './narrow.js';
-import { ProductParts } from './product-parts.js';
+import { countParts, divideTables, type PartTables } from './product-parts.js';
 import { type NextLake, once, type StagedTable, type Staging } from './stage.js';
 
 /**
@@ -30,7 +31,6 @@ export async function deriveTables(
   const isFollowed = derived.some((one) => isMadeOfItems(found, one));
   const products = isFollowed ? await findChangedProducts(staging, merge, flipped, next) : undefined;
   const queries = derived.flatMap(({ by, query }) => (by === 'product' ? [query] : []));
-  const parts = new ProductParts(graph, { folder: path.join(workFolder, 'products'), queries });
   const items: Made = { isKept: true };
   if (products !== undefined && products.count > 0n) {
     const columns = code(selectNamedColumns('items', [...queries, 'product_id']));
@@ -41,7 +41,12 @@ export async function deriveTables(
   }
   // Groups of whole tables hold much memory: one is made after the other.
   const inTurn = pLimit(1);
-  const countItems = once(async () => graph.count(await next.rows('items')));
+  const divideProducts = once(async () => {
+    const count = countParts(await graph.count(await next.rows('items')));
+    return new RowsInParts(graph, { folder: path.join(workFolder, 'products'), count, key: 'product_id' });
+  });
+  const divide = async (tables: Partial<Record<TableName, Relation>>) =>
+    divideTables(await divideProducts(), tables, queries);
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
@@ -57,7 +62,7 @@ export async function deriveTables(
     const isFollowing = isMadeOfItems(found, one) && [...reads.values()].every(({ isKept }) => isKept);
     const narrowed = isFollowing ? await NARROW[one.by](deriving) : 'all';
     if (narrowed !== 'all') return renew(deriving, narrowed);
-    return { staged: await inTurn(() => remake(deriving, parts, countItems)), isKept: false };
+    return { staged: await inTurn(() => remake(deriving, divide)), isKept: false };
   };
   for (const one of derived) made.set(one.table, begin(make(one)));
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
@@ -129,13 +134,12 @@ async function replaceDifferent(
 /** Makes all rows of a table: those of one part of the products after the other, where there are many. */
 async function remake(
   deriving: Deriving,
-  parts: ProductParts,
-  countItems: () => Promise<bigint>,
+  divide: (tables: Partial<Record<TableName, Relation>>) => Promise<PartTables[]>,
 ): Promise<StagedTable> {
   const { staging, next, one } = deriving;
   const { remove } = replaceAll(staging.found.tables[one.table], undefined);
   const tables = await readAll(next, one.reads);
-  const divided = one.by === 'product' ? await parts.divide(tables, await countItems()) : [tables];
+  const divided = one.by === 'product' ? await divide(tables) : [tables];
   const selects = divided.map((part) => selectDerived(one, part, staging.runId));
   return staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving));
 }

@@ -2,16 +2,15 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { DividedRows } from '../../src/run/apply/divided-rows.js';
-import { stepsInParts } from '../../src/run/apply/steps-in-parts.js';
+import { RowsInParts } from '../../src/run/apply/rows-in-parts.js';
 import { at, change, item, type ModelWorld, openModels, type Row, read } from '../apply/model-world.js';
 import { createSeeded } from '../seeded.js';
 
 const { graph, play, readTexts } = await openModels();
 
-const stepsInThree = async () => {
+const openThree = async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'parts-'));
-  return stepsInParts(graph, new DividedRows(graph, { folder, count: 3 }));
+  return new RowsInParts(graph, { folder, count: 3, key: 'item_id' });
 };
 
 const ODD_IDS = [-5n, 0n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n];
@@ -52,7 +51,7 @@ function makeWorld(seed: number): ModelWorld {
 test.each([1, 2, 3, 4, 5, 6])('changes that are applied part by part give the same rows, world %i', async (seed) => {
   const world = makeWorld(seed);
   const whole = await play(world);
-  const divided = await play(world, await stepsInThree());
+  const divided = await play(world, await openThree());
   for (const rows of ['needed', 'judged', 'applied'] as const) {
     const expected = await readTexts(whole[rows]);
     expect(expected.length).toBeGreaterThan(2);
@@ -61,6 +60,6 @@ test.each([1, 2, 3, 4, 5, 6])('changes that are applied part by part give the sa
 });
 
 test('no rows at all give none in parts either', async () => {
-  const divided = await play({}, await stepsInThree());
+  const divided = await play({}, await openThree());
   for (const rows of ['needed', 'judged', 'applied'] as const) expect(await readTexts(divided[rows])).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Applies many changes in parts: the same models, over the rows of some of the items at a time. */
+/** The steps of applying that look at the rows of one item at a time: over all items at once, or one part after the other. */
 
 import path from 'node:path';
 import {
@@ -10,40 +10,36 @@ import {
 } from '../../apply/judge-reads.js';
 import { type MergeValues, selectMerged } from '../../apply/merge.js';
 import type { RelationGraph } from '../../sql/graph.js';
-import { asRows, bindModel, type Needs, type Values } from '../../sql/model.js';
+import { asRows, bindModel, type ModelName, type Needs, type Values } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import type { Engine } from '../open/run-parts.js';
-import { type ApplySteps, type Relations, stepsAtOnce } from './apply-steps.js';
-import { DividedRows, type Read } from './divided-rows.js';
+import { type Read, RowsInParts } from './rows-in-parts.js';
+
+/** The needs of a model, all of them relations. */
+type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
 /** Memory that a change takes while it is applied: with more of them, items are worked on part by part. */
 const BYTES_OF_CHANGE = 400;
 
-/** Steps that read all items at once, or one part of them after the other if so many change that memory would not do. */
-export async function chooseSteps(
+/** One part, or more if so many items change that memory would not do. */
+export async function divideItems(
   { graph, workFolder, memoryLimit }: Engine,
   { pending, different }: { pending: Relation; different: Relation },
-): Promise<ApplySteps> {
+): Promise<RowsInParts> {
   const changed = (await graph.count(pending)) + (await graph.count(different));
-  const count = Math.ceil((Number(changed) * BYTES_OF_CHANGE) / memoryLimit);
-  if (count < 2) return stepsAtOnce(graph);
-  return stepsInParts(graph, new DividedRows(graph, { folder: path.join(workFolder, 'applied'), count }));
+  const count = Math.max(1, Math.ceil((Number(changed) * BYTES_OF_CHANGE) / memoryLimit));
+  return new RowsInParts(graph, { folder: path.join(workFolder, 'applied'), count, key: 'item_id' });
 }
 
-export const stepsInParts = (graph: RelationGraph, parts: DividedRows): ApplySteps => ({
-  narrowNeeds: (needs, values) => narrowNeedsInParts(graph, parts, needs, values),
-  judge: (sources, facts) => judgeInParts(graph, parts, sources, facts),
-  merge: (needs, values) => mergeInParts(parts, needs, values),
-});
-
-/** The items that changes ask for are found in parts, so the model itself gets no changes. */
-async function narrowNeedsInParts(
+/** The relations that the model `needs` has to read: of several parts it gets the items that changes ask for, and no changes. */
+export async function narrowNeeds(
   graph: RelationGraph,
-  parts: DividedRows,
+  parts: RowsInParts,
   needs: Relations<'needs'>,
   values: Values<'needs'>,
 ): Promise<Needs<'needs'>> {
+  if (parts.count === 1) return needs;
   const { base_items, doubted_items, pending_changes } = needs;
   const none = sql`SELECT * FROM ${doubted_items} WHERE false`;
   const others = {
@@ -63,9 +59,9 @@ async function narrowNeedsInParts(
   };
 }
 
-async function judgeInParts(
+export async function judgeReads(
   graph: RelationGraph,
-  parts: DividedRows,
+  parts: RowsInParts,
   sources: JudgedSources,
   facts: JudgingFacts,
 ): Promise<JudgedReads> {
@@ -78,12 +74,13 @@ async function judgeInParts(
     bindModel('judged_reads', bindRead(needs, read), values),
   );
   const select = (read: Read) => selectTaken(read(reread_items), read(judged));
-  const taken = graph.view('taken_reads', select(asRows));
+  const taken = graph.rowsOf('taken_reads', select(asRows), await graph.count(judged));
   parts.follow(taken, [reread_items, judged], select);
   return { judged, taken };
 }
 
-function mergeInParts(parts: DividedRows, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
+/** The rows that change, as they are after the run. */
+export function mergeRows(parts: RowsInParts, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
   const { renamed_datasets, renamed_sites, ...ofItems } = needs;
   return parts.compute('merged_items', Object.values(ofItems), (read) => selectMerged(bindRead(needs, read), values));
 }

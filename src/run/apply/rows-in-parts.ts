@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { explainSystemFault } from '../../lake/faults.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import { asRows } from '../../sql/model.js';
+import { quoteLiteral } from '../../sql/quote.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
+
+/** Gives the rows of a relation, for use after FROM: all of them, or those of one part. */
+export type Read = (rows: Relation) => Sql;
+
+/** The rows of a relation in one part. */
+type ReadPart = (part: number) => Sql;
+
+export interface Parts {
+  /** A folder for files of rows. */
+  folder: string;
+  /** The number of parts. One part is all rows, and no row is written. */
+  count: number;
+  /** Rows with equal values in this column are in one part; rows without a value are in none. */
+  key: 'item_id' | 'product_id';
+}
+
+/**
+ * Relations in parts, so that memory stays the same however many rows there are. A relation is divided into files of each
+ * part when it is first read so: every part would read all of it.
+ */
+export class RowsInParts {
+  readonly count: number;
+  readonly #graph: RelationGraph;
+  readonly #parts: Parts;
+  readonly #readers = new Map<Relation, Promise<ReadPart>>();
+
+  constructor(graph: RelationGraph, parts: Parts) {
+    this.count = parts.count;
+    this.#graph = graph;
+    this.#parts = parts;
+  }
+
+  /** Notes that the rows of a part follow from others of the same part. */
+  follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void {
+    const read = async (): Promise<ReadPart> => {
+      const reads = await this.read(from);
+      return (part) => sql`(${select(reads[part] as Read)})`;
+    };
+    this.#readers.set(rows, read());
+  }
+
+  /** Computes rows, one part after the other. @param from the relations that the query reads in parts */
+  async compute(label: string, from: readonly Relation[], select: (read: Read) => Sql): Promise<Relation> {
+    const [first, ...others] = (await this.read(from)).map(select);
+    return this.#graph.table(label, first as Sql, ...others);
+  }
+
+  /**
+   * Divides these relations, and reads other ones whole.
+   * @param columns those of a relation that are kept; default: all
+   */
+  async read(from: readonly Relation[], columns?: (rows: Relation) => Sql): Promise<Read[]> {
+    if (this.count <= 1) return [asRows];
+    const readers = new Map<Relation, ReadPart>();
+    for (const rows of from) readers.set(rows, await this.#read(rows, columns?.(rows)));
+    return Array.from(
+      { length: this.count },
+      (_, part): Read =>
+        (rows) =>
+          readers.get(rows)?.(part) ?? asRows(rows),
+    );
+  }
+
+  #read(rows: Relation, columns?: Sql): Promise<ReadPart> {
+    const read = this.#readers.get(rows) ?? this.#divide(rows, columns);
+    this.#readers.set(rows, read);
+    return read;
+  }
+
+  async #divide(rows: Relation, columns = sql`*`): Promise<ReadPart> {
+    const { key, count, folder } = this.#parts;
+    const select = sql`SELECT ${columns}, hash(${code(key)}) % ${count} AS part FROM ${rows} WHERE ${code(key)} IS NOT NULL`;
+    await this.#graph.ready(select);
+    const own = path.join(folder, randomUUID());
+    await mkdir(own, { recursive: true });
+    const copy = `COPY (${select.text}) TO ${quoteLiteral(own)} (FORMAT parquet, PARTITION_BY (part), RETURN_STATS true)`;
+    const written = await explainSystemFault(folder, () => this.#graph.db.rows(copy));
+    const files = written.map(({ filename }) => String(filename));
+    // A part without rows has no file: it must not bring all of them.
+    const none = sql`(SELECT * FROM ${rows} WHERE false)`;
+    return (part) => {
+      const ofPart = files.filter((file) => path.basename(path.dirname(file)) === `part=${part}`);
+      return ofPart.length === 0 ? none : readFiles('read_parquet', ofPart, ['hive_partitioning = false']);
+    };
+  }
+}
