@@ -66,7 +66,7 @@ async function listFiles(directory: string): Promise<string[]> {
  * and comes before a run, because at the run's end a whole copy may have been paid for.
  * @throws PricelakeError `config` that names file and line.
  */
-export async function bindChecks(checks: readonly Check[]): Promise<void> {
+async function bindChecks(checks: readonly Check[]): Promise<void> {
   if (checks.length === 0) return;
   const db = await Database.open();
   try {
