@@ -6,7 +6,7 @@ import { BOUND_LENGTH, type ColumnStatistics } from './stats.js';
 /** The statistics of a file's columns by their names. */
 export type FileStatistics = ReadonlyMap<string, ColumnStatistics>;
 
-/** What the footer of a file says of a column. */
+/** The statistics of a column in the footer of a file, over all row groups. */
 interface FooterRow {
   file: string;
   name: string;
