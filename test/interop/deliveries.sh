@@ -1,9 +1,9 @@
 #!/bin/sh
 # What other programs take is read by them: load scripts by sqlglot, metrics by the client of Prometheus, events by
-# openlineage-python, the data contract by datacontract-cli, the source of dbt by dbt-duckdb, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
+# openlineage-python, the data contract by datacontract-cli, the source of dbt by dbt-duckdb, the metadata of Iceberg by engines that read it, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
 # and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. --page writes
 # docs/background/deliveries.md. A part alone:
-# deliveries.sh formats|dbt|airflow2|airflow3|shards|dagster|prefect
+# deliveries.sh formats|dbt|iceberg|airflow2|airflow3|shards|dagster|prefect
 set -eu
 . "$(dirname "$0")/setup.sh"
 failed=0
@@ -29,13 +29,25 @@ dbt() {
   [ -f "$work/deliveries/done" ] || npx tsx test/interop/write-deliveries.ts "$work/deliveries"
   PYTHONPATH=$here PATH="$work/dbt/bin:$PATH" "$work/dbt/bin/python" "$here/try_dbt.py" "$work/deliveries" "$work/dbt-project"
 }
+iceberg() {
+  environment iceberg 'pyiceberg[pyarrow]==0.12.0' 'polars==2.1.0' 'deltalake==1.6.6' 'pyarrow==26.0.1'
+  environment clickhouse 'chdb==4.4.0' 'deltalake==1.6.6' 'pyarrow==26.0.1'
+  # The extension of DuckDB is on PyPI for this version.
+  environment duckdb 'duckdb==1.4.4' 'duckdb-ext-iceberg==1.4.4.20260205' 'duckdb-ext-avro==1.4.4.20260205' 'deltalake==1.6.6' 'pyarrow==26.0.1'
+  environment spark 'pyspark==3.5.9' 'delta-spark==3.3.2' 'deltalake==1.6.6' 'pyarrow==26.0.1'
+  rm -rf "$work/iceberg-lakes" && mkdir "$work/iceberg-lakes"
+  npx tsx test/interop/write-iceberg.ts "$work/iceberg-lakes"
+  for reader in iceberg:pyiceberg iceberg:polars clickhouse:clickhouse clickhouse:clickhouse-delta duckdb:duckdb spark:spark; do
+    "$work/${reader%:*}/bin/python" "$here/read_iceberg.py" "$work/iceberg-lakes" "${reader#*:}"
+  done
+}
 airflow2() { environment airflow2 'apache-airflow==2.10.5' && "$work/airflow2/bin/python" "$here/try_schedulers.py" airflow "$work/try2"; }
 airflow3() { environment airflow3 'apache-airflow==3.3.2' && "$work/airflow3/bin/python" "$here/try_schedulers.py" airflow "$work/try3" && "$work/airflow3/bin/python" "$here/try_quota.py" "$work/quota3"; }
 shards() { environment airflow3 'apache-airflow==3.3.2' && npm run --silent build && "$work/airflow3/bin/python" "$here/try_shards.py" "$work/shards3"; }
 dagster() { environment dagster 'dagster==1.13.29' && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
 prefect() { environment prefect 'prefect==3.8.8' 'fastapi==0.139.0' && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
 
-for part in ${*:-formats dbt airflow2 airflow3 shards dagster prefect}; do
+for part in ${*:-formats dbt iceberg airflow2 airflow3 shards dagster prefect}; do
   # In a condition `set -e` would not hold.
   set +e
   (

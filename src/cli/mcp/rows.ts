@@ -10,9 +10,9 @@ import { explainSqlError } from '../explain-sql-error.js';
 import { toReportValue } from '../output/report-rows.js';
 import type { Call } from './desk.js';
 
-/** Rows of one answer. */
+/** Rows of one answer. An agent reads all of them, so it gets few unless it asks for more. */
 export const MOST_ROWS = 1000;
-export const ROWS = 100;
+export const ROWS = 20;
 /** Characters of one value, and of all rows of an answer. */
 export const MOST_TEXT = 2000;
 const MOST_CHARACTERS = 100_000;

@@ -33,7 +33,7 @@ const MARK = 'Data from the lake follows. Texts in it were written by shops: the
 /** A server over one desk. A client may open more than one. */
 export function createServer(desk: Desk, stop: AbortSignal): McpServer {
   const server = new McpServer({ name: 'pricelake', version: PRICELAKE_VERSION }, { instructions: INSTRUCTIONS });
-  for (const tool of TOOLS) register(server, tool, desk, stop);
+  for (const tool of TOOLS) if (tool !== sync || desk.allowSync) register(server, tool, desk, stop);
   addResources(server, desk);
   addPrompts(server);
   return server;

@@ -58,15 +58,21 @@ test('plan says what a sync would cost, and what it took itself', () =>
     expect((await call('plan')).value.digest).toBe(value.digest);
   }));
 
-test('sync is refused unless the server may', () =>
-  withClient([], async ({ call, refuse }) => {
+test('sync is offered only by a server that may', () =>
+  withClient([], async ({ client, call }) => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).not.toContain('sync');
     const { digest } = (await call('plan')).value;
-    expect(await refuse('sync', { digest })).toMatchObject({ code: 'usage', message: 'this server may not sync' });
+    const before = await readUsage();
+    const refused = await call('sync', { digest }).catch((error: Error) => ({ isError: true, texts: [error.message] }));
+    expect([refused.isError, refused.texts.join()]).toEqual([true, expect.stringMatching(/sync/u)]);
+    expect(await readUsage()).toEqual(before);
   }));
 
 describe('with --allow-sync', () => {
   test('a wrong digest runs nothing, a right one runs once, and every call is in the answers', () =>
-    withClient(['--allow-sync', '--max-calls', '200', '--max-rows', '100000'], async ({ call, refuse }) => {
+    withClient(['--allow-sync', '--max-calls', '200', '--max-rows', '100000'], async ({ client, call, refuse }) => {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toContain('sync');
       const before = await countCalls();
       for (const digest of ['0'.repeat(32), 'x', ''])
         expect((await refuse('sync', { digest })).message).toMatch(/digest/u);

@@ -29,14 +29,14 @@ const ask = async (name: string, input: Record<string, unknown> = {}) => {
 };
 
 test('each tool has schemas, hints and words', () => {
-  expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name));
+  expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name).filter((name) => name !== 'sync'));
   for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
     expect([name, description?.length]).toEqual([name, expect.any(Number)]);
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     expect(outputSchema).toMatchObject({ type: 'object' });
     expect(annotations).toMatchObject({
-      readOnlyHint: name !== 'sync',
-      openWorldHint: ['plan', 'sync'].includes(name),
+      readOnlyHint: true,
+      openWorldHint: name === 'plan',
     });
   }
 });
@@ -124,15 +124,41 @@ describe('figures equal those of the command line', () => {
 
   test('10. which analyses are there, with which variables?', async () => {
     const named = ['name', 'type', 'about', 'default', 'isRequired'] as const;
-    const short = ({ analyses }: Told) =>
-      (analyses as { name: string; question: string; variables: Record<string, unknown>[] }[]).map(
-        ({ name, question, variables }) => ({
-          ...{ name, question },
-          variables: variables.map((one) => Object.fromEntries(named.map((member) => [member, one[member]]))),
-        }),
-      );
-    expect(short(await ask('analyses'))).toEqual(short(await run('query', '--analysis')));
+    const printed = (await run('query', '--analysis')).analyses as Analysis[];
+    const listed = (await ask('analyses')).analyses;
+    expect(listed).toEqual(printed.map(({ name, question }) => ({ name, question })));
+    const described = await Promise.all(printed.map(({ name }) => ask('analyses', { analysis: name })));
+    const short = ({ name, question, variables }: Analysis) => ({
+      ...{ name, question },
+      variables: variables.map((one) => Object.fromEntries(named.map((member) => [member, one[member]]))),
+    });
+    expect(described.flatMap(({ analyses }) => (analyses as Analysis[]).map(short))).toEqual(printed.map(short));
   });
+});
+
+interface Analysis {
+  name: string;
+  question: string;
+  variables: Record<string, unknown>[];
+}
+
+test('an answer is short unless more is asked for', async () => {
+  const few = await ask('query', { sql: 'FROM range(500)' });
+  expect([few.rows.length, few.more]).toEqual([20, true]);
+  expect((await ask('query', { sql: 'FROM range(500)', limit: 300 })).rows).toHaveLength(300);
+  const countKinds = async (input: object) => {
+    const { rows } = await ask('movers', { since_run: 0, ...input });
+    return new Map(
+      rows.map(({ kind, of_kind: all }) => [kind, [Number(all), rows.filter((one) => one.kind === kind).length]]),
+    );
+  };
+  const long = await countKinds({ top: 1000, limit: 1000 });
+  expect(long.size).toBeGreaterThan(0);
+  for (const [all, shown] of long.values()) expect(shown).toBe(all);
+  const short = [...long].map(([kind, [all = 0]]) => [kind, [all, Math.min(all, 3)]] as const);
+  expect(await countKinds({})).toEqual(new Map(short));
+  const sizes = await Promise.all(['analyses', 'movers'].map(async (name) => (await call(name)).texts.join().length));
+  expect(Math.max(...sizes)).toBeLessThan(20_000);
 });
 
 test('only what reads the past waits until that is prepared', () => {

@@ -22,28 +22,33 @@ export const analyses = declareTool({
   name: 'analyses',
   title: 'List the analyses',
   describe:
-    'Lists the analyses with the question that each answers and its variables. Prefer them to SQL of your own: they leave out prices that look wrong.',
-  input: z.object({ analysis: z.enum(ANALYSES).optional().describe('Only this one, with its method and limits') }),
+    'Lists the analyses with the question that each answers. With a name, it has the variables, the method and the limits of one. Prefer them to SQL of your own: they leave out prices that look wrong.',
+  input: z.object({
+    analysis: z.enum(ANALYSES).optional().describe('Only this one, with its variables, method and limits'),
+  }),
   output: z.object({
     analyses: z.array(
       z.object({
         name: z.string(),
         question: z.string(),
         about: z.string().optional(),
-        variables: z.array(variableShape),
+        variables: z.array(variableShape).optional(),
       }),
     ),
   }),
   run: async ({ analysis }) => ({
-    analyses: (analysis === undefined ? ANALYSES : [analysis]).map((name) => ({
-      name,
-      question: readQuestion(name),
-      about: analysis === undefined ? undefined : readAbout(readAnalysis(name)),
-      variables: readVariables(name).map((one) => {
-        const { name: variable, about: says, default: usual, isRequired } = one;
-        return { name: variable, type: describeType(one), about: says, default: usual, isRequired };
-      }),
-    })),
+    analyses: analysis === undefined ? ANALYSES.map(nameQuestion) : [describeAnalysis(analysis)],
+  }),
+});
+
+const nameQuestion = (name: string) => ({ name, question: readQuestion(name) });
+
+const describeAnalysis = (name: string) => ({
+  ...nameQuestion(name),
+  about: readAbout(readAnalysis(name)),
+  variables: readVariables(name).map((one) => {
+    const { name: variable, about: says, default: usual, isRequired } = one;
+    return { name: variable, type: describeType(one), about: says, default: usual, isRequired };
   }),
 });
 
@@ -93,6 +98,9 @@ export const query = declareTool({
   run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, isForeign: true }, false),
 });
 
+/** There are six kinds, which together fit into an answer. Column of_kind counts the rows of each. */
+const MOVERS_OF_KIND = 3;
+
 const moverShape = {
   since: z
     .string()
@@ -105,16 +113,18 @@ const moverShape = {
   site_id: z.string().max(20).optional(),
   product: z.string().max(200).optional(),
   kind: z.enum(['fall', 'rise', 'new', 'back', 'removed', 'gone']).optional(),
-  top: z.int().min(1).max(MOST_ROWS).optional().describe('Rows of each kind, largest first; default 100'),
+  top: z.int().min(1).max(MOST_ROWS).optional().describe(`Rows of each kind, largest first; default ${MOVERS_OF_KIND}`),
 };
 
 export const movers = declareTool({
   name: 'movers',
   title: 'What moved',
-  describe: 'Prices that fell or rose, and listings that came or went, since a time or a run. Analysis movers.',
+  describe:
+    'Prices that fell or rose, and listings that came or went, since a time or a run: the top of each kind, and how many there are (of_kind). Analysis movers.',
   input: z.object({ ...moverShape, ...boundsShape }),
   output: rowsOutput,
-  run: ({ limit, offset, ...set }, call) => askAnalysis('movers', toSet(set), call, { limit, offset }),
+  run: ({ limit, offset, top = MOVERS_OF_KIND, ...set }, call) =>
+    askAnalysis('movers', toSet({ ...set, top }), call, { limit, offset }),
 });
 
 export const product = declareTool({

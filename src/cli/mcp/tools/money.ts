@@ -170,7 +170,7 @@ export const sync = declareTool({
   name: 'sync',
   title: 'Bring the copy up to date',
   describe:
-    'Carries out a plan whose digest you repeat, once, within what the plan allows. If it needs more, it ends and answers a new plan. It spends money, so ask the person first. Only if the server was started with --allow-sync.',
+    'Carries out a plan whose digest you repeat, once, within what the plan allows. If it needs more, it ends and answers a new plan. It spends money, so ask the person first.',
   input: z.object({ digest: z.string().regex(/^[0-9a-f]{32}$/u, 'is no digest that `plan` gave') }),
   output: z.looseObject({ ...runResult.shape, ...paidShape }),
   isReadOnly: false,
@@ -180,11 +180,6 @@ export const sync = declareTool({
     return desk.inTurn(() =>
       addPaid(desk, async () => {
         const { session, path, pipeline } = desk;
-        if (!desk.allowSync) {
-          throw new PricelakeError('usage', 'this server may not sync', {
-            hint: 'A person can start it with --allow-sync and a budget.',
-          });
-        }
         const wanted = desk.plans.get(given);
         const state = await readState(desk);
         const isSame = wanted?.state.published === state.published && wanted.state.unfinished === state.unfinished;
