@@ -36,6 +36,7 @@ export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   top: number;
   /** Products beside these. */
   products: readonly string[];
+  /** Without it, that of page Today as it is served. */
   since: Since | undefined;
   /** The reader's own shop, which gets a page. */
   ownSite: bigint | undefined;
@@ -112,7 +113,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const checks = readAll(await askNow({ analysis: 'report_checks', set: {}, limit: MOST_CHECKS }));
 
   const widest = request({ min_shops: toText(summary('min_shops')) ?? '', grade: 'B', rows: String(top) });
-  const moment = since === undefined ? 'day' : 'run' in since ? String(since.run) : since.time;
+  const moment = since === undefined ? '' : 'run' in since ? String(since.run) : since.time;
   const found = readAll(await askNow(askForProducts(widest.search)));
   const table = await productsPage(widest);
   const shown = found.map((read) => ({ product: String(read('product_id')), currency: String(read('currency')) }));

@@ -58,7 +58,9 @@ export const MOVES: readonly (string | ShownColumn)[] = [
 /** Tells what moved, how whole and fresh the copy is, and what needs attention. */
 export async function todayPage(request: PageRequest): Promise<Page> {
   const { search, ask, snapshot, advice } = request;
-  const since = readSince(search.get('since') ?? '');
+  const isFirst = snapshot.run === undefined || snapshot.run.number <= 1n;
+  const choices = SINCE.filter(({ value }) => value !== 'run' || !isFirst);
+  const since = readSince(search.get('since') ?? '', choices);
   const currency = search.get('currency') ?? '';
   const runs: Question = { analysis: 'report_runs', set: {}, limit: 10 };
   const overview: Question = { analysis: 'report_overview', set: {}, limit: 1 };
@@ -106,11 +108,12 @@ ${renderFilters('/', [
   renderChoice(
     'since',
     'Since',
-    [...SINCE, ...(SINCE.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }])],
+    [...choices, ...(choices.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }])],
     since,
   ),
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
 ])}
+${snapshot.run?.number === 1n ? FIRST_COPY : ''}
 ${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, listStockFigures(stocked.answer, stockMoves))}
 ${renderSection(
   'Spreads that opened or closed',
@@ -149,10 +152,13 @@ ${renderSection('The copy', renderCopy(readHeld))}`,
   };
 }
 
-/** `run`, `day`, `week`, the number of a run or a time in UTC. Anything else is `run`. */
-function readSince(given: string): string {
+/** The first copy has no earlier run to compare with. What moved is then told by the service alone. */
+const FIRST_COPY = html`<p class="soft">This is the first copy, so there is no earlier run to compare it with. The figures below are moves that the service itself dates.</p>`;
+
+/** One of the choices, the number of a run or a time in UTC. Anything else is the first choice. */
+function readSince(given: string, choices: typeof SINCE): string {
   const isMoment = /^\d{1,9}$/u.test(given) || (/^\d{4}-/u.test(given) && !Number.isNaN(Date.parse(given)));
-  return isMoment || SINCE.some(({ value }) => value === given) ? given : 'run';
+  return isMoment || choices.some(({ value }) => value === given) ? given : (choices[0]?.value ?? 'day');
 }
 
 const nameSince = (since: string) => (since === '0' ? 'the beginning' : /^\d+$/u.test(since) ? `run ${since}` : since);
