@@ -211,6 +211,56 @@ export const PAGE_SCRIPT = `
     }
   }
 
+  // All prices of the moment under the pointer, the lowest first.
+  const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
+  const MOST_TOLD = 14;
+  const tellPrices = (plot) => {
+    const { from, to, currency, lines } = JSON.parse(plot.dataset.prices);
+    const [tip, cursor] = ['tip', 'cursor'].map((name) => {
+      const element = document.createElement('div');
+      element.className = name;
+      element.hidden = true;
+      plot.append(element);
+      return element;
+    });
+    const area = plot.querySelector('.hit');
+    const addLine = (name, key, text) => {
+      const line = document.createElement('div');
+      line.className = key;
+      for (const part of [name, text]) line.append(Object.assign(document.createElement('span'), { textContent: part }));
+      line.lastChild.className = 'money';
+      tip.append(line);
+    };
+    const show = (event) => {
+      const { left, width } = area.getBoundingClientRect();
+      const share = Math.min(1, Math.max(0, (event.clientX - left) / width));
+      const at = Math.min(to - 1, from + share * (to - from));
+      const asked = lines.flatMap(({ name, key, steps }) => {
+        const step = steps.find(([begin, end]) => begin <= at && at < end);
+        return step === undefined ? [] : [{ name, key, text: step[2], price: Number(step[2].replaceAll(',', '')) }];
+      });
+      asked.sort((a, b) => a.price - b.price);
+      const head = document.createElement('p');
+      head.textContent = new Intl.DateTimeFormat('en-GB', DAY).format(at) + ', ' + currency;
+      tip.replaceChildren(head);
+      for (const { name, key, text } of asked.slice(0, MOST_TOLD)) addLine(name, key, text);
+      if (asked.length > MOST_TOLD) addLine('and ' + (asked.length - MOST_TOLD) + ' more', 'line-rest', '');
+      if (asked.length === 0) addLine('not sold', 'line-rest', '');
+      localize(tip);
+      tip.hidden = cursor.hidden = false;
+      const { left: edge, width: room } = plot.getBoundingClientRect();
+      const x = left - edge + share * width;
+      cursor.style.left = x + 'px';
+      const before = x > room / 2;
+      tip.style.left = before ? '' : x + 12 + 'px';
+      tip.style.right = before ? room - x + 12 + 'px' : '';
+    };
+    plot.addEventListener('pointermove', show);
+    plot.addEventListener('pointerdown', show);
+    plot.addEventListener('pointerleave', () => { tip.hidden = cursor.hidden = true; });
+  };
+  for (const plot of document.querySelectorAll('[data-prices]')) tellPrices(plot);
+
   // A table that is wider than the screen scrolls by keyboard, also one that opens later.
   const watchWidth = new ResizeObserver((entries) => {
     for (const { target: frame } of entries) {

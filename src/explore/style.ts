@@ -110,14 +110,39 @@ small.attention { color: var(--warn); }
 .product summary { width: auto; padding: .5rem 0; color: var(--ink); font-size: 1rem; overflow-wrap: anywhere; }
 .product[open] summary { font-weight: 600; }
 .product summary small { font-weight: 400; }
-.lines text { font-size: 12px; fill: var(--soft); }
-.lines .name { fill: var(--ink); }
-.lines .price { fill: none; stroke: var(--own); stroke-width: 2; stroke-linejoin: round; }
-.lines .lead { fill: none; stroke: var(--own); stroke-width: 1.5; stroke-dasharray: 2 2; }
+.prices { margin: 0; min-width: 0; }
+.plot { position: relative; display: grid; grid-template: minmax(0, 1fr) auto / auto minmax(0, 1fr); gap: .35rem .5rem; height: 20rem;
+  font-size: .75rem; color: var(--soft); }
+.plot .scale { display: flex; flex-direction: column; justify-content: space-between; text-align: right; line-height: 0; }
+.plot .days { grid-column: 2; display: flex; justify-content: space-between; }
+.plot .lines { height: 100%; overflow: hidden; }
+.lines path { fill: none; vector-effect: non-scaling-stroke; }
+.lines .price { stroke: var(--own); stroke-width: 2; stroke-linejoin: round; }
+.lines .line-1 { stroke-width: 3; }
+.lines .line-rest { stroke-width: 1; }
+.lines .aside { stroke-dasharray: 4 4; }
+.lines .own { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 8 4; }
+.lines .hit { fill: none; pointer-events: all; }
 .line-1 { --own: var(--accent); } .line-2 { --own: var(--line-2); } .line-3 { --own: var(--line-3); } .line-4 { --own: var(--line-4); }
 .line-5 { --own: var(--line-5); } .line-6 { --own: var(--line-6); } .line-7 { --own: var(--line-7); } .line-8 { --own: var(--line-8); }
-.lines .line-1 .price { stroke-width: 3; }
-.lines .out { fill: none; stroke: var(--paper); stroke-width: 4; stroke-dasharray: 3 4; }
+.line-rest { --own: var(--faint); } .own { --own: var(--ink); }
+.cursor { position: absolute; top: 0; bottom: 1.5rem; width: 1px; background: var(--soft); pointer-events: none; }
+.tip { position: absolute; top: 0; z-index: 1; min-width: 11rem; max-width: 18rem; padding: .4rem .6rem; pointer-events: none;
+  font-size: .8125rem; line-height: 1.35; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }
+.tip p { margin: 0 0 .2rem; color: var(--soft); }
+.tip div { display: flex; gap: .75rem; justify-content: space-between; }
+.tip div span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.tip div span:first-child::before { content: ""; display: inline-block; margin-right: .4em; border: .3em solid var(--own); }
+.spans { display: flex; gap: .25rem; margin: 0 0 .5rem; padding: 0; list-style: none; font-size: .8125rem; }
+.spans a { display: block; padding: .15rem .6rem; border: 1px solid transparent; border-radius: .3rem; text-decoration: none; color: var(--soft); }
+.spans a:hover { color: var(--accent); }
+.spans [aria-current] { color: var(--ink); border-color: var(--faint); background: var(--panel); font-weight: 600; }
+.split { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem 2.5rem; align-items: start; }
+@media (min-width: 64rem) { .split { grid-template-columns: minmax(0, 1fr) 24rem; } }
+.split h2 { font-size: .9375rem; margin: 0 0 .35rem; }
+.verdict-line { font-size: 1.0625rem; }
+.plain { margin: 0 0 1rem; padding: 0; list-style: none; font-size: .9375rem; }
+.plain li { margin: 0 0 .35rem; }
 .credits { margin: 0; padding: 0; list-style: none; max-width: 52rem; }
 .credits li { padding: .6rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; white-space: pre-line; }
 .credits small { display: block; white-space: normal; }
@@ -203,7 +228,7 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 .columns dd { margin: 0 0 .4rem 1rem; color: var(--soft); }
 .depth-1 { margin-left: 1.25rem; } .depth-2 { margin-left: 2.5rem; } .depth-3 { margin-left: 3.75rem; } .depth-4 { margin-left: 5rem; }
 .picture { float: right; max-width: 9rem; max-height: 9rem; margin: 0 0 .75rem 1.25rem; }
-.chart { max-width: 30rem; } .chart.large { max-width: 44rem; }
+.chart { max-width: 30rem; } .chart.prices { max-width: none; }
 .chart figcaption { font-weight: 400; font-size: .8125rem; color: var(--soft); margin-top: .35rem; }
 @media screen and (max-width: 44rem) {
   .wide { padding-inline: 1rem; }
@@ -213,7 +238,7 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 }
 @media print { .bar form, .bar nav, .filters, .pager, .tools { display: none; } }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: .5rem 2.5rem; align-items: start; }
-.legend .line-1, .legend .line-2, .legend .line-3, .legend .line-4, .legend .line-5, .legend .line-6, .legend .line-7, .legend .line-8 { --key: var(--own); }
+.legend [class^="line-"], .legend .own { --key: var(--own); }
 .find { margin: 0 0 .75rem; font-size: .9375rem; color: var(--soft); }
 .find input { margin-left: .4rem; padding: .4rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }
 .written article { padding-top: 2rem; scroll-margin-top: 1rem; border-top: 1px solid var(--line); margin-top: 2.5rem; }

@@ -182,6 +182,23 @@ describe('the pages of explore in a browser', () => {
     await page.waitForSelector('text=discarded when explore stops');
   });
 
+  it('tells all prices of the moment under the pointer, the lowest first', async () => {
+    const { page, go, trouble } = await open({ locale: 'de-DE' });
+    await go('/products/acme-r1?days=30');
+    const box = await page.locator('.plot .lines').boundingBox();
+    if (box === null) throw new TypeError('the chart is not shown');
+    const told = async (share: number) => {
+      await page.mouse.move(box.x + share * box.width, box.y + box.height / 2);
+      return page.locator('.tip div').allTextContents();
+    };
+    expect(await told(0.999)).toEqual(['Market80,00', 'Kiosk100,00', 'Museum110,00']);
+    expect(await told(0.95)).toEqual(['Kiosk100,00', 'Market105,00', 'Museum110,00']);
+    expect(await told(0.01)).toEqual(['not sold']);
+    await page.mouse.move(0, 0);
+    expect(await page.locator('.tip').isVisible()).toBe(false);
+    expect(trouble).toEqual([]);
+  });
+
   it('completes names in SQL, and runs it by keyboard', async () => {
     const { page, go } = await open();
     await go('/sql');

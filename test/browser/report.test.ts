@@ -107,7 +107,7 @@ describe('the report in a browser', () => {
     expect(await product.isVisible()).toBe(false);
     await tableOf(page, 'products').locator('tbody a').first().click();
     await expect.poll(() => product.isVisible()).toBe(true);
-    expect(await product.locator('svg .name').count()).toBe(3);
+    expect(await product.locator('.prices .legend li').count()).toBe(3);
     expect(trouble).toEqual([]);
   });
 

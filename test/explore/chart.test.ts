@@ -103,28 +103,54 @@ describe('a chart', () => {
 });
 
 describe('a drawing of price lines', () => {
-  const span = { from: at(0), to: at(9) };
-  const runs = [
-    { from: at(1), to: at(2), price: 11 },
-    { from: at(2), to: at(3), price: 10 },
-    { from: at(5), to: at(9), price: 12 },
+  const steps = [
+    { from: at(1), to: at(2), price: 11, text: '11.0000' },
+    { from: at(2), to: at(3), price: 10, text: '10.0000' },
+    { from: at(5), to: at(9), price: 12, text: '12.0000' },
   ];
+  const drawLines = (lines: { name: string; steps: typeof steps }[], own?: string) => {
+    const shown = lines.map((line) => ({ ...line, isAside: false }));
+    return drawPriceLines({ lines: shown, from: at(0), to: at(9), currency: 'EUR', own, label: HOSTILE }).text;
+  };
+  const between = (low: number, high: number) =>
+    [low, high].map((price) => ({ name: 'x', steps: [{ from: at(0), to: at(9), price, text: String(price) }] }));
+  const readTicks = (text: string) => {
+    const [, scale = ''] = /class="scale"[^>]*>(.*?)<\/div>/u.exec(text) ?? [];
+    return [...scale.matchAll(/<span>([\d.]+)/g)].map(([, tick]) => Number(tick));
+  };
 
-  it('steps from price to price, and breaks where an offer was not listed', () => {
-    const { text } = drawPriceLines([{ name: 'Alpha', runs }], span, 'x');
-    const [, line = ''] = /class="price" d="([^"]*)"/.exec(text) ?? [];
+  it('steps from price to price, and breaks where a shop had no offer', () => {
+    const [, line = ''] = /class="price line-1" d="([^"]*)"/.exec(drawLines([{ name: 'Alpha', steps }])) ?? [];
     expect(line.match(/M/g)).toHaveLength(2);
     expect(line.match(/V/g)).toHaveLength(1);
   });
 
-  it('writes the name of each shop at the end of its line, none over another, and nothing but text', () => {
-    const lines = Array.from({ length: 12 }, (_, k) => ({ name: k === 3 ? HOSTILE : `Shop ${k}`, runs }));
-    const { text } = drawPriceLines(lines, span, HOSTILE);
-    const heights = [...text.matchAll(/class="name" x="[^"]*" y="([\d.]+)"/g)].map(([, y]) => Number(y));
-    expect(heights).toHaveLength(8);
-    const sorted = [...heights].sort((a, b) => a - b);
-    for (const [k, y] of sorted.slice(1).entries()) expect(y - (sorted[k] ?? 0)).toBeGreaterThanOrEqual(14);
+  it('names eight shops with their prices, draws the others faintly, and writes names as nothing but text', () => {
+    const lines = Array.from({ length: 12 }, (_, k) => ({ name: k === 3 ? HOSTILE : `Shop ${k}`, steps }));
+    const text = drawLines(lines);
+    expect(text.match(/<li class="line-\d">/g)).toHaveLength(8);
+    expect(text).toContain('<li class="line-rest">4 more</li>');
+    expect(text.match(/class="price line-rest"/g)).toHaveLength(4);
+    expect(text).toContain('<bdi>Shop 0</bdi> <span class="money">12.00</span>');
     expect(text).not.toMatch(/<script|NaN|undefined|style=|\u202e/);
+  });
+
+  it('holds every price for the script, as exact text', () => {
+    const [, held = ''] = /data-prices="([^"]*)"/.exec(drawLines([{ name: HOSTILE, steps }], '99.5000')) ?? [];
+    const told = JSON.parse(held.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'));
+    expect(told.lines.map((line: { key: string }) => line.key)).toEqual(['line-1', 'own']);
+    expect(told.lines[0].steps.map(([, , price]: [number, number, string]) => price)).toEqual([
+      '11.00',
+      '10.00',
+      '12.00',
+    ]);
+  });
+
+  it('draws the reader’s own price across, within the scale', () => {
+    const text = drawLines([{ name: 'Alpha', steps }], '20');
+    expect(text).toMatch(/<path class="own" d="M0 [\d.]+H1000"/u);
+    expect(text).toContain('<li class="own">Your price <span class="money">20.00</span></li>');
+    expect(readTicks(text)[0]).toBeGreaterThanOrEqual(20);
   });
 
   it.each([
@@ -132,20 +158,16 @@ describe('a drawing of price lines', () => {
     [0.05, 0.07],
     [19.99, 1843],
   ])('has round prices below and above %d to %d', (low, high) => {
-    const both = [low, high].map((price) => ({ name: 'x', runs: [{ from: at(0), to: at(9), price }] }));
-    const { text } = drawPriceLines(both, span, 'x');
-    const ticks = [...text.matchAll(/text-anchor="end">([\d.]+)</g)].map(([, tick]) => Number(tick));
+    const ticks = readTicks(drawLines(between(low, high)));
     expect(ticks.length).toBeGreaterThanOrEqual(2);
-    expect(ticks[0]).toBeLessThanOrEqual(low);
-    expect(ticks.at(-1)).toBeGreaterThanOrEqual(high);
+    expect(ticks.at(-1)).toBeLessThanOrEqual(low);
+    expect(ticks[0]).toBeGreaterThanOrEqual(high);
   });
 
   it.each([
     [10, 20, 0],
     [10, 19, 10],
   ])('starts at zero where the highest price is twice the lowest: %d to %d', (low, high, first) => {
-    const both = [low, high].map((price) => ({ name: 'x', runs: [{ from: at(0), to: at(9), price }] }));
-    const [, tick] = /text-anchor="end">([\d.]+)</.exec(drawPriceLines(both, span, 'x').text) ?? [];
-    expect(Number(tick)).toBe(first);
+    expect(readTicks(drawLines(between(low, high))).at(-1)).toBe(first);
   });
 });

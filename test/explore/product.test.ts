@@ -14,7 +14,7 @@ beforeAll(async () => {
     ...{ quantity: ['pack'] },
   });
   story.at('01 00:00');
-  story.add({
+  const kiosk = story.add({
     ...COFFEE,
     siteId: 11n,
     price: 900,
@@ -27,10 +27,14 @@ beforeAll(async () => {
     attributes: { pack: '500 g', stock: 'InStock', shipping: 0 },
   });
   const market = story.add({ ...COFFEE, siteId: 33n, price: 800, attributes: { pack: '500 g' } });
+  const depot = story.add({ ...COFFEE, siteId: 44n, price: 700, attributes: { pack: '500 g', stock: 'InStock' } });
   const tea = { gtin: '4006381333948', currency: 'EUR', siteId: 11n };
   story.add({ ...tea, title: 'Tea, 2 boxes', price: 700 });
   story.add({ ...tea, title: 'Tea', price: 400 });
   story.add({ ...tea, siteId: 22n, title: 'Tea', price: 500 });
+  const cocoa = { gtin: '4006381333955', title: 'Cocoa' };
+  for (let n = 0; n < 3; n++) story.add({ ...cocoa, currency: 'EUR', siteId: 11n, price: 300 + n });
+  for (const siteId of [22n, 33n]) story.add({ ...cocoa, currency: 'PLN', siteId, price: 1_400 });
   await story.run();
   story.at('03 00:00');
   story.change(museum, { attributes: { stock: 'SoldOut', shipping: 0 } });
@@ -42,6 +46,10 @@ beforeAll(async () => {
   story.relist(market);
   story.at('15 00:00');
   story.change(market, { previousPrice: 800, price: 1200, title: 'Coffee, 500 g' });
+  story.at('18 00:00');
+  story.change(depot, { attributes: { pack: '500 g', stock: 'SoldOut' } });
+  story.at('19 00:00');
+  story.change(kiosk, { previousPrice: 900, price: 850 });
   story.at('21 00:00');
   story.add({ brand: 'Other', mpn: '1', siteId: 44n, price: 100 });
   await story.run();
@@ -60,46 +68,64 @@ test('offers say stock, delivered, regular and per-unit prices as the table of o
   const shown = [...table.matchAll(/<tr role="row"><th scope="row"[\s\S]*?<\/tr>/gu)].map(([row]) => {
     const read = (label: string) =>
       toText(new RegExp(`data-label="${label}"[^>]*>([\\s\\S]*?)</td>`, 'u').exec(row)?.[1] ?? '');
-    return ['Price', 'Stock', 'Delivered', 'Regular', 'Per unit', 'Unit'].map(read).join(' ');
+    return ['Price', 'Stock', 'Delivered', 'Announced as', 'Per unit', 'Unit'].map(read).join(' ');
   });
   const byHand = await story.read(`
     SELECT concat_ws(' ', price::DECIMAL(9, 2), coalesce(availability, '–'), coalesce(delivered_price::DECIMAL(9, 2)::VARCHAR, '–'),
-      coalesce(regular_price::DECIMAL(9, 2)::VARCHAR, '–'), unit_price::DECIMAL(9, 2), unit) AS line
+      coalesce('was ' || regular_price::DECIMAL(9, 2) || ' not honest', '–'), unit_price::DECIMAL(9, 2), unit) AS line
     FROM offers WHERE product_id = '4006381333931' ORDER BY price`);
   expect(shown).toEqual(byHand);
   expect(shown).toEqual([
-    '9.00 in stock 14.00 11.00 18.00 kg',
+    '7.00 out of stock – – 14.00 kg',
+    '8.50 in stock 13.50 was 11.00 not honest 17.00 kg',
     '10.00 in stock 10.00 – 20.00 kg',
     '12.00 – – – 24.00 kg',
   ]);
-  expect(toText(page)).toContain('Cheapest in stock: 9.00 EUR at Kiosk. Cheapest delivered: 10.00 EUR at Museum.');
 });
 
-test.each([
-  // The price of 8.00 stood until the 15th.
-  ['7', 'Today from 9.00 EUR at Kiosk: 25 % above the low on the way to the high of this period (8.00–12.00).'],
-  [
-    '30',
-    'Today from 9.00 EUR at Kiosk: 25 % above the low on the way to the high of this period (8.00–12.00). In the last 30 days it was 8.00 EUR at Market.',
-  ],
-])("today's lowest price has its place in %s days", async (days, sentence) => {
-  const [lowest, highest] = await story.read(`
-    WITH told AS (
-      SELECT observed_at AS from_at, lead(observed_at) OVER (PARTITION BY item_id ORDER BY observed_at) AS to_at, price, kind
-      FROM history WHERE item_id IN (SELECT item_id FROM items WHERE product_id = '4006381333931')
-    )
-    SELECT unnest([min(price), max(price)])::DECIMAL(9, 2) AS line FROM told
-    WHERE kind <> 'REMOVED' AND coalesce(to_at, 'infinity') > TIMESTAMPTZ '2026-11-21 00:00:00Z' - INTERVAL ${days} DAY`);
-  expect([lowest, highest]).toEqual(['8.00', '12.00']);
-  const text = toText(await explored.page(`${PATH}?days=${days}`));
-  expect(text).toContain(sentence);
-  expect(text.includes('In the last 30 days')).toBe(days === '30');
+test('the head quotes the lowest price in stock, with its shop, since when it stands and when it was seen', async () => {
+  const text = toText(await explored.page(PATH));
+  expect(text).toMatch(/Lowest in stock now8\.50 EUR Kiosk, since 19 Nov 2026, seen \d+ Nov 2026/u);
+  expect(text).toMatch(/Lowest delivered10\.00 EUR Museum, /u);
+});
+
+test('the best price has its lowest, average and highest, and no offer that is left out is quoted', async () => {
+  // Market asked 8.00 until the 5th, and from the 9th to the 15th; Kiosk 9.00 between and after, and 8.50 since the 19th.
+  // Depot asked 7.00 all the time, but has none in stock now.
+  const mean = ((8 * 10 + 9 * 8 + 8.5 * 2) / 20).toFixed(2);
+  const page = await explored.page(PATH);
+  const rows = [
+    ...(/<table class="ranges">([\s\S]*?)<\/table>/u.exec(page)?.[1] ?? '').matchAll(/<tr>([\s\S]*?)<\/tr>/gu),
+  ];
+  const cells = rows.map(([, row = '']) =>
+    [...row.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/gu)].map(([, cell = '']) => toText(cell)),
+  );
+  expect(cells.slice(1)).toEqual(
+    ['30 days 20 days known', '90 days 20 days known', 'all time 20 days known'].map((span) => [
+      ...[span, '8.00', mean, '9.00', '+6.3\u00a0%'],
+    ]),
+  );
+  expect(toText(page)).toContain(
+    'Now 8.50 EUR is 0.50 EUR (6.3\u00a0%) above the 90-day low of 8.00 EUR at Market, until 15 Nov 2026.',
+  );
+});
+
+test('a reduction is judged on the page by what the shop asked before', async () => {
+  expect(toText(await explored.page(PATH))).toContain(
+    'Kiosk says “was 11.00, now 8.50 EUR”. Not honest: it asked 9.00 within the 30 days before the reduction.',
+  );
+});
+
+test('the market of most shops comes first', async () => {
+  const text = toText(await explored.page('/products/4006381333955'));
+  expect(text).toContain('2 offers in PLN');
+  expect(text).toContain('also in EUR');
 });
 
 /** The days of November at which a path of the chart begins and ends. */
 function readDays(path: string): [number, number][] {
-  const [first, last, left, right] = [1, 21, 48, 328];
-  const toDay = (x: string) => Math.round((first + ((Number(x) - left) / (right - left)) * (last - first)) * 10) / 10;
+  const [first, last, width] = [1, 21, 1000];
+  const toDay = (x: string) => Math.round((first + (Number(x) / width) * (last - first)) * 10) / 10;
   return path
     .split('M')
     .filter((part) => part !== '')
@@ -109,29 +135,37 @@ function readDays(path: string): [number, number][] {
     });
 }
 
-test('the chart breaks where a shop did not list it, and is dashed while it had none', async () => {
+test('the chart has a line for each shop, which breaks while it did not list the product or had none', async () => {
   const page = await explored.page(`${PATH}?days=all`);
-  const lines = [...page.matchAll(/<g class="line-\d+">([\s\S]*?)<\/g>/gu)].map(([, line = '']) => ({
-    name: toText(/class="name"[^>]*>([^<]*)/u.exec(line)?.[1] ?? ''),
-    price: readDays(/class="price" d="([^"]*)"/u.exec(line)?.[1] ?? ''),
-    out: readDays(/class="out" d="([^"]*)"/u.exec(line)?.[1] ?? ''),
-  }));
+  const names = [...page.matchAll(/<li class="(line-\d)[^"]*"><bdi>([^<]*)/gu)].map(([, key, name]) => [key, name]);
+  const lines = Object.fromEntries(
+    names.map(([key, name]) => {
+      const [, path = ''] = new RegExp(`class="price ${key}[^"]*" d="([^"]*)"`, 'u').exec(page) ?? [];
+      return [name, readDays(path)];
+    }),
+  );
   const near = (days: [number, number][]) => days.map((pair) => pair.map((day) => expect.closeTo(day, 0)));
-  expect(lines).toEqual([
-    { name: 'Kiosk', price: near([[1, 21]]), out: [] },
-    { name: 'Museum', price: near([[1, 21]]), out: near([[3, 6]]) },
-    { name: 'Market', price: near([[1, 5], [9, 21]]), out: [] }, // biome-ignore format: a line each
-  ]);
-  expect(page).toContain('and is dashed while it had none in stock');
+  expect(lines).toEqual({
+    Kiosk: near([[1, 21]]),
+    Museum: near([
+      [1, 3],
+      [6, 21],
+    ]),
+    Market: near([
+      [1, 5],
+      [9, 21],
+    ]),
+    Depot: near([[1, 18]]), // biome-ignore format: a line each
+  });
+  expect(page).toContain('A line breaks while a shop did not list the product or had none in stock');
   const outs = await explored.page('/analyses/stock_outs.csv?product=4006381333931');
   expect(outs).toMatch(/^\d+,22,Museum,2026-11-03T00:00:\d\S*Z,2026-11-06T00:00:\d\S*Z,true,/mu);
-  expect(outs.trimEnd().split('\r\n')).toHaveLength(2);
 });
 
-test('offers of one shop have numbers in the chart, the cheapest first', async () => {
+test('a shop with several listings has one line, its lowest price', async () => {
   const page = await explored.page('/products/4006381333948?days=all');
-  const names = [...page.matchAll(/class="name"[^>]*>([^<]*)/gu)].map(([, name]) => name);
-  expect(names).toEqual(['Kiosk 1', 'Museum', 'Kiosk 2']);
+  const names = [...page.matchAll(/<li class="line-\d"><bdi>([^<]*)<\/bdi> <span class="money">([^<]*)/gu)];
+  expect(names.map(([, name, price]) => `${name} ${price}`)).toEqual(['Kiosk 4.00', 'Museum 5.00']);
 });
 
 test('changes are told in words, and a change that is only a price tells no other values', async () => {

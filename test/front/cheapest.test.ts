@@ -90,7 +90,8 @@ test('watch compares with both', async () => {
 test('the report names both beside the offers', async () => {
   await ask('report', '--output', path.join(folder, 'report.html'), '--product', GTIN);
   const page = (await readFile(path.join(folder, 'report.html'), 'utf8')).replace(/<[^>]*>/g, '');
-  expect(page).toContain('Cheapest in stock: 101.00 EUR at Market.');
-  expect(page).toContain('Cheapest delivered: 101.00 EUR at Museum.');
+  expect(page).toMatch(/Lowest in stock now101\.00 EUR Market,/u);
+  expect(page).toMatch(/Lowest, on order100\.00 EUR Museum,/u);
+  expect(page).toMatch(/Lowest delivered101\.00 EUR Museum,/u);
   expect(page).toContain('on order');
 });

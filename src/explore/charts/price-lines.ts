@@ -1,112 +1,111 @@
-import { type Html, html } from '../../formats/html.js';
-import { shortenNames } from '../format.js';
+import { type Content, type Html, html } from '../../formats/html.js';
+import { cutText, foreign, formatDay, formatMoney } from '../format.js';
 
-/** Prices of an offer by runs of days. Between two runs it was not listed. */
-interface PriceLine {
+/** What one shop asked over time. Between two steps it did not sell the product, or had none in stock. */
+export interface PriceLine {
   name: string;
-  runs: { from: Date; to: Date; price: number }[];
-  /** Stretches of time without stock. */
-  outs?: readonly { from: Date; to: Date }[];
+  /** In the order of time; none is later than the chart's end. */
+  steps: readonly PriceStep[];
+  /** The shop has no offer that counts today. */
+  isAside: boolean;
 }
 
-/** More lines than these can't be told apart. */
-export const MOST_LINES = 8;
+export interface PriceStep {
+  from: Date;
+  to: Date;
+  price: number;
+  /** Exact. */
+  text: string;
+}
 
-const WIDTH = 460;
-const LEFT = 48;
-const RIGHT = 132;
-const TOP = 10;
-const PLOT = 190;
-const BOTTOM = 22;
-const NAME_STEP = 15;
-const LONGEST_NAME = 17;
-const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short' });
+export interface PriceChart {
+  lines: readonly PriceLine[];
+  from: Date;
+  to: Date;
+  currency: string;
+  /** The reader's own price, exact. */
+  own?: string | undefined;
+  /** A screen reader says it in place of the picture. */
+  label: string;
+}
+
+/** More lines than these can't be told apart by colour; the others are faint. */
+const MOST_COLOURED = 8;
+const MOST_DRAWN = 40;
+
+/** The size of the drawing, which the page stretches. */
+const WIDTH = 1000;
+const HEIGHT = 400;
+const LONGEST_NAME = 40;
 
 /**
- * Draws the prices of one product's offers over time as steps, each line with the shop's name at its end. It does
- * without Vega, because a report has many of these. At least one line has a run.
+ * Draws prices over time as steps, a line a shop, with the names below. Text keeps its size, because only the area of the
+ * lines is stretched to the page. The page's script reads `data-prices` to show all prices of a moment. At least one line
+ * has a step.
  */
-export function drawPriceLines(lines: readonly PriceLine[], span: { from: Date; to: Date }, label: string): Html {
-  const drawn = lines.filter(({ runs }) => runs.length > 0).slice(0, MOST_LINES);
-  const prices = drawn.flatMap(({ runs }) => runs.map(({ price }) => price));
-  const ticks = chooseTicks(Math.min(...prices), Math.max(...prices));
+export function drawPriceLines({ lines, from, to, currency, own, label }: PriceChart): Html {
+  const drawn = lines
+    .map((line) => ({ ...line, steps: cutSteps(line.steps, from) }))
+    .filter(({ steps }) => steps.length > 0)
+    .slice(0, MOST_DRAWN);
+  const prices = drawn.flatMap(({ steps }) => steps.map(({ price }) => price));
+  const all = own === undefined ? prices : [...prices, Number(own)];
+  const ticks = chooseTicks(Math.min(...all), Math.max(...all));
   const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
-  const x = (at: Date) =>
-    round(
-      LEFT +
-        ((at.getTime() - span.from.getTime()) / (span.to.getTime() - span.from.getTime())) * (WIDTH - LEFT - RIGHT),
-    );
-  const y = (price: number) => round(TOP + PLOT - ((price - low) / (high - low)) * PLOT);
-  const labels = shortenNames(
-    drawn.map(({ name }) => name),
-    LONGEST_NAME,
-  );
-  const names = placeNames(drawn.map(({ runs }) => y(runs.at(-1)?.price ?? low)));
-  const height = Math.max(TOP + PLOT + BOTTOM, ...names.map((at) => at + 8));
+  const x = (at: Date) => round((WIDTH * (at.getTime() - from.getTime())) / (to.getTime() - from.getTime()));
+  const y = (price: number) => round((HEIGHT * (high - price)) / (high - low));
   const decimals = high - low >= 20 ? 0 : 2;
-  return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${WIDTH} ${height}" class="lines">
-<g class="role-axis-grid">${ticks.map((tick) => html`<path d="M${LEFT} ${y(tick)}H${WIDTH - RIGHT}" stroke="var(--line)"/>`)}</g>
-${ticks.map((tick) => html`<text x="${LEFT - 8}" y="${y(tick) + 4}" text-anchor="end">${tick.toFixed(decimals)}</text>`)}
-${[span.from, new Date((span.from.getTime() + span.to.getTime()) / 2), span.to].map(
-  (at, k) =>
-    html`<text x="${x(at)}" y="${TOP + PLOT + 18}" text-anchor="${['start', 'middle', 'end'][k]}">${DAY.format(k === 2 ? new Date(at.getTime() - 1) : at)}</text>`,
-)}
-${drawn.map(({ runs, outs = [] }, k) => {
-  const end = runs.at(-1);
-  const [endX, endY] = end === undefined ? [0, 0] : [x(end.to), y(end.price)];
-  return html`<g class="line-${k + 1}"><path class="price" d="${drawSteps(runs, x, y)}"/>${outs.length === 0 ? '' : html`<path class="out" d="${drawOuts(runs, outs, x, y)}"/>`}
-<path class="lead" d="M${endX} ${endY}L${WIDTH - RIGHT + 10} ${names[k]}"/><text class="name" x="${WIDTH - RIGHT + 14}" y="${(names[k] ?? 0) + 4}">${labels[k]}</text></g>\n`;
-})}</svg>`;
+  const classOf = (k: number) => (k < MOST_COLOURED ? `line-${k + 1}` : 'line-rest');
+  // The cheapest shop's line lies over the others.
+  const paths = drawn.map(
+    ({ steps, isAside }, k) =>
+      html`<path class="price ${classOf(k)}${isAside ? ' aside' : ''}" d="${drawSteps(steps, x, y)}"/>`,
+  );
+  const middle = new Date((from.getTime() + to.getTime()) / 2);
+  const days = [from, middle, new Date(to.getTime() - 1)];
+  return html`<div class="plot" data-prices="${describeLines(drawn, { from, to, currency, own })}">
+<div class="scale" aria-hidden="true">${ticks.toReversed().map((tick) => html`<span>${tick.toFixed(decimals)}</span>`)}</div>
+<svg role="img" aria-label="${label}" class="lines" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none">
+<g class="role-axis-grid">${ticks.map((tick) => html`<path d="M0 ${y(tick)}H${WIDTH}" stroke="var(--line)"/>`)}</g>
+${own === undefined ? '' : html`<path class="own" d="M0 ${y(Number(own))}H${WIDTH}"/>`}${paths.toReversed()}<rect class="hit" width="${WIDTH}" height="${HEIGHT}"/></svg>
+<div class="days" aria-hidden="true">${days.map((day) => html`<span>${formatDay(day)}</span>`)}</div></div>
+<ul class="legend">${drawn.slice(0, MOST_COLOURED).map((line, k) => renderKey(line, classOf(k), to))}${drawn.length > MOST_COLOURED ? html`<li class="line-rest">${drawn.length - MOST_COLOURED} more</li>\n` : ''}${own === undefined ? '' : html`<li class="own">Your price <span class="money">${formatMoney(own)}</span></li>\n`}</ul>`;
 }
 
-function drawSteps(runs: PriceLine['runs'], x: (at: Date) => number, y: (price: number) => number): string {
-  return runs
+/** The name, and the price at the end of the chart. */
+function renderKey({ name, steps, isAside }: PriceLine, key: string, to: Date): Content {
+  const last = steps.at(-1);
+  const price =
+    last?.to.getTime() === to.getTime() ? html` <span class="money">${formatMoney(last.text)}</span>` : ' – not now';
+  return html`<li class="${key}${isAside ? ' aside' : ''}">${foreign(name, LONGEST_NAME)}${price}</li>\n`;
+}
+
+/** Steps that last into the chart, from its beginning. */
+const cutSteps = (steps: readonly PriceStep[], from: Date): PriceStep[] =>
+  steps.filter(({ to }) => to > from).map((step) => (step.from < from ? { ...step, from } : step));
+
+/** What the script reads: names, classes and steps, in milliseconds and exact prices. */
+function describeLines(
+  drawn: readonly PriceLine[],
+  { from, to, currency, own }: Pick<PriceChart, 'from' | 'to' | 'currency' | 'own'>,
+): string {
+  const lines = drawn.map(({ name, steps }, k) => ({
+    name: cutText(name, LONGEST_NAME),
+    key: k < MOST_COLOURED ? `line-${k + 1}` : 'line-rest',
+    steps: steps.map((step) => [step.from.getTime(), step.to.getTime(), formatMoney(step.text)]),
+  }));
+  const whole = [from.getTime(), to.getTime()];
+  const mine = own === undefined ? [] : [{ name: 'Your price', key: 'own', steps: [[...whole, formatMoney(own)]] }];
+  return JSON.stringify({ from: whole[0], to: whole[1], currency, lines: [...lines, ...mine] });
+}
+
+function drawSteps(steps: readonly PriceStep[], x: (at: Date) => number, y: (price: number) => number): string {
+  return steps
     .map(({ from, to, price }, k) => {
-      const follows = runs[k - 1]?.to.getTime() === from.getTime();
+      const follows = steps[k - 1]?.to.getTime() === from.getTime();
       return `${follows ? `V${y(price)}` : `M${x(from)} ${y(price)}`}H${x(to)}`;
     })
     .join('');
-}
-
-/** The parts of the prices at which the shop had no stock. */
-function drawOuts(
-  runs: PriceLine['runs'],
-  outs: NonNullable<PriceLine['outs']>,
-  x: (at: Date) => number,
-  y: (price: number) => number,
-): string {
-  const parts = outs.flatMap((out) =>
-    runs.map(({ from, to, price }) => ({
-      price,
-      from: latest(from, out.from),
-      to: earliest(to, out.to),
-    })),
-  );
-  return parts
-    .filter(({ from, to }) => from < to)
-    .map(({ from, to, price }) => `M${x(from)} ${y(price)}H${x(to)}`)
-    .join('');
-}
-
-const latest = (a: Date, b: Date) => (a.getTime() > b.getTime() ? a : b);
-const earliest = (a: Date, b: Date) => (a.getTime() < b.getTime() ? a : b);
-
-/** Places names as near to their lines as they can be without overlapping. */
-function placeNames(wanted: readonly number[]): number[] {
-  const order = wanted.map((_, k) => k).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
-  const placed = [...wanted];
-  let free = TOP;
-  for (const k of order) {
-    placed[k] = Math.max(wanted[k] ?? 0, free);
-    free = (placed[k] ?? 0) + NAME_STEP;
-  }
-  // Names that ran over the bottom move up again, the lowest first.
-  let below = TOP + PLOT + NAME_STEP / 2;
-  for (const k of order.reverse()) {
-    placed[k] = Math.max(TOP, Math.min(placed[k] ?? 0, below));
-    below = (placed[k] ?? 0) - NAME_STEP;
-  }
-  return placed.map(round);
 }
 
 /**

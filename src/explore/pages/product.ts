@@ -1,55 +1,61 @@
 import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { countOf } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
-import { productPath, showAmount } from '../cells.js';
+import { productPath } from '../cells.js';
 import { showChangedValues } from '../changed-values.js';
-import { foreign, formatPercent, money } from '../format.js';
-import { changeAddress, type Page, type PageRequest, renderFigures, renderSection } from '../page.js';
+import { foreign, formatPercent } from '../format.js';
+import { changeAddress, type Page, type PageRequest, renderSection } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
-import { type ReadValue, readAll, readRow, toNumber, toText } from '../values.js';
-import { renderPrices } from './prices-over-time.js';
+import { type ReadValue, readAll, toNumber, toText } from '../values.js';
+import { renderPastFigures, renderPriceChart } from './prices-over-time.js';
+import { renderDecision } from './product-decision.js';
 
 const MOST_OFFERS = 500;
-const MOST_CHANGES = 100;
+const MOST_CHANGES = 50;
+const MOST_REDUCTIONS = 50;
 
-/** One product in one currency: offers, prices over time, changes. Undefined if the lake does not have it. */
+/** One product in one currency: the best price and its place in the past, offers, changes. Undefined if the lake does not have it. */
 export async function productPage(product: string, request: PageRequest): Promise<Page | undefined> {
   const { search, ask } = request;
   const path = `/products/${encodeURIComponent(product)}`;
-  const cards = await ask({
-    analysis: 'find_products',
-    set: { product },
-    order: { by: 'offers', isDescending: true },
-    limit: 50,
-  });
-  if (cards.rows.length === 0) return undefined;
-  const read = readRow(
-    cards,
-    cards.rows.find((row) => String(readRow(cards, row)('currency')) === search.get('currency')) ?? cards.rows[0],
-  );
-  const currency = String(read('currency'));
+  const cards = await ask({ analysis: 'find_products', set: { product }, limit: 50 });
+  const markets = listMarkets(cards);
+  const card = markets.find((read) => String(read('currency')) === search.get('currency')) ?? markets[0];
+  if (card === undefined) return undefined;
+  const currency = String(card('currency'));
   const set = { product, currency };
   const offers: Question = { analysis: 'offers', set, limit: MOST_OFFERS };
   const changes: Question = { analysis: 'product_changes', set: { product }, limit: MOST_CHANGES };
-  const [offered, changed] = await Promise.all([ask(offers), ask(changes)]);
+  const [offered, changed, best, reduced, own] = await Promise.all([
+    ask(offers),
+    ask(changes),
+    ask({ analysis: 'best_prices', set, limit: 3 }),
+    ask({ analysis: 'reductions', set: { ...set, top: String(MOST_REDUCTIONS) }, limit: MOST_REDUCTIONS }),
+    findOwnPrice(product, currency, request),
+  ]);
+  const reductions = readAll(reduced);
   const hasStock = readAll(offered).some((offer) => offer('availability') !== null);
+  const shown = { path, product, currency, hasStock, own };
+  const decision = { card, currency, offers: readAll(offered), best: readAll(best), reductions, own };
+  const { figures, ranges } = renderDecision(decision);
   const picture = await choosePicture(product, request);
-  const others = cards.rows.map((row) => String(readRow(cards, row)('currency'))).filter((one) => one !== currency);
-  const title = read('title');
+  const others = markets.map((read) => String(read('currency'))).filter((one) => one !== currency);
+  const title = card('title');
   return {
     title: title === null ? product : String(title),
     address: productPath(product, currency),
     note:
-      typeof read('spread_pct') === 'number' ? `${currency} · ${formatPercent(Number(read('spread_pct')))}` : currency,
-    body: html`${picture === undefined ? '' : html`<img class="picture" src="${picture}" alt="" loading="lazy" referrerpolicy="no-referrer">`}<p class="about">${[read('brand'), read('category_path')].map((part) => (part === null ? '' : html`${foreign(String(part))} · `))}${foreign(product)}${
+      typeof card('spread_pct') === 'number' ? `${currency} · ${formatPercent(Number(card('spread_pct')))}` : currency,
+    body: html`${picture === undefined ? '' : html`<img class="picture" src="${picture}" alt="" loading="lazy" referrerpolicy="no-referrer">`}<p class="about">${[card('brand'), card('category_path')].map((part) => (part === null ? '' : html`${foreign(String(part))} · `))}${foreign(product)}${
       others.length === 0
         ? ''
         : html` · also in ${others.map((one) => html`<a href="${changeAddress(path, search, { currency: one })}">${one}</a> `)}`
     }</p>
-${renderHead(read, currency)}
-${renderSection('Offers', html`${describeBest(offered, currency)}${renderOffers(offered, offers, currency)}`)}
-${await renderPrices({ path, product, currency, hasStock }, request)}
+${figures}
+<div class="split">${await renderPriceChart(shown, request)}
+<div>${ranges}</div></div>
+${renderSection('Offers', html`${renderOffers(offered, offers, currency, reductions)}${await renderPastFigures(shown, request)}`)}
 ${renderSection(
   'Changes',
   renderAnswer(changed, changes, {
@@ -58,17 +64,35 @@ ${renderSection(
       { name: 'observed_at', label: 'When' },
       'shop',
       'kind',
-      'previous_price',
+      { name: 'previous_price', label: 'Before' },
       'price',
       'currency',
       { name: 'changes', label: 'Other values', show: (value) => showChangedValues(String(value ?? '{}')) },
-      'item_id',
-      { name: 'change_id', label: 'Change' },
     ],
     empty: 'No known changes.',
   }),
 )}`,
   };
+}
+
+/** The currencies in which it is sold, the market of most shops first. */
+function listMarkets(cards: Answer): ReadValue[] {
+  const count = (read: ReadValue, name: string) => toNumber(read(name)) ?? 0;
+  return readAll(cards).sort(
+    (a, b) => count(b, 'shops') - count(a, 'shops') || count(b, 'offers') - count(a, 'offers'),
+  );
+}
+
+/** The price of the reader's own list, exact. */
+async function findOwnPrice(
+  product: string,
+  currency: string,
+  { snapshot, ask }: PageRequest,
+): Promise<string | undefined> {
+  if (snapshot.list?.isMade !== true) return undefined;
+  const lines = await ask({ analysis: 'watched_lines', set: { product }, limit: 20 });
+  const line = readAll(lines).find((read) => read('currency') === currency);
+  return toText(line?.('price') ?? null);
 }
 
 /** The picture that most listings have, of the hosts that the reader allows. */
@@ -79,60 +103,23 @@ async function choosePicture(product: string, { ask, pictures }: PageRequest): P
   return addresses.find((address) => URL.canParse(address) && pictures.has(new URL(address).host));
 }
 
-function renderHead(read: ReadValue, currency: string): Html {
-  const amount = (name: string): Content => {
-    const value = read(name);
-    return value instanceof DuckDBDecimalValue ? money(showAmount(name, value), currency) : '–';
-  };
-  const spread = read('spread_pct');
-  const leftOut = read('left_out');
-  return renderFigures([
-    { name: 'Cheapest', value: amount('min_price'), note: foreign(text(read('cheapest_shop'))) },
-    { name: 'Median', value: amount('median_price') },
-    { name: 'Most expensive', value: amount('max_price') },
-    {
-      name: 'Spread',
-      value: typeof spread === 'number' ? formatPercent(spread) : '–',
-      note: foreign(text(read('grade_reason'))?.replaceAll('_', ' ') ?? null, 120),
-    },
-    { name: 'Grade', value: text(read('grade')) ?? '–' },
-    {
-      name: 'Shops',
-      value: String(read('shops')),
-      note: typeof leftOut === 'bigint' && leftOut > 0n ? `${countOf(leftOut, 'offer')} left out` : '',
-    },
-  ]);
-}
-
-const text = (value: DuckDBValue): string | null => (typeof value === 'string' ? value : null);
-
-/** The cheapest offer that a shop says it has, and the cheapest with its delivery. */
-function describeBest(answer: Answer, currency: string): Content {
-  const counted = readAll(answer).filter((read) => read('is_counted') === true);
-  const tell = (what: string, name: string, read: ReadValue | undefined): Content => {
-    const amount = read?.(name);
-    if (!(amount instanceof DuckDBDecimalValue)) return '';
-    return html`${what}: <strong>${money(amount.toString(), currency)}</strong> at ${foreign(text(read?.('shop') ?? null), 60)}. `;
-  };
-  const [inStock] = counted.filter((read) => read('availability') === 'in stock');
-  const [delivered] = counted
-    .filter((read) => toNumber(read('delivered_price')) !== undefined)
-    .sort((a, b) => (toNumber(a('delivered_price')) ?? 0) - (toNumber(b('delivered_price')) ?? 0));
-  if (inStock === undefined && delivered === undefined) return '';
-  return html`<p>${tell('Cheapest in stock', 'price', inStock)}${tell('Cheapest delivered', 'delivered_price', delivered)}</p>`;
-}
-
-const renderOffers = (answer: Answer, question: Question, currency: string): Html =>
-  renderAnswer(answer, question, {
-    caption: `${countOf(answer.rows.length, 'offer')} in ${currency}, the cheapest first`,
+/** An offer with its announced reduction, as the shop shows it, and what its own past says about that. */
+function renderOffers(answer: Answer, question: Question, currency: string, reductions: readonly ReadValue[]): Html {
+  const verdicts = new Map(reductions.map((read) => [read('item_id'), String(read('verdict'))]));
+  const left = readAll(answer).filter((read) => read('is_counted') !== true).length;
+  return renderAnswer(answer, question, {
+    caption: `${countOf(answer.rows.length, 'offer')} in ${currency}, the cheapest first${left === 0 ? '' : `; ${left} left out of all figures, each for the reason given`}`,
     columns: [
       'shop',
       'price',
-      { name: 'is_counted', label: 'Counts' },
-      { name: 'reason', label: 'Remark' },
-      { name: 'availability', label: 'Stock' },
       { name: 'delivered_price', label: 'Delivered' },
-      { name: 'regular_price', label: 'Regular' },
+      { name: 'availability', label: 'Stock' },
+      {
+        name: 'regular_price',
+        label: 'Announced as',
+        show: (regular, read) => showReduction(regular, read('price') ?? null, verdicts.get(read('item_id') ?? null)),
+      },
+      { name: 'reason', label: 'Left out because', show: (reason) => showReason(reason) },
       { name: 'unit_price', label: 'Per unit' },
       'unit',
       { name: 'previous_price', label: 'Before' },
@@ -142,3 +129,18 @@ const renderOffers = (answer: Answer, question: Question, currency: string): Htm
     ],
     empty: 'No shop lists it now.',
   });
+}
+
+/** A regular price that is not above the price announces nothing. */
+function showReduction(regular: DuckDBValue, price: DuckDBValue, verdict: string | undefined): Content {
+  const [was, now] = [regular, price].map(toNumber);
+  if (!(regular instanceof DuckDBDecimalValue) || was === undefined || now === undefined || was <= now) return NONE;
+  return html`<span class="money">was ${trimCents(regular.toString())}</span>${verdict === undefined ? '' : html` <small class="${verdict === 'not honest' ? 'bad' : ''}">${verdict}</small>`}`;
+}
+
+const NONE = html`<span class="none">–</span>`;
+
+const showReason = (reason: DuckDBValue): Content => (reason === null ? NONE : foreign(trimCents(String(reason)), 240));
+
+/** Amounts have four decimals in the lake. */
+const trimCents = (text: string) => text.replaceAll(/(\d\.\d\d)00\b/gu, '$1');
