@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { readSet } from './pages/analyses.js';
+import { readSet } from './pages/analysis.js';
 import { bindAnalysis, withVariables } from './question.js';
 import type { Snapshot } from './snapshot.js';
 import type { DownloadFormat } from './table.js';

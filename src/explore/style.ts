@@ -141,6 +141,10 @@ small.attention { color: var(--warn); }
 @media (min-width: 64rem) { .split { grid-template-columns: minmax(0, 1fr) 24rem; } }
 .split h2 { font-size: .9375rem; margin: 0 0 .35rem; }
 .verdict-line { font-size: 1.0625rem; }
+.groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
+.more { flex-basis: 100%; margin: 0; }
+.settings { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .75rem 1.5rem; padding: .5rem 0; }
+.settings small { display: block; margin-top: .15rem; }
 .plain { margin: 0 0 1rem; padding: 0; list-style: none; font-size: .9375rem; }
 .plain li { margin: 0 0 .35rem; }
 .credits { margin: 0; padding: 0; list-style: none; max-width: 52rem; }
@@ -209,6 +213,7 @@ thead th[aria-sort="descending"] a::after { content: " \\2193"; content: " \\219
 .tools a { color: var(--soft); }
 .filters { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .9rem; margin: 0 0 1.25rem; font-size: .9375rem; }
 .filters label { display: inline-flex; align-items: center; gap: .4rem; color: var(--soft); min-width: 0; }
+.filters select { max-width: 16rem; min-width: 0; }
 .filters input { width: 8.5rem; } .filters input[name="q"] { width: 14rem; }
 .filters input[name^="min_"], .filters input[name^="max_"], .filters input[name="suggest_minus"] { width: 5rem; }
 .filters input, .filters select, .sql textarea { padding: .4rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }

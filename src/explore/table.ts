@@ -19,6 +19,8 @@ export interface TableView {
   caption: Content;
   /** Without it, all columns with a value. A column that the answer lacks is left out. */
   columns?: readonly (string | ShownColumn)[];
+  /** Names the columns that are left out because no row has a value. */
+  namesEmpty?: boolean;
   /** The address of the page in another order; without it, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
   /** Follows the table if there are more rows; without it, a sentence that says so. */
@@ -31,7 +33,7 @@ export interface TableView {
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
   return html`${renderTable(answer, view, question)}
-${view.columns === undefined ? nameEmpty(answer) : ''}${answer.hasMore ? (view.more ?? renderMore(answer)) : ''}${renderTools(question)}`;
+${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.more ?? renderMore(answer)) : ''}${renderTools(question)}`;
 }
 
 const renderMore = ({ rows }: Answer): Html =>

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAnalyses } from '../../src/analyze/analysis.js';
+import { ANALYSIS_GROUPS, UNLISTED_ANALYSES } from '../../src/analyze/analysis-groups.js';
 import { Database } from '../../src/sql/connection.js';
 import { copyMarket, type Explored, explore, type StoryLake } from './explored.js';
 
@@ -56,7 +58,7 @@ test('Today says what moved since the run before, and each number leads to its l
     ['Rádio Nôtre 7', 'Market', '105.00', '80.00', 'EUR', '-23.8\u00a0%'],
   ]);
   const [, list = ''] = /<dt>Falls<\/dt><dd><a href="([^"]*)">1<\/a>/u.exec(page) ?? [];
-  expect(readTable(await explored.page(list.replaceAll('&amp;', '&')), /Rows of movers/u)).toHaveLength(1);
+  expect(readTable(await explored.page(list.replaceAll('&amp;', '&')), /Rows of Prices that moved/u)).toHaveLength(1);
   expect(page).toContain('<dt>Rises</dt><dd>0</dd>');
 });
 
@@ -204,13 +206,13 @@ test('the price list has its page: position, suggestions, who is below', async (
 test('an analysis has a form of its variables, its rows and its SQL', async () => {
   const page = await explored.page('/analyses/find_products?q=radio&currency=EUR');
   expect(page).toContain('<input name="min_shops"');
-  expect(readTable(page, /Rows of find_products/u)).toHaveLength(1);
+  expect(readTable(page, /Rows of Find products/u)).toHaveLength(1);
   expect(page).toContain('SET VARIABLE q = &#39;radio&#39;;');
   expect(page).toContain('pricelake query --analysis find_products --set q=radio --set currency=EUR');
 });
 
 test.each([
-  ['assortment_gaps', 200, 'This analysis has no rows without some of its variables: fill in the form.'],
+  ['assortment_gaps', 200, 'This analysis has no rows without some of its settings: fill in the form.'],
   ['law_of_one_price', 200, 'This analysis needs exchange rates, which pages'],
   ['weighted_index', 200, 'This analysis needs weights, which pages'],
   ['find_products?min_shops=many', 400, 'role="alert"'],
@@ -219,8 +221,32 @@ test.each([
   expect(answer.status).toBe(status);
   const page = await answer.text();
   expect(page).toContain(text);
-  expect(page).toContain('<details open><summary>Variables</summary>');
+  expect(page).toContain('<form id="filters"');
   expect(page).toContain('<pre id="sql"');
+});
+
+test('analyses stand in groups under titles in words, with few settings open, and names in place of ids', async () => {
+  const menu = await explored.page('/analyses');
+  expect(menu).toMatch(
+    /<h2>What moved\?<\/h2>\s*<ul class="plain"><li><a href="\/analyses\/movers">Prices that moved<\/a>/u,
+  );
+  for (const plumbing of UNLISTED_ANALYSES) expect(menu).not.toContain(`/analyses/${plumbing}"`);
+  const page = await explored.page('/analyses/movers?since_run=1');
+  expect(page).toContain('<h1><bdi>Prices that moved</bdi></h1>');
+  const [form = ''] = /<form id="filters"[\s\S]*?<\/form>/u.exec(page) ?? [];
+  const [open = '', folded = ''] = form.split('<details class="more" open>');
+  expect([...open.matchAll(/ name="(\w+)"/gu)].map(([, name]) => name)).toEqual([
+    ...['product', 'category', 'currency', 'site_id', 'kind'],
+  ]);
+  expect(folded).toContain('name="since_run"');
+  expect(open).toMatch(/<label>Shop <select name="site_id">[\s\S]*<option value="33">Market<\/option>/u);
+  expect(readTable(page, /Rows of/u).map((row) => row.slice(0, 2))).toEqual([['Rádio Nôtre 7', 'Market']]);
+  expect(page).not.toMatch(/data-name="(?:item_id|site_id|product_id)"/u);
+});
+
+test('every analysis has a place in the menu, or is left out on purpose, and none has two', () => {
+  const placed = [...ANALYSIS_GROUPS.flatMap(({ titles }) => Object.keys(titles)), ...UNLISTED_ANALYSES];
+  expect(placed.sort()).toEqual(listAnalyses());
 });
 
 test('variables of one page are not those of the next', async () => {
@@ -331,8 +357,8 @@ test('the own shop is no competitor on any part of its page', async () => {
 
 test('suspect prices of the past are shown to those who ask for them', async () => {
   const read = async (set: string) =>
-    readTable(await explored.page(`/analyses/product_spells?product=jump-j1${set}`), /Rows of product_spells/u);
-  const isSuspect = (rows: string[][]) => rows.map((row) => row[10]);
+    readTable(await explored.page(`/analyses/product_spells?product=jump-j1${set}`), /Rows of Product spells/u);
+  const isSuspect = (rows: string[][]) => rows.map((row) => row[7]);
   expect(isSuspect(await read(''))).toContain('yes');
   expect(isSuspect(await read('&with_suspects=true'))).not.toContain('yes');
 });

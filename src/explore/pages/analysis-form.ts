@@ -1,0 +1,107 @@
+import { describeType, type Variable } from '../../analyze/variables.js';
+import { type Content, type Html, html } from '../../formats/html.js';
+import { toLabel } from '../cells.js';
+import { type Choice, type PageRequest, renderChoice, renderField, renderFilters } from '../page.js';
+import type { Question } from '../question.js';
+import { readAll, toText } from '../values.js';
+import { listCurrencies } from './products.js';
+
+/** Settings that people change most, in their order; the others are folded. */
+const USUAL: readonly string[] = [
+  ...['product', 'category', 'currency', 'site_id', 'brand', 'kind', 'by', 'period', 'since', 'until', 'days'],
+];
+const MOST_OPEN = 5;
+const MOST_CHOICES = 2000;
+
+/** Names of variables that are not their words. */
+const LABELS: Readonly<Record<string, string>> = {
+  site_id: 'Shop',
+  own_site: 'Your shop',
+  q: 'Words',
+  top: 'Rows at most',
+  min_shops: 'Shops at least',
+  min_products: 'Products at least',
+  min_follows: 'Times followed at least',
+  drop_pct: 'Drop in %',
+};
+
+/** Names by the value that stands for them. */
+export interface KnownNames {
+  site: ReadonlyMap<string, string>;
+  category: ReadonlyMap<string, string>;
+}
+
+/** Names of shops and categories, for forms and for rows. */
+export async function askForNames(ask: PageRequest['ask']): Promise<KnownNames> {
+  const [shops, categories] = await Promise.all([
+    ask({ analysis: 'shop_names', set: {}, limit: MOST_CHOICES }),
+    ask({ analysis: 'category_choices', set: {}, limit: MOST_CHOICES }),
+  ]);
+  const toMap = (answer: typeof shops, value: string, label: string) =>
+    new Map(readAll(answer).map((read) => [String(read(value)), toText(read(label)) ?? String(read(value))]));
+  return { site: toMap(shops, 'site_id', 'shop'), category: toMap(categories, 'slug', 'label') };
+}
+
+/** The settings of an analysis as a form: few are open, the others folded unless one of them is set. */
+export async function renderForm(
+  path: string,
+  variables: readonly Variable[],
+  set: Question['set'],
+  names: KnownNames,
+  ask: PageRequest['ask'],
+): Promise<Html> {
+  const currencies = await listCurrencies(ask);
+  const rank = ({ name, isRequired }: Variable) => {
+    const place = USUAL.indexOf(name);
+    return isRequired ? -1 : place < 0 ? USUAL.length : place;
+  };
+  const usual = [...variables].sort((a, b) => rank(a) - rank(b)).filter((one) => rank(one) < USUAL.length);
+  const open = usual.slice(0, MOST_OPEN);
+  const folded = variables.filter((one) => !open.includes(one));
+  const render = (one: Variable) => renderVariable(one, set[one.name] ?? '', listChoices(one, names, currencies));
+  const isFoldedSet = folded.some(({ name }) => (set[name] ?? '') !== '');
+  const more =
+    folded.length === 0
+      ? ''
+      : html`<details class="more"${isFoldedSet ? html` open` : ''}><summary>More settings (${folded.length})</summary><div class="settings">${folded.map((one) => html`<div>${render(one)}<small>${one.about}</small></div>\n`)}</div></details>`;
+  return variables.length === 0 ? html`` : renderFilters(path, [...open.map(render), more]);
+}
+
+/** What can be chosen for a variable; undefined if it is typed. */
+function listChoices(
+  variable: Variable,
+  names: KnownNames,
+  currencies: readonly Choice[],
+): readonly Choice[] | undefined {
+  const toChoices = (known: ReadonlyMap<string, string>) => [...known].map(([value, label]) => ({ value, label }));
+  const isWhole = (known: ReadonlyMap<string, string>) => known.size < MOST_CHOICES;
+  switch (variable.kind) {
+    case 'site':
+      return isWhole(names.site) ? toChoices(names.site) : undefined;
+    case 'category':
+      return isWhole(names.category) ? toChoices(names.category) : undefined;
+    case 'currency':
+      return currencies;
+    case 'true or false':
+      return [
+        { value: 'true', label: 'yes' },
+        { value: 'false', label: 'no' },
+      ];
+    case 'choice':
+      return variable.choices.map((value) => ({ value, label: value.replaceAll('_', ' ') }));
+    default:
+      return undefined;
+  }
+}
+
+function renderVariable(variable: Variable, value: string, choices: readonly Choice[] | undefined): Content {
+  const { name, kind, isRequired } = variable;
+  const unset = variable.default ?? (isRequired ? 'choose' : 'any');
+  const label = LABELS[name] ?? toLabel(name);
+  if (choices !== undefined) {
+    const isKnown = value === '' || choices.some((one) => one.value === value);
+    const typed = isKnown ? [] : [{ value, label: value }];
+    return renderChoice(name, label, [{ value: '', label: unset }, ...typed, ...choices], value);
+  }
+  return renderField(name, label, value, variable.default ?? (kind === 'choices' ? describeType(variable) : ''));
+}

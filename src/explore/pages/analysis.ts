@@ -1,0 +1,149 @@
+import { readQuestion } from '../../analyze/analysis.js';
+import { findTitle } from '../../analyze/analysis-groups.js';
+import { checkSet, readAbout, readVariables } from '../../analyze/variables.js';
+import { type Content, html } from '../../formats/html.js';
+import { PricelakeError } from '../../io/errors.js';
+import { readAnalysis } from '../../sql/model.js';
+import { toLabel } from '../cells.js';
+import { chartAnswer, hasChart } from '../charts/chart-answer.js';
+import { describeCommand } from '../command.js';
+import { foreign } from '../format.js';
+import { changeAddress, type Page, type PageRequest, readOffset, readOrder, renderSection } from '../page.js';
+import { type Answer, listVariables, type Question, showSql } from '../question.js';
+import { isRefusedByDuckDb } from '../refusal.js';
+import { renderAnswer, renderPager, type ShownColumn } from '../table.js';
+import { askForNames, type KnownNames, renderForm } from './analysis-form.js';
+
+const ROWS = 50;
+const MOST_DRAWN = 5_000;
+
+/** The variables of an analysis as an address gives them. */
+export function readSet(analysis: string, search: URLSearchParams): Question['set'] {
+  return Object.fromEntries(readVariables(analysis).map(({ name }) => [name, search.get(name) ?? '']));
+}
+
+/** A variable that is missing is no fault of the reader, who can't know it. */
+function explainRefusal(error: Error, isSet: boolean): Content {
+  const { message } = error;
+  if (error instanceof PricelakeError) {
+    return html`<div class="finding grave" role="alert"><pre>${message}</pre><p>${error.facts.hint}</p></div>`;
+  }
+  if (message.includes('Table with name rates does not exist')) {
+    return html`<p>This analysis needs exchange rates, which pages don't have. On the command line, <code>pricelake query --analysis NAME --fx rates.csv --fx-base EUR</code> reads a CSV file with the columns <code>date,currency,rate</code>.</p>`;
+  }
+  if (/Table with name (?:weights|tree) does not exist/u.test(message)) {
+    return html`<p>This analysis needs weights, which pages don't have. On the command line, <code>pricelake query --analysis NAME --weights weights.csv</code> reads a CSV file with the columns <code>category,weight</code>.</p>`;
+  }
+  if (isSet) return html`<div class="finding grave" role="alert"><pre>${message}</pre></div>`;
+  return html`<p>This analysis has no rows without some of its settings: fill in the form. <small>${message.split('\n', 1)}</small></p>`;
+}
+
+/** One analysis: its form, its rows with names in place of ids, and folded its meaning and its SQL. */
+export async function analysisPage(analysis: string, { search, ask, signal }: PageRequest): Promise<Page> {
+  const path = `/analyses/${analysis}`;
+  const variables = readVariables(analysis);
+  const set = readSet(analysis, search);
+  const order = readOrder(search);
+  const offset = readOffset(search);
+  const question: Question = { analysis, set, order, offset, limit: ROWS };
+  const address = (changes: Record<string, string>) => changeAddress(path, search, { from: '', ...changes });
+  const isSet = listVariables(question).length > 0;
+  const title = findTitle(analysis) ?? toLabel(analysis);
+  const names = await askForNames(ask);
+  const form = await renderForm(path, variables, set, names, ask);
+  let refusal: Error | undefined;
+  const rows = await renderRows().catch((error: unknown) => {
+    signal.throwIfAborted();
+    const isOurs = error instanceof PricelakeError && error.code === 'query';
+    if (!isOurs && !isRefusedByDuckDb(error)) throw error;
+    refusal = error;
+    return explainRefusal(error, isSet);
+  });
+  const command = describeCommand(question);
+  const about = readAbout(readAnalysis(analysis)).split(/ (?=(?:Source|Exact|Limits): )/u);
+  return {
+    title,
+    ...(refusal !== undefined && (isSet || refusal instanceof PricelakeError) ? { status: 400 } : {}),
+    body: html`<p class="about">${readQuestion(analysis)}</p>
+${form}${rows}
+<details><summary>What the columns mean, sources and limits</summary>${about.map((part) => html`<p>${part}</p>\n`)}</details>
+${renderSection(
+  'SQL',
+  html`<pre id="sql" tabindex="0">${showSql(question)}</pre>
+${command === undefined ? '' : html`<p>On the command line: <code>${command}</code></p>`}`,
+)}`,
+  };
+
+  async function renderRows(): Promise<Content> {
+    checkValues();
+    const answer = await ask(question);
+    return html`${await renderChart(answer)}${renderAnswer(answer, question, {
+      caption: `Rows of ${title}`,
+      columns: chooseColumns(answer, names),
+      namesEmpty: true,
+      more: '', // the pager says so
+      sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
+    })}${renderPager(answer, question, address)}`;
+  }
+
+  /** A missing variable is no fault of somebody who opens the page: DuckDB says so. */
+  function checkValues(): void {
+    const given = Object.fromEntries(listVariables(question));
+    try {
+      checkSet(analysis, variables, given, { isWhole: false });
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      throw new PricelakeError('query', error.message, error.facts, { cause: error });
+    }
+  }
+
+  /** A chart needs all rows, in the order of the analysis; the table may have some of them. */
+  async function renderChart(answer: Answer): Promise<Content> {
+    if (!hasChart(analysis)) return '';
+    const isWhole = !answer.hasMore && offset === 0 && order === undefined;
+    return chartAnswer(analysis, isWhole ? answer : await ask({ analysis, set, limit: MOST_DRAWN }));
+  }
+}
+
+/** Columns of machines; the files have them. */
+const MACHINE = new Set(['item_id', 'change_id', 'run_id', 'attribution', 'of_kind', 'known_until']);
+/** Columns by which people know a row. */
+const HEADS = ['title', 'shop', 'category_name', 'category_slug', 'product_id'];
+
+/** Names first and in place of ids, as far as the rows have them. */
+function chooseColumns({ columns }: Answer, names: KnownNames): ShownColumn[] {
+  const all = columns.map(({ name }) => name);
+  const has = (name: string) => all.includes(name);
+  const isNamed = (name: string) =>
+    (name.endsWith('site_id') && has(name.replace(/site_id$/u, 'shop'))) ||
+    (name === 'product_id' && has('title')) ||
+    (name === 'category_slug' && has('category_name'));
+  const shown = all.filter((name) => !MACHINE.has(name) && !isNamed(name));
+  const rank = (name: string) => (HEADS.includes(name) ? HEADS.indexOf(name) : HEADS.length);
+  return (shown.length === 0 ? all : shown)
+    .sort((a, b) => rank(a) - rank(b))
+    .map((name): ShownColumn => {
+      if (name.endsWith('site_id')) {
+        const label = toLabel(name.replace(/site_id$/u, 'shop'));
+        return {
+          name,
+          label,
+          show: (value) => showName(value === null ? undefined : String(value), names.site, '/shops/'),
+        };
+      }
+      if (name === 'category_slug') {
+        return {
+          name,
+          label: 'Category',
+          show: (value) => showName(value === null ? undefined : String(value), names.category),
+        };
+      }
+      return { name };
+    });
+}
+
+function showName(value: string | undefined, known: ReadonlyMap<string, string>, path?: string): Content {
+  if (value === undefined) return html`<span class="none">–</span>`;
+  const name = foreign(known.get(value) ?? value, 80);
+  return path === undefined ? name : html`<a href="${path}${value}">${name}</a>`;
+}
