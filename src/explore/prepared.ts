@@ -98,18 +98,20 @@ export class Prepared {
       const ofPart = (table: string) => sql`${itself(table)} WHERE ${part}`;
       await this.#add('prepared_offers', ofPart('offers'), 'product_id');
       await this.#add('prepared_products', ofPart('products'), 'product_id');
-      const cards = bindQuery(readAnalysis('product_cards'), {
+      const listed = { offers: ofPart('prepared_offers'), items: ofPart('items') };
+      await this.#add('single_offers', bindQuery(readAnalysis('single_offers'), listed), 'product_id');
+      const cards = bindQuery(readAnalysis('product_cards', new Set(['single_offers'])), {
+        ...listed,
         product_prices: ofPart('product_prices'),
         products: ofPart('prepared_products'),
         price_spread: ofPart('price_spread'),
-        offers: ofPart('prepared_offers'),
-        items: ofPart('items'),
+        single_offers: ofPart('single_offers'),
       });
       await this.#add('product_cards', cards, 'product_id');
     }
     for (const table of ['offers', 'products'])
       await this.#db.run(`CREATE OR REPLACE VIEW ${table} AS FROM prepared_${table}`);
-    this.#names.add('product_cards');
+    for (const name of ['single_offers', 'product_cards']) this.#names.add(name);
   }
 
   /** Each part reads through all files, so there are no more of them than memory asks for. */
