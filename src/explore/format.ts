@@ -27,9 +27,14 @@ export function formatPercent(percent: number): string {
   return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
 }
 
-/** `20 Nov 2026, 19:07 UTC` in an element that machines read. */
+/** `20 Nov 2026, 19:07` in UTC, which the foot of a page says. The page's script shows it in the reader's own zone. */
 export function moment(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)} UTC</time>`;
+  return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)}</time>`;
+}
+
+/** `20 Nov 2026` in an element that machines read, for the day of an instant. */
+export function dayOf(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`;
 }
 
 /** `20 Nov 2026` */

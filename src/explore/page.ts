@@ -86,7 +86,7 @@ ${again === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="
 <h1>${foreign(title, 200)}</h1>
 ${run === undefined ? NOTHING_YET : ''}${body}
 </main>
-<footer class="wide"><p>${foreign(name)}${asOf}. Times are UTC. Money is exact; percentages and charts are rounded. <a href="/credits">Credits and licences</a></p></footer>
+<footer class="wide"><p>${foreign(name)}${asOf}. <span id="zone">Times are UTC.</span> Money is exact; percentages and charts are rounded. <a href="/credits">Credits and licences</a></p></footer>
 </body>
 </html>
 `;
@@ -134,9 +134,18 @@ export function readOrder(search: URLSearchParams): Question['order'] {
 }
 
 /** Rows to leave out, as an address says. */
-export function readOffset(search: URLSearchParams): number {
-  const given = Number(search.get('from'));
+export function readOffset(search: URLSearchParams, name = 'from'): number {
+  const given = Number(search.get(name));
   return Number.isSafeInteger(given) && given > 0 ? given : 0;
+}
+
+const ROWS = 50;
+const MOST_ROWS = 1000;
+
+/** Rows of a page: 50, or as many as the address says. */
+export function readLimit(search: URLSearchParams): number {
+  const given = Number(search.get('rows') ?? ROWS);
+  return Number.isSafeInteger(given) && given > 0 ? Math.min(given, MOST_ROWS) : ROWS;
 }
 
 /** Filters as a form whose values become the address. */

@@ -77,6 +77,8 @@ export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
 /** A file asks no host for anything. */
 const NO_HOSTS: ReadonlySet<string> = new Set();
+/** A file has no pages of rows. */
+const ALL = { rows: '1000' };
 const MOST_RUNS = 10;
 const MOST_CHECKS = 500;
 
@@ -123,8 +125,8 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
     { id: 'today', address: '/', page: await todayPage(request({ since: moment })) },
     { id: 'products', address: '/products', page: table },
     ...products,
-    ...(list === undefined ? [] : [{ id: 'list', address: '/list', page: await listPage(request()) }]),
-    { id: 'shops', address: '/shops', page: await shopsPage(request()) },
+    ...(list === undefined ? [] : [{ id: 'list', address: '/list', page: await listPage(request(ALL)) }]),
+    { id: 'shops', address: '/shops', page: await shopsPage(request(ALL)) },
     ...(ownSite === undefined ? [] : [await makeShop(ownSite, request())]),
     { id: 'categories', address: '/categories', page: await categoriesPage(request()) },
     { id: 'copy', address: '/copy', page: await copyPage(request()) },
@@ -215,7 +217,7 @@ ${new Html(REPORT_MARK)}
 </div></header>
 <main class="wide">
 ${parts.map((part) => renderPart(part, places))}</main>
-<footer class="wide"><p>Made by pricelake ${version} from the published tables of the lake. Times are UTC. Money is exact; percentages and charts are rounded. This page asks for nothing from the network.</p></footer>
+<footer class="wide"><p>Made by pricelake ${version} from the published tables of the lake. <span id="zone">Times are UTC.</span> Money is exact; percentages and charts are rounded. This page asks for nothing from the network.</p></footer>
 <script>${new Html(PAGE_SCRIPT)}</script>
 </body>
 </html>

@@ -54,6 +54,7 @@ export const PAGE_SCRIPT = `
       const part = page.getElementById('found') ?? page.querySelector('main .finding');
       if (part === null) return;
       localize(part);
+      tellTimes(part);
       found.replaceChildren(...part.childNodes);
       history.replaceState(null, '', address);
       clearTimeout(timer);
@@ -128,6 +129,20 @@ export const PAGE_SCRIPT = `
     }
   };
   localize(document);
+
+  // Times are written in UTC. They are shown in the reader's zone, which is said once.
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const toDay = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
+  const toMoment = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
+  const zone = document.getElementById('zone');
+  const tellTimes = (root) => {
+    if (zone === null) return;
+    for (const time of root.querySelectorAll('time[datetime]')) {
+      time.textContent = (time.textContent.includes(':') ? toMoment : toDay).format(new Date(time.dateTime));
+    }
+  };
+  if (zone !== null) zone.textContent = 'Times are in the zone ' + timeZone + '.';
+  tellTimes(document);
 
   // Rows that are all there are sorted here. A cell whose text is not its value has that in data-value.
   const collator = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
@@ -212,7 +227,6 @@ export const PAGE_SCRIPT = `
   }
 
   // All prices of the moment under the pointer, the lowest first.
-  const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
   const MOST_TOLD = 14;
   const tellPrices = (plot) => {
     const { from, to, currency, lines } = JSON.parse(plot.dataset.prices);
@@ -241,7 +255,7 @@ export const PAGE_SCRIPT = `
       });
       asked.sort((a, b) => a.price - b.price);
       const head = document.createElement('p');
-      head.textContent = new Intl.DateTimeFormat('en-GB', DAY).format(at) + ', ' + currency;
+      head.textContent = toDay.format(at) + ', ' + currency;
       tip.replaceChildren(head);
       for (const { name, key, text } of asked.slice(0, MOST_TOLD)) addLine(name, key, text);
       if (asked.length > MOST_TOLD) addLine('and ' + (asked.length - MOST_TOLD) + ' more', 'line-rest', '');

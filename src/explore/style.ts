@@ -53,6 +53,7 @@ svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
 .legend { display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; margin: .25rem 0 0; padding: 0; list-style: none; font-size: .8125rem; color: var(--soft); }
 .legend li::before { content: ""; display: inline-block; margin-right: .4em; border: .35em solid var(--key); }
+.key-fall { --key: var(--accent); } .key-rise { --key: var(--line-5); }
 .key-changed { --key: var(--accent); } .key-new { --key: var(--accent-soft); }
 .key-relisted { --key: var(--soft); } .key-removed { --key: var(--faint); }
 
@@ -126,6 +127,10 @@ small.attention { color: var(--warn); }
 .line-1 { --own: var(--accent); } .line-2 { --own: var(--line-2); } .line-3 { --own: var(--line-3); } .line-4 { --own: var(--line-4); }
 .line-5 { --own: var(--line-5); } .line-6 { --own: var(--line-6); } .line-7 { --own: var(--line-7); } .line-8 { --own: var(--line-8); }
 .line-rest { --own: var(--faint); } .own { --own: var(--ink); }
+.spark { width: 6rem; height: 1.5rem; overflow: hidden; }
+.spark path { fill: none; stroke: var(--accent); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
+.moves { max-width: none; } .moves .plot { height: 10rem; }
+.fall { fill: var(--accent); } .rise { fill: var(--line-5); }
 .cursor { position: absolute; top: 0; bottom: 1.5rem; width: 1px; background: var(--soft); pointer-events: none; }
 .tip { position: absolute; top: 0; z-index: 1; min-width: 11rem; max-width: 18rem; padding: .4rem .6rem; pointer-events: none;
   font-size: .8125rem; line-height: 1.35; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }
@@ -233,7 +238,7 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 .columns dd { margin: 0 0 .4rem 1rem; color: var(--soft); }
 .depth-1 { margin-left: 1.25rem; } .depth-2 { margin-left: 2.5rem; } .depth-3 { margin-left: 3.75rem; } .depth-4 { margin-left: 5rem; }
 .picture { float: right; max-width: 9rem; max-height: 9rem; margin: 0 0 .75rem 1.25rem; }
-.chart { max-width: 30rem; } .chart.prices { max-width: none; }
+.chart { max-width: 30rem; } .chart.prices, .chart.moves { max-width: none; }
 .chart figcaption { font-weight: 400; font-size: .8125rem; color: var(--soft); margin-top: .35rem; }
 @media screen and (max-width: 44rem) {
   .wide { padding-inline: 1rem; }

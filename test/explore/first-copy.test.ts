@@ -25,7 +25,7 @@ async function readToday(): Promise<string[]> {
 }
 
 test('a first copy names no earlier run, and a second one tells what moved since', async () => {
-  story.at('17 08:00');
+  story.at('15 08:00');
   const radio = { brand: 'Acme', mpn: 'R-1', title: 'Radio', currency: 'EUR' };
   const [kiosk, museum] = [11n, 22n].map((siteId) => story.add({ ...radio, siteId, price: 10_000 }));
   story.at('17 12:00');

@@ -46,10 +46,12 @@ beforeAll(async () => {
   story.relist(market);
   story.at('15 00:00');
   story.change(market, { previousPrice: 800, price: 1200, title: 'Coffee, 500 g' });
+  story.at('17 00:00');
+  story.change(kiosk, { previousPrice: 900, price: 1200 });
   story.at('18 00:00');
   story.change(depot, { attributes: { pack: '500 g', stock: 'SoldOut' } });
   story.at('19 00:00');
-  story.change(kiosk, { previousPrice: 900, price: 850 });
+  story.change(kiosk, { previousPrice: 1200, price: 850 });
   story.at('21 00:00');
   story.add({ brand: 'Other', mpn: '1', siteId: 44n, price: 100 });
   await story.run();
@@ -90,9 +92,10 @@ test('the head quotes the lowest price in stock, with its shop, since when it st
 });
 
 test('the best price has its lowest, average and highest, and no offer that is left out is quoted', async () => {
-  // Market asked 8.00 until the 5th, and from the 9th to the 15th; Kiosk 9.00 between and after, and 8.50 since the 19th.
+  // Market asked 8.00 until the 5th, and from the 9th to the 15th; Kiosk 9.00 between and until the 17th, and 8.50 since
+  // the 19th; Museum 10.00 between.
   // Depot asked 7.00 all the time, but has none in stock now.
-  const mean = ((8 * 10 + 9 * 8 + 8.5 * 2) / 20).toFixed(2);
+  const mean = ((8 * 10 + 9 * 6 + 10 * 2 + 8.5 * 2) / 20).toFixed(2);
   const page = await explored.page(PATH);
   const rows = [
     ...(/<table class="ranges">([\s\S]*?)<\/table>/u.exec(page)?.[1] ?? '').matchAll(/<tr>([\s\S]*?)<\/tr>/gu),
@@ -102,11 +105,11 @@ test('the best price has its lowest, average and highest, and no offer that is l
   );
   expect(cells.slice(1)).toEqual(
     ['30 days 20 days known', '90 days 20 days known', 'all time 20 days known'].map((span) => [
-      ...[span, '8.00', mean, '9.00', '+6.3\u00a0%'],
+      ...[span, '8.00', mean, '10.00', '+6.3 %'],
     ]),
   );
   expect(toText(page)).toContain(
-    'Now 8.50 EUR is 0.50 EUR (6.3\u00a0%) above the 90-day low of 8.00 EUR at Market, until 15 Nov 2026.',
+    'Now 8.50 EUR is 0.50 EUR (6.3 %) above the 90-day low of 8.00 EUR at Market, until 15 Nov 2026.',
   );
 });
 

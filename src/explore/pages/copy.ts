@@ -137,14 +137,10 @@ function renderState(read: ReadValue, runs: Answer, now: Date): Html {
   return html`${figures}<p><strong>Run ${toText(last('run_number'))} couldn't tell whether up to ${countOf(unknown, 'item')} are still listed</strong>: ${foreign(toText(last('reason')) ?? null, 600)}.</p>`;
 }
 
-/** Puts the time of day and the note below the day. */
+/** The note stands below the time. */
 function renderMoment(at: Date | undefined, note: string): Pick<Figure, 'value' | 'note'> {
   if (at === undefined) return { value: 'none yet', note: '' };
-  const time = `${at.toISOString().slice(11, 16)} UTC`;
-  return {
-    value: html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`,
-    note: note === '' ? time : `${time}, ${note}`,
-  };
+  return { value: moment(at), note };
 }
 
 function describeLag(newest: Date | undefined, ended: Date | undefined): string {

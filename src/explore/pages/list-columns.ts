@@ -3,7 +3,7 @@ import { countOf } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
 import { valueToText } from '../../sql/value-json.js';
 import { type ReadCell, showCell } from '../cells.js';
-import { foreign, formatDay } from '../format.js';
+import { dayOf, foreign } from '../format.js';
 import type { ShownColumn } from '../table.js';
 import { toDate } from '../values.js';
 
@@ -51,7 +51,7 @@ function showTexts(what: string): (value: DuckDBValue) => Content {
 
 function showDay(value: DuckDBValue): Content {
   const at = toDate(value);
-  return at === undefined ? NONE : html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`;
+  return at === undefined ? NONE : dayOf(at);
 }
 
 const showWithShop =

@@ -1,10 +1,21 @@
 import { type Html, html } from '../../formats/html.js';
+import { askForSparklines } from '../charts/sparkline.js';
 import { onlyIn } from '../edition.js';
 import { moment } from '../format.js';
-import { type Page, type PageRequest, renderChoice, renderField, renderFilters, renderSection } from '../page.js';
+import {
+  changeAddress,
+  type Page,
+  type PageRequest,
+  readLimit,
+  readOffset,
+  renderChoice,
+  renderField,
+  renderFilters,
+  renderSection,
+} from '../page.js';
 import { askPast } from '../past.js';
 import type { Question } from '../question.js';
-import { renderAnswer } from '../table.js';
+import { renderAnswer, renderPager } from '../table.js';
 import { readAll, readFirst, toDate } from '../values.js';
 import { BREACHES, LINES, SUGGESTIONS } from './list-columns.js';
 
@@ -32,15 +43,18 @@ ${await renderUpload(ask, 'Show this list')}`,
     ? String(search.get('suggest_minus'))
     : '0';
   const own = { own_site: String(snapshot.list.options.ownSite ?? '') };
-  const lines: Question = { analysis: 'watched_lines', set: {}, limit: MOST };
+  const limit = readLimit(search);
+  const lines: Question = { analysis: 'watched_lines', set: {}, offset: readOffset(search), limit };
   const suggestions: Question = {
     analysis: 'watch_suggest',
     set: { ...own, suggest_by: by, suggest_minus: minus },
-    limit: MOST,
+    ...{ offset: readOffset(search, 'suggest_from'), limit },
   };
   const compliance: Question = { analysis: 'watch_compliance', set: own, limit: MOST_BREACHES };
   const [watched, suggested] = await Promise.all([ask(lines), ask(suggestions)]);
   const past = await askPast(request, compliance);
+  const spark = await askForSparklines([watched], ask);
+  const address = (changes: Record<string, string>) => changeAddress('/list', search, changes);
   const since = toDate(readFirst(watched)('changes_since'));
   return {
     title: 'My list',
@@ -50,13 +64,14 @@ ${renderSection(
   'Position',
   renderAnswer(watched, lines, {
     caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
-    columns: LINES,
+    columns: LINES.toSpliced(1, 0, spark),
+    more: '', // the pager says so
   }),
-)}
+)}${renderPager(watched, lines, address)}
 ${renderSection(
   'Suggested prices',
   html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)])}
-${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest; the files are for your shop system', columns: SUGGESTIONS })}`,
+${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest; the files are for your shop system', columns: SUGGESTIONS, more: '' })}${renderPager(suggested, suggestions, ({ from }) => address({ suggest_from: from }))}`,
 )}
 ${renderSection('Below your lowest allowed prices', past.render({ caption: 'Every time that a shop was below one, with the listing as evidence', columns: BREACHES, empty: 'No shop was below a lowest allowed price, or no line has one.' }))}`,
   };

@@ -2,7 +2,7 @@ import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { countOf } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { showAmount } from '../cells.js';
-import { foreign, formatDay, formatMoney, formatPercent, money } from '../format.js';
+import { dayOf, foreign, formatMoney, formatPercent, money } from '../format.js';
 import { type Figure, renderFigures } from '../page.js';
 import { type ReadValue, toDate, toNumber, toText } from '../values.js';
 
@@ -72,8 +72,7 @@ function listFigures({ card, currency, offers, own }: Decision): Figure[] {
 /** How long an offer has had its price, and when it was last seen. */
 function describeAge(read: ReadValue): Content {
   const [since, seen] = [toDate(read('price_changed_at') ?? read('first_seen_at')), toDate(read('last_seen_at'))];
-  const day = (at: Date) => html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`;
-  return html`${since === undefined ? '' : html`, since ${day(since)}`}${seen === undefined ? '' : html`, seen ${day(seen)}`}`;
+  return html`${since === undefined ? '' : html`, since ${dayOf(since)}`}${seen === undefined ? '' : html`, seen ${dayOf(seen)}`}`;
 }
 
 function describeOwn(own: string, currency: string, cheapest: ReadValue | undefined): Figure {
@@ -102,7 +101,7 @@ function describeLow({ best, currency }: Decision): Content {
   if (toNumber(above ?? null) === 0)
     return html`<p class="verdict-line">${now} is the lowest known price of the last 90 days.</p>`;
   const at = toDate(row('lowest_until'));
-  return html`<p class="verdict-line">${now} is ${above instanceof DuckDBDecimalValue ? money(above.toString(), currency) : ''} (${formatPercent(toNumber(row('above_low_pct')) ?? 0)}) above the 90-day low of <strong>${money(low.toString(), currency)}</strong> at ${foreign(toText(row('lowest_shop')) ?? null, 60)}${at === undefined ? '' : html`, until <time datetime="${at.toISOString()}">${formatDay(at)}</time>`}.</p>`;
+  return html`<p class="verdict-line">${now} is ${above instanceof DuckDBDecimalValue ? money(above.toString(), currency) : ''} (${formatPercent(toNumber(row('above_low_pct')) ?? 0)}) above the 90-day low of <strong>${money(low.toString(), currency)}</strong> at ${foreign(toText(row('lowest_shop')) ?? null, 60)}${at === undefined ? '' : html`, until ${dayOf(at)}`}.</p>`;
 }
 
 /** The range of the best price in 30 and 90 days and all time. */

@@ -1,11 +1,13 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { html } from '../../formats/html.js';
+import { askForSparklines } from '../charts/sparkline.js';
 import { onlyIn } from '../edition.js';
 import {
   type Choice,
   changeAddress,
   type Page,
   type PageRequest,
+  readLimit,
   readOffset,
   readOrder,
   renderChoice,
@@ -17,8 +19,6 @@ import { renderAnswer, renderPager } from '../table.js';
 import { askForFacets, type Facet, renderBrand } from './product-facets.js';
 
 const PATH = '/products';
-const ROWS = 50;
-const MOST_ROWS = 1000;
 const VARIABLES = [
   'q',
   'currency',
@@ -35,18 +35,18 @@ const VARIABLES = [
 /** The question of an address. */
 export function askForProducts(search: URLSearchParams): Question {
   const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
-  const rows = Number(search.get('rows') ?? ROWS);
-  const limit = Number.isSafeInteger(rows) && rows > 0 ? Math.min(rows, MOST_ROWS) : ROWS;
+  const limit = readLimit(search);
   return { analysis: 'find_products', set, order: readOrder(search), offset: readOffset(search), limit };
 }
 
 /** Products by words and filters; the address holds them all. */
-export async function productsPage({ search, ask }: PageRequest): Promise<Page> {
+export async function productsPage({ search, ask, snapshot }: PageRequest): Promise<Page> {
   const question = askForProducts(search);
   const { set } = question;
   // While one types, the rows come first: the script asks again for the counts.
   const isPart = search.get('part') !== null;
   const [answer, facets] = await Promise.all([ask(question), isPart ? undefined : askForFacets(set, ask)]);
+  const spark = await askForSparklines(snapshot.isWhole ? [answer] : [], ask);
   const field = (name: (typeof VARIABLES)[number], label: string, hint = '') =>
     renderField(name, label, set[name] ?? '', hint);
   const choose = (name: Facet, label: string) =>
@@ -71,6 +71,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
     caption: `${facets === undefined ? 'Products' : countOf(facets.all, 'product')} with a price, counted in each currency; prices are those that can be trusted`,
     columns: [
       'title',
+      ...(snapshot.isWhole ? [spark] : []),
       'brand',
       { name: 'category_name', label: 'Category' },
       'shops',

@@ -8,6 +8,8 @@ import {
   changeAddress,
   type Page,
   type PageRequest,
+  readLimit,
+  readOffset,
   readOrder,
   renderChoice,
   renderField,
@@ -17,7 +19,7 @@ import {
 } from '../page.js';
 import { askPast } from '../past.js';
 import type { Question } from '../question.js';
-import { analysisAddress, renderAnswer } from '../table.js';
+import { analysisAddress, renderAnswer, renderPager } from '../table.js';
 import { type ReadValue, readFirst, toBigInt, toDate, toNumber, toText } from '../values.js';
 import { listCurrencies } from './products.js';
 import { MOVES } from './today.js';
@@ -80,8 +82,16 @@ export async function shopsPage({ search, ask }: PageRequest): Promise<Page> {
     by: 'shop',
   };
   const order = readOrder(search) ?? { by: 'products', isDescending: true };
-  const positions: Question = { analysis: 'shop_index_by_category', set, order, limit: 1000 };
-  const [answer, currencies] = await Promise.all([ask(positions), listCurrencies(ask)]);
+  const positions: Question = {
+    analysis: 'shop_index_by_category',
+    ...{ set, order, offset: readOffset(search), limit: readLimit(search) },
+  };
+  const [answer, most, currencies] = await Promise.all([
+    ask(positions),
+    ask({ analysis: positions.analysis, set, order: { by: 'products', isDescending: true }, limit: 1000 }),
+    listCurrencies(ask),
+  ]);
+  const address = (changes: Record<string, string>) => changeAddress('/shops', search, { from: '', ...changes });
   return {
     title: 'Shops',
     body: html`<p>Over the products that a shop shares with others: how often its price is the lowest, alone or with others, and its price index, where 100 is the median price of each product.</p>
@@ -89,13 +99,14 @@ ${renderFilters('/shops', [
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency),
   renderField('category', 'Category', set.category, 'slug or path'),
 ])}
-${await chartAnswer(positions.analysis, answer)}
+${await chartAnswer(positions.analysis, most)}
 ${renderAnswer(answer, positions, {
   caption: 'Shops that share products with other shops',
   columns: ['shop', 'host', ...POSITION],
-  sortAddress: (by, isDescending) => changeAddress('/shops', search, { sort: by, order: isDescending ? 'desc' : '' }),
+  sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
+  more: '', // the pager says so
   empty: 'No shops share a product.',
-})}
+})}${renderPager(answer, positions, address)}
 ${linkLeaders({ currency: set.currency, category: set.category }, 'Which shops move first, and who follows')}`,
   };
 }

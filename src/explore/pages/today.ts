@@ -1,6 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
+import { drawMoves } from '../charts/moves.js';
+import { askForSparklines } from '../charts/sparkline.js';
 import { formatPercent, moment } from '../format.js';
 import { describeMoment } from '../moves.js';
 import {
@@ -88,11 +90,13 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     limit: 2 * ROWS,
   };
   const stockMoves: Question = { analysis: 'stock_moves', set: { currency, top: '1', ...begin }, limit: 2 };
-  const [past, opened, stocked] = await Promise.all([
+  const [days, past, opened, stocked] = await Promise.all([
+    askPast(request, { analysis: 'moves_by_day', set: { currency }, limit: 100 }),
     askPast(request, moves),
     askPast(request, spreadMoves),
     askPast(request, stockMoves),
   ]);
+  const spark = await askForSparklines(past.answer === undefined ? [] : [past.answer, spreads], ask);
   const list =
     snapshot.list?.isMade === true
       ? readFirst(await ask({ analysis: 'watched_summary', set: {}, limit: 1 }))
@@ -103,7 +107,8 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   return {
     title: 'Today',
     ...past.again,
-    body: html`${renderVerdict(standing, advice)}
+    body: html`<div class="split">${(days.answer && drawMoves(days.answer)) ?? html`<p class="soft">No price of a product is known to have moved in the last 30 days.</p>`}
+${renderVerdict(standing, advice)}</div>
 ${renderFilters('/', [
   renderChoice(
     'since',
@@ -114,7 +119,7 @@ ${renderFilters('/', [
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
 ])}
 ${snapshot.run?.number === 1n ? FIRST_COPY : ''}
-${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, listStockFigures(stocked.answer, stockMoves))}
+${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, spark, listStockFigures(stocked.answer, stockMoves))}
 ${renderSection(
   'Spreads that opened or closed',
   opened.answer === undefined ? opened.render({ caption: '' }) : renderSpreadMoves(opened.answer, spreadMoves),
@@ -137,6 +142,7 @@ ${renderSection(
     caption: 'Grades A and B',
     columns: [
       'title',
+      spark,
       { name: 'trusted_min', label: 'Cheapest' },
       { name: 'trusted_cheapest_shop', label: 'at' },
       { name: 'trusted_max', label: 'Most expensive' },
@@ -187,14 +193,14 @@ const listStockFigures = (answer: Answer | undefined, question: Question): Figur
 const countKinds = (answer: Answer): Map<string, bigint> =>
   new Map(readAll(answer).map((read) => [String(read('kind')), toBigInt(read('of_kind'))]));
 
-function renderMoves(answer: Answer, question: Question, more: readonly Figure[]): Content {
+function renderMoves(answer: Answer, question: Question, spark: ShownColumn, more: readonly Figure[]): Content {
   const totals = countKinds(answer);
   const kindAt = answer.columns.findIndex(({ name }) => name === 'kind');
   const parts = Object.entries(KINDS)
     .filter(([kind]) => totals.has(kind))
     .map(([kind, name]) => {
       const rows = answer.rows.filter((row) => row[kindAt] === kind);
-      const columns = MOVES.filter((one) => one !== 'kind');
+      const columns = MOVES.filter((one) => one !== 'kind').toSpliced(1, 0, spark);
       const own = { ...question, set: { ...question.set, kind } };
       const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}`;
       return renderSection(name, renderAnswer({ ...answer, rows, hasMore: false }, own, { caption, columns }));
