@@ -17,5 +17,6 @@ FROM price_spells, span
 WHERE from_day BETWEEN first_day AND last_day AND product_id IS NOT NULL AND NOT is_suspect AND price <> price_before
   AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
   AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+  AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
 GROUP BY day
 ORDER BY day

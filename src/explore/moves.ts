@@ -4,12 +4,14 @@ import { readAnalysis } from '../sql/model.js';
 const CURRENCY = "currency = getvariable('currency')";
 const KIND = "kind = getvariable('kind')";
 const SITE = "site_id = getvariable('site_id')::BIGINT";
+/** A category and those below it. */
+const CATEGORY = `category_slug IN (${readAnalysis('category_tree', new Set(['category_names']))})`;
 
 /** Analyses of what has moved since a moment, with the variables that choose among their rows. */
 const MOVES: Readonly<Record<string, Set>> = {
-  movers: { currency: CURRENCY, kind: KIND, site_id: SITE },
+  movers: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
   spread_moves: { currency: CURRENCY, kind: KIND },
-  stock_moves: { currency: CURRENCY, kind: KIND, site_id: SITE },
+  stock_moves: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
 };
 const MOMENT = ['since', 'since_run'];
 /** More rows of a kind are read from the analysis itself. */

@@ -171,3 +171,7 @@ export function renderChoice(name: string, label: string, choices: readonly Choi
 export function renderField(name: string, label: string, value: string, hint = ''): Html {
   return html`<label>${label} <input name="${name}" value="${value}" placeholder="${hint}" autocomplete="off" spellcheck="false"></label>\n`;
 }
+
+export function renderDate(name: string, label: string, value: string): Html {
+  return html`<label>${label} <input type="date" name="${name}" value="${/^\d{4}-\d\d-\d\d$/u.test(value) ? value : ''}"></label>\n`;
+}

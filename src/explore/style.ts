@@ -52,7 +52,7 @@ figcaption { margin-bottom: .35rem; font-weight: 600; font-size: .9375rem; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
 .legend { display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; margin: .25rem 0 0; padding: 0; list-style: none; font-size: .8125rem; color: var(--soft); }
-.legend li::before { content: ""; display: inline-block; margin-right: .4em; border: .35em solid var(--key); }
+.legend li[class]::before { content: ""; display: inline-block; margin-right: .4em; border: .35em solid var(--key); }
 .key-fall { --key: var(--accent); } .key-rise { --key: var(--line-5); }
 .key-changed { --key: var(--accent); } .key-new { --key: var(--accent-soft); }
 .key-relisted { --key: var(--soft); } .key-removed { --key: var(--faint); }
@@ -131,6 +131,10 @@ small.attention { color: var(--warn); }
 .spark path { fill: none; stroke: var(--accent); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 .moves { max-width: none; } .moves .plot { height: 10rem; }
 .fall { fill: var(--accent); } .rise { fill: var(--line-5); }
+.places { max-width: 44rem; } .places svg { height: .75rem; }
+.place-1 { fill: var(--accent); --key: var(--accent); } .place-2 { fill: var(--accent-soft); --key: var(--accent-soft); }
+.place-3 { fill: var(--line-5); --key: var(--line-5); } .place-4 { fill: var(--faint); --key: var(--faint); }
+.legend [aria-current] { color: var(--ink); font-weight: 600; }
 .cursor { position: absolute; top: 0; bottom: 1.5rem; width: 1px; background: var(--soft); pointer-events: none; }
 .tip { position: absolute; top: 0; z-index: 1; min-width: 11rem; max-width: 18rem; padding: .4rem .6rem; pointer-events: none;
   font-size: .8125rem; line-height: 1.35; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }

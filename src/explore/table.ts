@@ -160,6 +160,7 @@ export function renderPager(
   const before = offset > 0 ? html`<a href="${from(offset - limit)}" rel="prev">Before</a>` : '';
   const after = hasMore ? html`<a href="${from(offset + limit)}" rel="next">Next</a>` : '';
   const shown = rows.length;
+  if (offset === 0 && !hasMore) return html``;
   const range = shown === 0 ? '' : html`<span>${formatCount(offset + 1)} to ${formatCount(offset + shown)}</span>`;
   return onlyIn('served', html`<nav class="pager" aria-label="Pages of rows">${before}${range}${after}</nav>`);
 }

@@ -75,3 +75,18 @@ test('the page says how sure an alarm is, and why', async () => {
   expect(toText(await explored.page('/'))).toContain('below your lowest allowed price for 1, and perhaps for 2 more');
   await explored.close();
 });
+
+test('lines are counted by place, and each place shows its own', async () => {
+  const file = join(folder, 'places.csv');
+  await writeFile(file, 'product,price,currency\nacme-r1,70.00,EUR\nacme-lamp,60.00,EUR\n4006381333931,120.00,EUR\n');
+  const explored = await explore(story, { list: file });
+  const page = await explored.page('/list');
+  expect(page).toContain(
+    'aria-label="Lines of the list by place: 1 cheapest, 1 in the middle, 1 most expensive, 0 alone."',
+  );
+  const [, address = ''] = /<a href="([^"]*)">1 in the middle<\/a>/u.exec(page) ?? [];
+  const middle = toText(await explored.page(address.replaceAll('&amp;', '&')));
+  expect(middle).toMatch(/only prices that count are compared .* Lamp acme-lamp 60\.00/u);
+  expect(/Position(.*)Suggested prices/u.exec(middle)?.[1]).not.toContain('acme-r1');
+  await explored.close();
+});

@@ -27,6 +27,8 @@ afterAll(async () => {
 });
 
 const { signal } = new AbortController();
+const MOST_MOVED =
+  'SELECT category_slug AS slug FROM items WHERE category_slug IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC';
 
 test('kept moves are those of the analyses, for each moment, kind, currency and shop', async () => {
   const clock = await ask(fresh, { analysis: 'report_overview', set: {}, limit: 1 }, signal);
@@ -34,7 +36,9 @@ test('kept moves are those of the analyses, for each moment, kind, currency and 
   let rows = 0;
   for (const since of ['run', 'day', 'week'] as const) {
     const moment = describeMoment(since, fresh.run?.number, newest);
-    const own = [{ site_id: '3' }, { site_id: '3', kind: 'fall' }].map((set) => ['movers', set] as const);
+    const category = { category: String((await fresh.rows(MOST_MOVED))[0]?.slug) };
+    const ofSome = [{ site_id: '3' }, { site_id: '3', kind: 'fall' }, category, { ...category, currency: 'EUR' }];
+    const own = ofSome.flatMap((set) => [['movers', set] as const, ['stock_moves', set] as const]);
     const both = [
       {},
       { currency: 'EUR' },
@@ -57,7 +61,7 @@ test('kept moves are those of the analyses, for each moment, kind, currency and 
 });
 
 test.each<Question['set']>([
-  { category: 'x' },
+  { product: 'x' },
   { since: '2026-01-01' },
   { top: '0' },
   { top: '100000' },

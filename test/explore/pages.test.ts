@@ -54,12 +54,24 @@ test.each(['/', '/products', '/shops', '/categories', '/list', '/analyses', '/co
 
 test('Today says what moved since the run before, and each number leads to its list', async () => {
   const page = await explored.page('/');
-  expect(readTable(page, FALLS).map((row) => row.slice(0, 6))).toEqual([
-    ['Rádio Nôtre 7', 'Market', '105.00', '80.00', 'EUR', '-23.8\u00a0%'],
+  // The second cell is a drawing.
+  expect(readTable(page, FALLS).map((row) => row.slice(0, 7))).toEqual([
+    ['Rádio Nôtre 7', '', 'Market', '105.00', '80.00', 'EUR', '-23.8\u00a0%'],
   ]);
   const [, list = ''] = /<dt>Falls<\/dt><dd><a href="([^"]*)">1<\/a>/u.exec(page) ?? [];
   expect(readTable(await explored.page(list.replaceAll('&amp;', '&')), /Rows of Prices that moved/u)).toHaveLength(1);
   expect(page).toContain('<dt>Rises</dt><dd>0</dd>');
+});
+
+test('Today tells what moved at a shop, or since a day, and a shop has no spread', async () => {
+  const depot = await explored.page('/?site_id=44');
+  expect(depot).toContain('<dt>Falls</dt><dd>0</dd>');
+  expect(depot).not.toContain('<h2>Widest spreads</h2>');
+  const page = await explored.page('/?date=2026-11-18&site_id=33');
+  expect(readTable(page, FALLS)).toHaveLength(1);
+  expect(page).toContain('<input type="date" name="date" value="2026-11-18">');
+  expect(page).toMatch(/aria-label="\d+ falls? and \d+ rises? of prices in 30 days"/u);
+  expect(page).toMatch(/aria-label="-20\.0\u00a0% in 30 days" class="spark"/u);
 });
 
 test('nothing moved since a day ago, because the service last looked later', async () => {
@@ -195,7 +207,7 @@ test('a shop says which attributes are not mapped', async () => {
 
 test('the price list has its page: position, suggestions, who is below', async () => {
   const page = await explored.page('/list?suggest_by=cheapest&suggest_minus=5');
-  expect(readTable(page, /Each line of the list/u).map((row) => [row[0], row[3], row[5]])).toEqual([
+  expect(readTable(page, /Each line of the list/u).map((row) => [row[0], row[4], row[6]])).toEqual([
     ['Rádio Nôtre 7 acme-r1', '2 of 4', '80.00 Market'],
     ['Pencil 4006381333931', '2 of 2', '1.99 Museum'],
   ]);
@@ -348,7 +360,7 @@ test('the own shop is no competitor on any part of its page', async () => {
   const own = await explore(explored.story, { list, ownSite: 33n });
   const page = await own.page('/list?suggest_by=cheapest');
   await own.close();
-  expect(readTable(page, /Each line of the list/u).map((row) => [row[3], row[5]])).toEqual([
+  expect(readTable(page, /Each line of the list/u).map((row) => [row[4], row[6]])).toEqual([
     ['1 of 3', '100.00 Kiosk'],
   ]);
   expect(readTable(page, /A price for each line/u)[0]?.join()).toContain('Kiosk');

@@ -93,7 +93,7 @@ describe('what moved', () => {
     const { part, text, find } = (await readReport())('today');
     expect(text).toContain('Falls 1 Rises 0 New 0 Back 0 Removed 0 Gone 0');
     expect(find('The largest of 1')).toEqual([
-      ['Urn', 'Beta', '10.00', '8.50', 'EUR', '-15.0\u00a0%', '1', '1', '2', '20 Nov 2026, 06:00'],
+      ['Urn', '', 'Beta', '10.00', '8.50', 'EUR', '-15.0\u00a0%', '1', '1', '2', '20 Nov 2026, 06:00'],
     ]);
     // Not an address of the web.
     expect(part).not.toContain('javascript:');

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from '../../formats/html.js';
 import { cutText, foreign, formatDay, formatMoney } from '../format.js';
 
-/** What one shop asked over time. Between two steps it did not sell the product, or had none in stock. */
+/** A shop's prices over time. Between two steps it did not sell the product, or had none in stock. */
 export interface PriceLine {
   name: string;
   /** In the order of time; none is later than the chart's end. */
@@ -84,7 +84,7 @@ function renderKey({ name, steps, isAside }: PriceLine, key: string, to: Date): 
 const cutSteps = (steps: readonly PriceStep[], from: Date): PriceStep[] =>
   steps.filter(({ to }) => to > from).map((step) => (step.from < from ? { ...step, from } : step));
 
-/** What the script reads: names, classes and steps, in milliseconds and exact prices. */
+/** The script reads names, classes and steps from it, with times in milliseconds and exact prices. */
 function describeLines(
   drawn: readonly PriceLine[],
   { from, to, currency, own }: Pick<PriceChart, 'from' | 'to' | 'currency' | 'own'>,

@@ -67,13 +67,15 @@ export async function renderForm(
   return variables.length === 0 ? html`` : renderFilters(path, [...open.map(render), more]);
 }
 
-/** What can be chosen for a variable; undefined if it is typed. */
+export const toChoices = (known: ReadonlyMap<string, string>): Choice[] =>
+  [...known].map(([value, label]) => ({ value, label }));
+
+/** Returns the values to choose from; undefined if a variable is typed. */
 function listChoices(
   variable: Variable,
   names: KnownNames,
   currencies: readonly Choice[],
 ): readonly Choice[] | undefined {
-  const toChoices = (known: ReadonlyMap<string, string>) => [...known].map(([value, label]) => ({ value, label }));
   const isWhole = (known: ReadonlyMap<string, string>) => known.size < MOST_CHOICES;
   switch (variable.kind) {
     case 'site':

@@ -8,7 +8,7 @@ import { toLabel } from '../cells.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
 import { describeCommand } from '../command.js';
 import { foreign } from '../format.js';
-import { changeAddress, type Page, type PageRequest, readOffset, readOrder, renderSection } from '../page.js';
+import { changeAddress, type Page, type PageRequest, readOffset, readOrder } from '../page.js';
 import { type Answer, listVariables, type Question, showSql } from '../question.js';
 import { isRefusedByDuckDb } from '../refusal.js';
 import { renderAnswer, renderPager, type ShownColumn } from '../table.js';
@@ -67,11 +67,8 @@ export async function analysisPage(analysis: string, { search, ask, signal }: Pa
     body: html`<p class="about">${readQuestion(analysis)}</p>
 ${form}${rows}
 <details><summary>What the columns mean, sources and limits</summary>${about.map((part) => html`<p>${part}</p>\n`)}</details>
-${renderSection(
-  'SQL',
-  html`<pre id="sql" tabindex="0">${showSql(question)}</pre>
-${command === undefined ? '' : html`<p>On the command line: <code>${command}</code></p>`}`,
-)}`,
+<details><summary>SQL</summary><pre id="sql" tabindex="0">${showSql(question)}</pre>
+${command === undefined ? '' : html`<p>On the command line: <code>${command}</code></p>`}</details>`,
   };
 
   async function renderRows(): Promise<Content> {
@@ -115,7 +112,7 @@ function chooseColumns({ columns }: Answer, names: KnownNames): ShownColumn[] {
   const all = columns.map(({ name }) => name);
   const has = (name: string) => all.includes(name);
   const isNamed = (name: string) =>
-    (name.endsWith('site_id') && has(name.replace(/site_id$/u, 'shop'))) ||
+    (name.endsWith('site_id') && (has(name.replace(/site_id$/u, 'shop')) || has(name.replace(/_?site_id$/u, '')))) ||
     (name === 'product_id' && has('title')) ||
     (name === 'category_slug' && has('category_name'));
   const shown = all.filter((name) => !MACHINE.has(name) && !isNamed(name));

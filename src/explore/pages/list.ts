@@ -18,6 +18,7 @@ import type { Question } from '../question.js';
 import { renderAnswer, renderPager } from '../table.js';
 import { readAll, readFirst, toDate } from '../values.js';
 import { BREACHES, LINES, SUGGESTIONS } from './list-columns.js';
+import { readPlace, renderPlaces } from './list-places.js';
 
 const MOST = 1000;
 const MOST_BREACHES = 100;
@@ -44,14 +45,23 @@ ${await renderUpload(ask, 'Show this list')}`,
     : '0';
   const own = { own_site: String(snapshot.list.options.ownSite ?? '') };
   const limit = readLimit(search);
-  const lines: Question = { analysis: 'watched_lines', set: {}, offset: readOffset(search), limit };
+  const lines: Question = {
+    analysis: 'watched_lines',
+    set: { place: readPlace(search) },
+    offset: readOffset(search),
+    limit,
+  };
   const suggestions: Question = {
     analysis: 'watch_suggest',
     set: { ...own, suggest_by: by, suggest_minus: minus },
     ...{ offset: readOffset(search, 'suggest_from'), limit },
   };
   const compliance: Question = { analysis: 'watch_compliance', set: own, limit: MOST_BREACHES };
-  const [watched, suggested] = await Promise.all([ask(lines), ask(suggestions)]);
+  const [watched, suggested, split] = await Promise.all([
+    ask(lines),
+    ask(suggestions),
+    ask({ analysis: 'watched_split', set: {}, limit: 20 }),
+  ]);
   const past = await askPast(request, compliance);
   const spark = await askForSparklines([watched], ask);
   const address = (changes: Record<string, string>) => changeAddress('/list', search, changes);
@@ -62,12 +72,13 @@ ${await renderUpload(ask, 'Show this list')}`,
     body: html`${onlyIn('served', html`<details><summary>Another list</summary>${await renderUpload(ask, 'Show this list, or none')}</details>`)}
 ${renderSection(
   'Position',
-  renderAnswer(watched, lines, {
+  html`${renderPlaces(split, search)}${renderAnswer(watched, lines, {
     caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
     columns: LINES.toSpliced(1, 0, spark),
     more: '', // the pager says so
-  }),
-)}${renderPager(watched, lines, address)}
+    empty: 'No line of the list is in this place.',
+  })}${renderPager(watched, lines, address)}`,
+)}
 ${renderSection(
   'Suggested prices',
   html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)])}

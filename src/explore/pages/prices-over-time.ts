@@ -15,8 +15,8 @@ const SPANS = [
 ];
 const USUAL_SPAN = '90';
 const MOST_STEPS = 5_000;
-const MOST_SPELLS = 1_000;
-const MOST_OUTS = 1_000;
+const MOST_SPELLS = 200;
+const MOST_OUTS = 200;
 const DAY_MS = 86_400_000;
 
 interface Shown {

@@ -20,7 +20,7 @@ export interface Decision {
   own: string | undefined;
 }
 
-/** What decides: the best price now, and its place in the past. Offers that do not count are never quoted. */
+/** Shows the best price now, and its place in the past. Offers that do not count are never quoted. */
 export function renderDecision(decision: Decision): { figures: Html; ranges: Html } {
   return {
     figures: renderFigures(listFigures(decision)),
@@ -69,7 +69,7 @@ function listFigures({ card, currency, offers, own }: Decision): Figure[] {
   ];
 }
 
-/** How long an offer has had its price, and when it was last seen. */
+/** Says since when an offer has had its price, and when it was last seen. */
 function describeAge(read: ReadValue): Content {
   const [since, seen] = [toDate(read('price_changed_at') ?? read('first_seen_at')), toDate(read('last_seen_at'))];
   return html`${since === undefined ? '' : html`, since ${dayOf(since)}`}${seen === undefined ? '' : html`, seen ${dayOf(seen)}`}`;
@@ -124,7 +124,7 @@ function renderRanges({ best, currency }: Decision): Content {
 
 const FEW = 3;
 
-/** Whether shops that say "was 99, now 49" ever asked less in the 30 days before. */
+/** Says of each shop with an announced reduction whether it asked less in the 30 days before. */
 function describeReductions({ reductions, currency }: Decision): Content {
   if (reductions.length === 0) return '';
   const sentences = reductions.slice(0, FEW).map((read) => html`<li>${describeReduction(read, currency)}</li>\n`);

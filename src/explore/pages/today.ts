@@ -11,6 +11,7 @@ import {
   type Page,
   type PageRequest,
   renderChoice,
+  renderDate,
   renderFigures,
   renderFilters,
   renderSection,
@@ -20,9 +21,11 @@ import type { Answer, Question } from '../question.js';
 import { analysisAddress, renderAnswer, type ShownColumn } from '../table.js';
 import { type ReadValue, readAll, readFirst, toBigInt, toDate, toNumber } from '../values.js';
 import { renderVerdict } from '../verdict.js';
+import { askForNames, toChoices } from './analysis-form.js';
 import { listCurrencies } from './products.js';
 
 const ROWS = 8;
+const ANY = { value: '', label: 'any' };
 
 const SINCE = [
   { value: 'run', label: 'the run before' },
@@ -62,36 +65,43 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const { search, ask, snapshot, advice } = request;
   const isFirst = snapshot.run === undefined || snapshot.run.number <= 1n;
   const choices = SINCE.filter(({ value }) => value !== 'run' || !isFirst);
-  const since = readSince(search.get('since') ?? '', choices);
-  const currency = search.get('currency') ?? '';
+  const day = search.get('date') ?? '';
+  const since = readSince(/^\d{4}-\d\d-\d\d$/u.test(day) ? day : (search.get('since') ?? ''), choices);
+  const [currency = '', category = '', site = ''] = ['currency', 'category', 'site_id'].map(
+    (name) => search.get(name) ?? '',
+  );
+  // Anything else in the address is ignored, because a shop is known by its number.
+  const chosen = { currency, category, site_id: /^\d{1,18}$/u.test(site) ? site : '' };
+  const compared = { currency, category };
   const runs: Question = { analysis: 'report_runs', set: {}, limit: 10 };
   const overview: Question = { analysis: 'report_overview', set: {}, limit: 1 };
   const checks: Question = { analysis: 'report_checks', set: {}, limit: 500 };
   const summary: Question = { analysis: 'spread_summary', set: { currency }, limit: 1 };
-  const widest: Question = { analysis: 'widest_spreads', set: { currency, top: String(ROWS) }, limit: ROWS };
-  const [held, ran, checked, summed, spreads, currencies] = await Promise.all([
+  const widest: Question = { analysis: 'widest_spreads', set: { ...compared, top: String(ROWS) }, limit: ROWS };
+  const [held, ran, checked, summed, spreads, currencies, names] = await Promise.all([
     ask(overview),
     ask(runs),
     ask(checks),
     ask(summary),
     ask(widest),
     listCurrencies(ask),
+    askForNames(ask),
   ]);
   const readHeld = readFirst(held);
   const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
   const moves: Question = {
     analysis: 'movers',
-    set: { currency, top: String(ROWS), ...begin },
+    set: { ...chosen, top: String(ROWS), ...begin },
     limit: ROWS * Object.keys(KINDS).length,
   };
   const spreadMoves: Question = {
     analysis: 'spread_moves',
-    set: { currency, top: String(ROWS), ...begin },
+    set: { ...compared, top: String(ROWS), ...begin },
     limit: 2 * ROWS,
   };
-  const stockMoves: Question = { analysis: 'stock_moves', set: { currency, top: '1', ...begin }, limit: 2 };
+  const stockMoves: Question = { analysis: 'stock_moves', set: { ...chosen, top: '1', ...begin }, limit: 2 };
   const [days, past, opened, stocked] = await Promise.all([
-    askPast(request, { analysis: 'moves_by_day', set: { currency }, limit: 100 }),
+    askPast(request, { analysis: 'moves_by_day', set: chosen, limit: 100 }),
     askPast(request, moves),
     askPast(request, spreadMoves),
     askPast(request, stockMoves),
@@ -107,7 +117,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   return {
     title: 'Today',
     ...past.again,
-    body: html`<div class="split">${(days.answer && drawMoves(days.answer)) ?? html`<p class="soft">No price of a product is known to have moved in the last 30 days.</p>`}
+    body: html`<div class="split">${days.answer === undefined ? days.render({ caption: '' }) : (drawMoves(days.answer) ?? NO_MOVES)}
 ${renderVerdict(standing, advice)}</div>
 ${renderFilters('/', [
   renderChoice(
@@ -116,14 +126,23 @@ ${renderFilters('/', [
     [...choices, ...(choices.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }])],
     since,
   ),
-  renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
+  renderDate('date', 'or a day', search.get('date') ?? ''),
+  renderChoice('currency', 'Currency', [ANY, ...currencies], currency),
+  renderChoice('category', 'Category', [ANY, ...toChoices(names.category)], category),
+  renderChoice('site_id', 'Shop', [ANY, ...toChoices(names.site)], chosen.site_id),
 ])}
 ${snapshot.run?.number === 1n ? FIRST_COPY : ''}
 ${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, spark, listStockFigures(stocked.answer, stockMoves))}
-${renderSection(
-  'Spreads that opened or closed',
-  opened.answer === undefined ? opened.render({ caption: '' }) : renderSpreadMoves(opened.answer, spreadMoves),
-)}
+${chosen.site_id === '' ? renderSpreads() : ''}
+${renderSection('The copy', renderCopy(readHeld))}`,
+  };
+
+  /** Spreads are those of a market, not of one shop. */
+  function renderSpreads(): Content {
+    return html`${renderSection(
+      'Spreads that opened or closed',
+      opened.answer === undefined ? opened.render({ caption: '' }) : renderSpreadMoves(opened.answer, spreadMoves),
+    )}
 ${renderSection(
   'Widest spreads',
   html`${renderFigures([
@@ -153,12 +172,13 @@ ${renderSection(
     ],
     empty: 'No product is sold by two shops.',
   })}`,
-)}
-${renderSection('The copy', renderCopy(readHeld))}`,
-  };
+)}`;
+  }
 }
 
-/** The first copy has no earlier run to compare with. What moved is then told by the service alone. */
+const NO_MOVES = html`<p class="soft">No price of a product is known to have moved in the last 30 days.</p>`;
+
+/** The first copy has no earlier run to compare with. Moves are then those that the service dates. */
 const FIRST_COPY = html`<p class="soft">This is the first copy, so there is no earlier run to compare it with. The figures below are moves that the service itself dates.</p>`;
 
 /** One of the choices, the number of a run or a time in UTC. Anything else is the first choice. */
