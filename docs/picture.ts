@@ -9,7 +9,7 @@ import { launchChromium } from '../test/browser/chromium.js';
 
 const COMMAND = packagePath('dist/cli/main.js');
 
-/** `npm run docs:picture` writes docs/images/explore.png: the first page of `explore` about the lake of the demo. */
+/** `npm run docs:picture` writes docs/images/explore.png: the page of a product that many shops sell, in the lake of the demo. */
 async function takePicture(): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-picture-'));
   const [code] = await once(start('demo', '--keep', folder), 'close');
@@ -19,6 +19,11 @@ async function takePicture(): Promise<void> {
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: 'light' });
     await page.goto(await readAddress(server));
+    await page.goto(new URL('/products?min_shops=4&sort=shops&order=desc', page.url()).href);
+    await page.locator('#found tbody a').first().click();
+    await page.locator('.plot').waitFor({ timeout: 120_000 });
+    const chart = await page.locator('.plot .lines').boundingBox();
+    if (chart !== null) await page.mouse.move(chart.x + 0.8 * chart.width, chart.y + chart.height / 2);
     await page.screenshot({ path: packagePath('docs/images/explore.png') });
   } finally {
     await browser.close();
