@@ -20,6 +20,7 @@ export const ANALYSIS_GROUPS: readonly AnalysisGroup[] = [
   {
     question: 'Who leads?',
     titles: {
+      cut_leaders: 'Shops that lead price cuts',
       price_leaders: 'Shops that move first, and those that follow',
       cheapest_days: 'Shops that were the cheapest most often',
       shop_index_by_category: 'Shops against the market',

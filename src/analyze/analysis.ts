@@ -18,6 +18,7 @@ export function listAnalyses(): string[] {
 export function readQuestion(name: string): string {
   const [comment = ''] = /^(?:-- ?.*\n)+/u.exec(readAnalysis(name)) ?? [];
   const [first = ''] = comment
+    .replace(/^-- part of: .*\n/u, '')
     .replaceAll(/^-- ?/gmu, '')
     .replaceAll('\n', ' ')
     .trim()

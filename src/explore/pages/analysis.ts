@@ -60,7 +60,9 @@ export async function analysisPage(analysis: string, { search, ask, signal }: Pa
     return explainRefusal(error, isSet);
   });
   const command = describeCommand(question);
-  const about = readAbout(readAnalysis(analysis)).split(/ (?=(?:Source|Exact|Limits): )/u);
+  const about = readAbout(readAnalysis(analysis).replace(/^-- part of: .*\n/u, '')).split(
+    / (?=(?:Source|Exact|Limits): )/u,
+  );
   return {
     title,
     ...(refusal !== undefined && (isSet || refusal instanceof PricelakeError) ? { status: 400 } : {}),

@@ -107,6 +107,7 @@ ${renderAnswer(answer, positions, {
   more: '', // the pager says so
   empty: 'No shops share a product.',
 })}${renderPager(answer, positions, address)}
+${onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'cut_leaders', set: { currency: set.currency, category: set.category } })}">Which shops lead price cuts, in order</a></p>`)}
 ${linkLeaders({ currency: set.currency, category: set.category }, 'Which shops move first, and who follows')}`,
   };
 }
