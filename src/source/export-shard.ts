@@ -267,12 +267,15 @@ export function listSegments({ journal, folder }: Landing, shard: Shard): ShardS
   return done && placeSegments(folder, done, shard);
 }
 
-/** Segments of exports that the service cut. They are paid for, but no copy. */
-export function listCutSegments({ journal, folder }: Landing): ShardSegment[] {
-  const { exports } = journal.state;
-  return [...exports.attempts.keys()].flatMap((name) => {
-    const shard = exports.planned?.find((one) => one.name === name);
-    return listCut(exports, name).flatMap((cut) => placeSegments(folder, cut, shard));
+/**
+ * Segments of exports that have ended, of all shards: complete ones, and those that the service cut. They are paid for, so
+ * a run takes their rows by whatever route its copy goes on.
+ */
+export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
+  const { attempts, planned } = journal.state.exports;
+  return [...attempts].flatMap(([name, all]) => {
+    const shard = planned?.find((one) => one.name === name);
+    return all.flatMap((one) => (one.end === undefined ? [] : placeSegments(folder, one, shard)));
   });
 }
 

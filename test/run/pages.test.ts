@@ -88,7 +88,7 @@ describe('a copy by pages', () => {
 });
 
 describe('an export that the service cuts', () => {
-  const intercept: WorldOptions['intercept'] = (request, next) =>
+  const intercept: NonNullable<WorldOptions['intercept']> = (request, next) =>
     request.url.endsWith('/plan') ? hideQuota(request, next) : undefined;
 
   test('is kept, and pages bring the rest', async () => {
@@ -111,5 +111,27 @@ describe('an export that the service cuts', () => {
     await expectExactCopy(world);
     expect(asked('/export')).toHaveLength(1);
     expect(row).toMatchObject({ tries: 2n, export_rows: 200n, export_rows_landed: 200n, export_rows_lost: 0n });
+  });
+
+  test('is kept beside the complete ones of other websites, which count in each later try too', async () => {
+    let isShut = true;
+    await openFree({
+      limits: { exportRowsPerMonth: 500 },
+      intercept: (request, next) => {
+        const isPage = request.url.includes('size=500');
+        return isPage && isShut ? Promise.resolve(new Response('{}', { status: 403 })) : intercept(request, next);
+      },
+    });
+    world.pipeline.source.splitAbove = 300;
+    await expect(world.sync()).rejects.toThrow();
+    const exports = asked('/export').length;
+    expect(exports).toBeGreaterThan(1);
+    isShut = false;
+    world.pipeline.budget.exportRows = { count: 500 };
+    const { row } = await world.sync();
+    await expectExactCopy(world);
+    expect(asked('/export')).toHaveLength(exports);
+    expect(row).toMatchObject({ tries: 2n, export_rows_landed: 500n });
+    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
   });
 });

@@ -105,6 +105,13 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     losesPower: true,
   },
   {
+    name: 'rows of complete exports are forgotten when a run continues by pages',
+    file: 'src/source/export-shard.ts',
+    find: 'one.end === undefined ? [] : placeSegments',
+    replace: "one.end !== 'cut' ? [] : placeSegments",
+    losesPower: true,
+  },
+  {
     name: 'items are committed before history',
     file: 'src/tables/table.ts',
     find: "['history', 'price_spread_daily', 'stale_items', 'items']",

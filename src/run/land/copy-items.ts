@@ -4,7 +4,7 @@ import { dropRun, type Landing } from '../../journal/landings.js';
 import { requireDisk } from '../../plan/disk.js';
 import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import { listParts } from '../../source/dataset-client.js';
-import { listCutSegments } from '../../source/export-shard.js';
+import { listEndedSegments } from '../../source/export-shard.js';
 import type { ItemFile } from '../../source/item-files.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import { landSnapshot } from '../../source/snapshot.js';
@@ -36,7 +36,7 @@ export class ItemCopy {
   }
 
   async #landAll(): Promise<void> {
-    for (const segment of listCutSegments(this.#landing)) this.#typing.addItems(segment);
+    for (const segment of listEndedSegments(this.#landing)) this.#typing.addItems(segment);
     for (;;) {
       const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
