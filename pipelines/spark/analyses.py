@@ -10,7 +10,9 @@ from pyspark.sql import DataFrame, SparkSession
 from queries import Queries
 
 # Those that give the same rows as pricelake query --analysis (test/interop/try_analyses.py).
-ANALYSES = ("assortment_gaps", "attribute_coverage", "changes_by_day", "cheapest_days", "find_products")
+ANALYSES = (
+    "assortment_gaps", "attribute_coverage", "changes_by_day", "cheapest_days", "daily_spreads", "dispersion", "find_products",
+)  # fmt: skip
 TABLES = ("items", "products", "product_prices", "offers", "price_spread", "price_spread_daily", "matches", "sites", "sources",
           "shop_currencies", "offer_rules", "user_matches")  # fmt: skip
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
