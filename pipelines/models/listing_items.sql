@@ -9,18 +9,18 @@ WITH told AS (
   GROUP BY item_id
 ),
 known AS (
-  SELECT item_id, site_id, currency, category_slug, datasets, last_changed_at, removed_at, change_id, gone_at,
-    is_listed, true AS is_read
+  SELECT item_id, site_id, currency, category_slug, datasets, last_seen_at, last_changed_at, removed_at, change_id,
+    gone_at, is_listed, true AS is_read
   FROM exported_items
   UNION ALL
-  SELECT item_id, site_id, currency, category_slug, datasets, last_changed_at, removed_at, change_id, gone_at,
-    is_listed, false
+  SELECT item_id, site_id, currency, category_slug, datasets, last_seen_at, last_changed_at, removed_at, change_id,
+    gone_at, is_listed, false
   FROM items ANTI JOIN exported_items USING (item_id)
 )
 SELECT
   item_id,
   coalesce(k.site_id, t.site_id) AS site_id,
-  k.currency, k.category_slug, k.datasets, k.last_changed_at, k.removed_at, k.change_id,
+  k.currency, k.category_slug, k.datasets, k.last_seen_at, k.last_changed_at, k.removed_at, k.change_id,
   CASE WHEN k.is_read THEN k.is_listed ELSE coalesce(t.kind <> 'REMOVED', k.is_listed) END AS is_listed,
   coalesce(k.is_read, false) AS is_read
 FROM known AS k

@@ -139,6 +139,24 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
   });
 
+  test('is not taken for one that returns them because a value changed in the scrape that ended a listing', async () => {
+    const { world, run, expectCopy } = await openCopied({ isNew: true });
+    const [sold, other] = listed(world).filter(({ siteId }, _n, [first]) => siteId === first?.siteId) as [Item, Item];
+    events.changePrice(world, sold);
+    events.remove(world, sold);
+    // What the next poll asks for begins behind both.
+    world.now += 4n * 3_600n * SECOND;
+    events.changePrice(world, listed(world).at(-1) as Item);
+    expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+    // Both leave lastChangedAt alone, and the counts as they are.
+    world.now += 4n * 3_600n * SECOND;
+    events.remove(world, other);
+    sold.removedAt = null;
+    record(world, sold, 'RELISTED', {}, undefined);
+    expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+    await expectCopy();
+  });
+
   test('goes on with what it had read when it is stopped in the middle', async () => {
     const { world, run, watch, requests, expectCopy } = await openCopied();
     for (const item of listed(world).slice(-3)) events.remove(world, item);

@@ -185,7 +185,7 @@ describe('items as far as it matters whether they are listed', () => {
 
   /** `returned`, `hiding` and `moving` of an item that was removed at eight. */
   async function weigh(row: Row, since: string | null, isRead: boolean): Promise<Record<string, unknown>> {
-    const removed = { is_listed: false, removed_at: at(8), change_id: null, ...row };
+    const removed = { is_listed: false, removed_at: at(8), change_id: null, last_seen_at: at(5), ...row };
     await list(isRead ? { read: [removed] } : { lake: [removed] });
     await db.run('SET VARIABLE polled_since = $1', [since]);
     const [evidence = {}] = await readJson(readModel('listing_evidence'));
@@ -199,6 +199,13 @@ describe('items as far as it matters whether they are listed', () => {
     ['more than a second before did not', { last_changed_at: minute('07:59:58') }, null, false, {}],
     ['a minute after its time moved it', { last_changed_at: minute('08:01:00') }, null, false, { moving: 1 }],
     ['more than a minute after did not', { last_changed_at: minute('08:01:01') }, null, false, {}],
+    [
+      'in whose hour a scrape found the item may be either',
+      { last_changed_at: at(8), last_seen_at: at(7) },
+      null,
+      false,
+      {},
+    ],
     ['that a change told of shows nothing', { last_changed_at: at(8), change_id: 5 }, null, false, {}],
     ['that was read shows it, whatever was told', { last_changed_at: at(8), change_id: 5 }, null, true, { moving: 1 }],
     ['is no removal without its time', { removed_at: null, last_changed_at: at(8) }, null, true, {}],
