@@ -33,11 +33,10 @@ export interface Ahead {
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
-  /** Calls of a run beside items and changes, as are `facets`, `products` and `sample`. */
+  /** Calls of a run beside items and changes, as are `facets` and those of `witnesses`. */
   datasets: number;
   facets: number;
-  products: number;
-  sample: number;
+  witnesses: readonly Pick<Step, 'step' | 'calls' | 'basis'>[];
   /** True if the run asks for the plan again to compare the ledger. */
   countsUsage: (calls: number, rows: bigint) => boolean;
 }
@@ -57,7 +56,17 @@ const CHANGES_A_PAGE = 1_000;
 
 /** Lists a run's steps in order, with the cost of each. */
 export function estimateSteps(ahead: Ahead): Step[] {
-  const { exports, pages, changedItems: changed, listing, changes, hydration, sources = [], publishes } = ahead;
+  const {
+    exports,
+    pages,
+    changedItems: changed,
+    listing,
+    changes,
+    hydration,
+    sources = [],
+    witnesses,
+    publishes,
+  } = ahead;
   const steps = [
     price('plan', ahead.plan ? 1 : 0, true, 'limits and usage'),
     price('watermark', ahead.lowWatermark ?? 0, true, 'the newest change before items are read'),
@@ -72,8 +81,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
     ...sources.map(({ step, calls, basis }) => price(step, calls, false, basis)),
     price('datasets', ahead.datasets, true, 'current descriptions'),
     price('facets', ahead.facets, true, "the service's counts, to compare with the copy"),
-    price('products', ahead.products, publishes, "the service's grouping, to compare with ours"),
-    price('sample', ahead.sample, publishes, 'items to compare with the lake'),
+    ...witnesses.map(({ step, calls, basis }) => price(step, calls, publishes, basis)),
   ].filter((step) => step !== undefined && step.calls > 0) as Step[];
   const { calls, exportRows } = sumSteps(steps);
   if (!ahead.countsUsage(calls, exportRows)) return steps;

@@ -4,6 +4,7 @@ import { countBesideRun, countCallsLeft } from './allowance.js';
 import { decideMode, type ModeChoice } from './decide-mode.js';
 import type { WaitingDatasets } from './find-added.js';
 import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.js';
+import { type ProofPlan, planProofs } from './plan-proofs.js';
 import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
@@ -53,14 +54,6 @@ export interface FeedStart {
   overlap?: FeedOverlap | undefined;
   /** Changes up to it happened before whole rows are read; undefined if a refused cursor needs a complete copy. */
   watermark?: bigint;
-}
-
-/** Comparisons with the service that prove the copy. */
-interface ProofPlan {
-  facets: boolean;
-  products: 'all' | 'page' | 'none';
-  /** Number of items to read again. */
-  sample: number;
 }
 
 /**
@@ -145,14 +138,4 @@ function planProbes({ sites = [], landed, account }: RunFacts): readonly bigint[
   const left = sites.filter((site) => !landed.probes.sites.has(site));
   const calls = account === undefined ? null : countCallsLeft(account.allowance, account.callsMade);
   return left.slice(0, countBesideRun(left.length, calls));
-}
-
-/** For several datasets, the service counts and groups each by itself, so there is nothing to compare with. */
-function planProofs({ settings: { proof, products } }: RunFacts, mode: RunMode, parts: readonly Dataset[]): ProofPlan {
-  const isOne = parts.length === 1;
-  return {
-    facets: mode === 'snapshot' && proof.facets && isOne,
-    products: !isOne ? 'none' : products === 'all' ? 'all' : proof.products ? 'page' : 'none',
-    sample: proof.sample,
-  };
 }

@@ -15,8 +15,8 @@ import { type Budget, countLeft, findAllowance, type RunCaps, refuseCall } from 
 import { openExportMemory } from '../plan/broken-exports.js';
 import { ExportGate } from '../plan/export-gate.js';
 import type { DatasetSelection } from '../tables/table.js';
+import { skipSample } from './allow-skipping.js';
 import { listSelectedParts } from './dataset-client.js';
-import { skipSample } from './sample.js';
 
 /** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
 const accountPlan = planInfo

@@ -10,11 +10,11 @@ import { isPublishable, type RunProgress } from '../journal/run-state.js';
 import { findBrokenChanged } from '../plan/broken-exports.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import { type ChangedItems, type HydrationChoice, planHydration } from '../plan/plan-hydration.js';
+import { skipSample } from './allow-skipping.js';
 import type { DatasetPart } from './dataset-client.js';
 import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
 import { cutItemTails, type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
 import { type ItemPage, readItemPage } from './page.js';
-import { skipSample } from './sample.js';
 
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;

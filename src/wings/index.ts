@@ -5,6 +5,7 @@ import { explainSystemFault } from '../lake/faults.js';
 import { type LandReport, landPipeline } from '../run/land-pipeline.js';
 import type { Store, Wings } from '../run/open/wings.js';
 import { type EstimateOptions, estimateRun, type RunEstimate } from '../run/plan/estimate-run.js';
+import { rebuildLake } from '../run/rebuild/rebuild.js';
 import { type SyncOptions, syncPipeline } from '../run/sync.js';
 import * as list from './list.js';
 import type { SyncReport, Wing } from './wing.js';
@@ -12,7 +13,10 @@ import type { SyncReport, Wing } from './wing.js';
 export type { SyncReport } from './wing.js';
 
 const WINGS: readonly Wing[] = Object.values(list);
-const SOURCES = WINGS.flatMap(({ sources = [] }) => sources);
+const PLUGGED: Wings = {
+  sources: WINGS.flatMap(({ sources = [] }) => sources),
+  witnesses: WINGS.flatMap(({ witnesses = [] }) => witnesses),
+};
 
 /**
  * A run with all that the pipeline asks for beside it.
@@ -43,7 +47,17 @@ export function landWithWings(
 
 /** The cost of the next run, with what the wings take. */
 export function estimateWithWings(pipeline: Pipeline, io: Io, options: EstimateOptions = {}): Promise<RunEstimate> {
-  return estimateRun(pipeline, io, { ...options, wings: { sources: SOURCES } });
+  return estimateRun(pipeline, io, { ...options, wings: PLUGGED });
+}
+
+/** Makes the tables again, those of wings as well. @throws PricelakeError as `rebuildLake` does */
+export function rebuildWithWings(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal,
+  options: { acceptLoss?: boolean | undefined } = {},
+): ReturnType<typeof rebuildLake> {
+  return rebuildLake(pipeline, io, signal, { ...options, witnesses: PLUGGED.witnesses });
 }
 
 /** Does work with what the wings plug into runs of the pipeline. */
@@ -53,7 +67,7 @@ export function withWings<T>(
   signal: AbortSignal | undefined,
   work: (wings: Wings, stop: AbortSignal | undefined) => Promise<T>,
 ): Promise<T> {
-  const plug = (store: Store | undefined, stop: AbortSignal | undefined) => work({ store, sources: SOURCES }, stop);
+  const plug = (store: Store | undefined, stop: AbortSignal | undefined) => work({ ...PLUGGED, store }, stop);
   const hold = WINGS.find(({ holdStore }) => holdStore !== undefined)?.holdStore;
   return explainSystemFault(lake.path, () =>
     explainDamage(lake.path, () => (hold === undefined ? plug(undefined, signal) : hold(lake, io, signal, plug))),

@@ -1,6 +1,10 @@
 /** The only list of wings. A wing is deleted by its folder and its line here. */
 
+export { drift } from './drift/index.js';
+export { facets } from './facets/index.js';
 export { histories } from './histories/index.js';
 export { iceberg } from './iceberg/index.js';
+export { products } from './products/index.js';
 export { remote } from './remote/index.js';
+export { sample } from './sample/index.js';
 export { webhook } from './webhook/index.js';

@@ -1,11 +1,12 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
-import type { ChangeSource, Store } from '../run/open/wings.js';
+import type { ChangeSource, Store, Witness } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
 /** Plugs something into runs, or does something around them. */
 export interface Wing {
   sources?: readonly ChangeSource[];
+  witnesses?: readonly Witness[];
   /** Does `work` with a store, or without one where the pipeline asks for none. */
   holdStore?<T>(
     lake: Pipeline['lake'],

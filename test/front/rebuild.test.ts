@@ -1,7 +1,7 @@
 /** A rebuild makes what runs made of the stories of sources, matches and words. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeLakePipeline } from '../../src/run/rebuild/lake-pipeline.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { rebuildWithWings } from '../../src/wings/index.js';
 import { testIo } from '../run/world.js';
 import { openStory, type Story } from './story.js';
 
@@ -38,7 +38,7 @@ const tell = (words: Partial<typeof story.pipeline.analysis.words>) => {
   story.pipeline.analysis = { ...story.pipeline.analysis, words: { ...NO_WORDS, ...words } };
 };
 const rebuildAlone = async () =>
-  rebuildLake(await describeLakePipeline(story.lakePath), testIo, new AbortController().signal);
+  rebuildWithWings(await describeLakePipeline(story.lakePath), testIo, new AbortController().signal);
 const sources = () =>
   story.read('SELECT source_id, t(last_seen_at), read_by, is_stale, stale_after FROM sources ORDER BY source_id');
 const offers = () =>
@@ -77,7 +77,7 @@ test('without a pipeline file, it keeps the limit, the words and the matches tha
 
 test('with a pipeline file, it tells what the file says', async () => {
   tell({ refurbished: ['gently'] });
-  await rebuildLake(story.pipeline, testIo, new AbortController().signal);
+  await rebuildWithWings(story.pipeline, testIo, new AbortController().signal);
   expect(await rules()).toEqual(['word | ∅ | refurbished | gently', 'stale | ∅ | seconds | 3600']);
   expect((await offers()).at(-1)).toMatch(/^44 \| refurbished \| false \| \['condition'/);
 });

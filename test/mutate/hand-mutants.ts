@@ -249,7 +249,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a sample counts items that are gone',
-    file: 'src/run/land/land-comparisons.ts',
+    file: 'src/wings/sample/choose-sample.ts',
     find: '{items} WHERE gone_at IS NULL',
     replace: '{items} WHERE true',
     tests: DIFFERENCES,
@@ -257,7 +257,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'facets that the service counts lower than the lake are left out',
-    file: 'src/run/prove/prove-facets.ts',
+    file: 'src/wings/facets/prove-facets.ts',
     find: 'FILTER (service <> lake) AS different',
     replace: 'FILTER (service > lake) AS different',
     tests: DIFFERENCES,

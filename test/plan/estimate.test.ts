@@ -20,8 +20,7 @@ function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
     publishes: true,
     datasets: 1,
     facets: proof && ahead.exports !== undefined ? 1 : 0,
-    products: proof ? 1 : 0,
-    sample: proof ? 10 : 0,
+    witnesses: proof ? [{ step: 'sample', calls: 11, basis: '' }] : [],
     countsUsage: (calls, rows) => isCountWorthIt(calls, rows > 0n),
     ...ahead,
   });

@@ -13,9 +13,8 @@ import { backfillHistory } from '../../src/cli/backfill-history.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { syncWithWings } from '../../src/wings/index.js';
+import { rebuildWithWings, syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { makePipeline, testIo } from '../run/world.js';
 import { isDataFile, openS3World, readCurrentItems, type S3World } from './s3-world.js';
@@ -107,7 +106,7 @@ test('what needs files that are not there says where they are; the folder is nei
     ['check', () => runCheckCommand({ lake, failOn: 'error' }, openContext(true))],
     ['verify', () => runVerify({ lake }, openContext(true))],
     ['compact', () => runCompact({ lake }, openContext(true))],
-    ['rebuild', () => rebuildLake(pipeline, testIo, new AbortController().signal)],
+    ['rebuild', () => rebuildWithWings(pipeline, testIo, new AbortController().signal)],
     ['sync without the remote', () => syncWithWings(makePipeline(world.sandbox, lake), testIo)],
     [
       'sync with another remote',

@@ -6,11 +6,10 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { readEntries } from '../../src/journal/journal.js';
 import { listSoundRuns, peekUnfinishedRun } from '../../src/journal/landings.js';
 import { RUN_FOLD } from '../../src/journal/run-state.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import type { RunReport } from '../../src/run/sync.js';
 import { askService } from '../../src/source/account.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
-import { estimateWithWings } from '../../src/wings/index.js';
+import { estimateWithWings, rebuildWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { countUsed } from './exact-copy.js';
 import { landEvent, moveOn, openWorld, readItems, readLake, readTruth, refuse, testIo } from './world.js';
@@ -161,7 +160,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   expect(said.reason).toBe(widened.reason);
   await expectExactCopy([ELECTRONICS, CENTRAL]);
   const before = await readItems(world.lakePath);
-  await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+  await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
   expect(await readItems(world.lakePath)).toEqual(before);
   await expectExactCopy([ELECTRONICS, CENTRAL]);
 

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { estimateWithWings } from '../../src/wings/index.js';
+import { estimateWithWings, rebuildWithWings } from '../../src/wings/index.js';
 import { events } from '../sim/events.js';
 import type { Habits } from '../sim/habits.js';
 import { openSimulation, type Simulation } from '../sim/simulation.js';
@@ -105,7 +104,7 @@ test('a lake that is made again from its landing has the late changes, whatever 
   world.settle(300);
   const report = await sync();
   pipeline.source.feedOverlap = 0;
-  await rebuildLake(pipeline, io, new AbortController().signal);
+  await rebuildWithWings(pipeline, io, new AbortController().signal);
   await expectCopy(report, true);
 });
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { loadFacets } from '../../src/run/land/land-comparisons.js';
+import { loadFacets } from '../../src/run/land/facets.js';
 import { readListingItems } from '../../src/run/land/listing-states.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { readModel } from '../../src/sql/model.js';

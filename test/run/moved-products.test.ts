@@ -1,7 +1,7 @@
 import { cp, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { rebuildWithWings } from '../../src/wings/index.js';
 import { changeText, makePipeline, openWorld, readLake, testIo, type World } from './world.js';
 
 const DAYS = 'SELECT * EXCLUDE (run_id) FROM';
@@ -65,7 +65,7 @@ describe('closed days of products whose GTINs become known later', () => {
     const landing = path.join(pipeline.lake.path, '_pricelake', 'landing');
     const runs = (await readdir(landing)).sort();
     for (const name of runs.slice(0, 2)) await rm(path.join(landing, name), { recursive: true });
-    await rebuildLake(pipeline, testIo, new AbortController().signal);
+    await rebuildWithWings(pipeline, testIo, new AbortController().signal);
     expect(await readDays(pipeline.lake.path)).toEqual(await readDays());
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { choosePage } from '../../src/source/products.js';
+import { choosePage } from '../../src/wings/products/land-products.js';
 import { openWorld, readLake } from './world.js';
 
 const world = await openWorld({ checks: 'all', items: 1000, history: 'none' });

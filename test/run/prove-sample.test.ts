@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { boundMismatchRate, proveItems } from '../../src/run/prove/prove-sample.js';
 import { syncWithWings } from '../../src/wings/index.js';
+import { boundMismatchRate, proveItems } from '../../src/wings/sample/prove-sample.js';
 import { changeText, openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
 
 let world: World;

@@ -8,9 +8,8 @@ import { encodeLogPath } from '../../src/lake/delta-actions.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { syncWithWings } from '../../src/wings/index.js';
+import { rebuildWithWings, syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { commitForeign, deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
@@ -38,7 +37,7 @@ beforeEach(() => world.renew(original));
 
 const verify = () => runVerify({ lake: world.lakePath }, openContext(true));
 const inLake = (...parts: string[]) => path.join(world.lakePath, ...parts);
-const rebuild = (options = {}) => rebuildLake(world.pipeline, testIo, signal, options);
+const rebuild = (options = {}) => rebuildWithWings(world.pipeline, testIo, signal, options);
 /** Which tables differ from before. */
 async function listDifferent(tables: readonly TableName[] = TABLE_NAMES): Promise<string[]> {
   const after = await readLoggedTables(world.lakePath);

@@ -5,8 +5,8 @@ import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import type { Io } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
+import { rebuildWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { changeText, openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
@@ -36,7 +36,7 @@ afterAll(() => world.close());
 
 beforeEach(() => world.renew(original));
 
-const rebuild = () => rebuildLake(world.pipeline, testIo, signal);
+const rebuild = () => rebuildWithWings(world.pipeline, testIo, signal);
 const landing = () => path.join(world.lakePath, '_pricelake', 'landing');
 
 async function expectSameRows(): Promise<void> {
@@ -108,7 +108,7 @@ describe('rebuild', () => {
       const log: Io['log'] = (_level, event) => {
         if (['replayed', 'rebuilt'].includes(event) && ++steps === killAt) throw new Error('the process dies');
       };
-      await expect(rebuildLake(world.pipeline, { ...testIo, log }, signal)).rejects.toThrow('the process dies');
+      await expect(rebuildWithWings(world.pipeline, { ...testIo, log }, signal)).rejects.toThrow('the process dies');
       if (killAt === 3) {
         await world.sync();
         expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));

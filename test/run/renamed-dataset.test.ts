@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { rebuildWithWings } from '../../src/wings/index.js';
 import { changeText, openWorld, readItems, testIo } from './world.js';
 
 test('a rebuild gives items the names of datasets that they had', async () => {
@@ -19,6 +19,6 @@ test('a rebuild gives items the names of datasets that they had', async () => {
   expect([await countNamed('Consumer electronics'), await countNamed(now)]).toEqual([0, named]);
 
   const before = await readItems(world.lakePath);
-  await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+  await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
   expect(await readItems(world.lakePath)).toEqual(before);
 });

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';
-import type { Drift } from '../../src/source/list-drift.js';
+import type { Drift } from '../../src/wings/drift/list-drift.js';
 import { failure } from '../failure.js';
 import { changeText, openWorld, readItems, readLake, readTruth } from './world.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chooseServiceTime } from '../../src/run/apply/service-time.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { rebuildWithWings } from '../../src/wings/index.js';
 import { openWorld, readLake, testIo, type World } from './world.js';
 
 const at = (text: string) => new Date(`2026-11-${text}:00Z`);
@@ -66,7 +66,7 @@ describe('closed days of a service whose clock is 250 days behind', () => {
     await world.sync();
     const yesterday = new Date(now - DAY_MS).toISOString().slice(0, 10);
     expect(await findLastDay()).toBe(yesterday);
-    await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+    await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
     expect(await findLastDay()).toBe(yesterday);
   });
 });

@@ -8,9 +8,9 @@ import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import type { RunReport } from '../../src/run/sync.js';
-import type { Drift } from '../../src/source/list-drift.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
+import type { Drift } from '../../src/wings/drift/list-drift.js';
 import { syncWithWings } from '../../src/wings/index.js';
 import { createSeeded } from '../seeded.js';
 import {

@@ -1,8 +1,8 @@
 import { parse, stringify } from 'lossless-json';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import { proveItems } from '../../src/run/prove/prove-sample.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { rebuildWithWings } from '../../src/wings/index.js';
+import { proveItems } from '../../src/wings/sample/prove-sample.js';
 import { failure } from '../failure.js';
 import { expectExactCopy, listExports } from '../run/exact-copy.js';
 import { openWorld, readItems, readLake, testIo, type World, type WorldOptions } from '../run/world.js';
@@ -135,7 +135,7 @@ describe('datasets that the account no longer has', () => {
     expect(row.gone).toBeGreaterThan(0n);
     expect(await countGone()).toBe(Number(row.gone));
     const before = await readItems(world.lakePath);
-    await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+    await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
     expect(await readItems(world.lakePath)).toEqual(before);
     world.intercept = undefined;
     world.sandbox.changeAccount({ limits: { datasets: null } });

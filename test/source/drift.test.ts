@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { DriftWatch } from '../../src/source/drift-watch.js';
-import { type Drift, listDrift } from '../../src/source/list-drift.js';
 import { findItemPath } from '../../src/tables/item-names.js';
 import type { AnswerName } from '../../src/tables/table.js';
+import { DriftWatch } from '../../src/wings/drift/drift-watch.js';
+import { type Drift, listDrift } from '../../src/wings/drift/list-drift.js';
 
 const SITE = { id: 12, name: 'Shop', host: 'shop.example', attribution: null };
 const ITEM = {

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { estimateWithWings } from '../../src/wings/index.js';
+import { estimateWithWings, rebuildWithWings } from '../../src/wings/index.js';
 import {
   openWorld,
   readItems,
@@ -129,7 +128,7 @@ test('with the feed, nothing is lost or twice between what items tell and what t
   await world.sandbox.advance({ hours: 3, changes: 60 });
   await world.sync();
   expect(await readHistory()).toEqual(await readChanges());
-  await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+  await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
   expect(await readHistory()).toEqual(await readChanges());
   expect(asked()).toHaveLength(new Set(asked()).size);
 });

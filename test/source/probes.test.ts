@@ -1,6 +1,6 @@
 /** Each website is asked when it was last seen, on a schedule and within the budget. */
 import { expect, onTestFinished, test } from 'vitest';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { rebuildWithWings } from '../../src/wings/index.js';
 import { openStory, type Story } from '../front/story.js';
 import { testIo } from '../run/world.js';
 import type { Item } from '../sim/world.js';
@@ -90,7 +90,7 @@ test('a look finds the source of a dead website stale, and both sources of one t
   ]);
   expect(await stale()).toEqual(['11', '33', '33']);
   const before = await story.sources();
-  await rebuildLake(story.pipeline, testIo, new AbortController().signal);
+  await rebuildWithWings(story.pipeline, testIo, new AbortController().signal);
   expect(await story.sources()).toEqual(before);
   expect(await stale()).toEqual(['11', '33', '33']);
   expect(story.asked()).toHaveLength(3);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Query } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import type { Progress } from '../../src/io/io.js';
-import { choosePage, landProducts } from '../../src/source/products.js';
+import { choosePage, landProducts } from '../../src/wings/products/land-products.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';

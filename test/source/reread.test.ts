@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { type ErrorCode, PricelakeError } from '../../src/io/errors.js';
 import type { Landing } from '../../src/journal/landings.js';
+import { allowSkipping, skipSample } from '../../src/source/allow-skipping.js';
 import { hasReadLists, landRereads } from '../../src/source/hydrate.js';
-import { allowSkipping, skipSample } from '../../src/source/sample.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { listEntries, openLanding } from './landing.js';

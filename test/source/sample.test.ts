@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listItemFiles } from '../../src/source/item-files.js';
-import { landSample } from '../../src/source/sample.js';
+import { landSample } from '../../src/wings/sample/land-sample.js';
 import { sendJson, startService } from '../api/local-service.js';
 import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 

@@ -1,6 +1,6 @@
 import { describeLakePipeline } from '../../run/rebuild/lake-pipeline.js';
-import { rebuildLake } from '../../run/rebuild/rebuild.js';
 import { withIceberg } from '../../wings/iceberg/index.js';
+import { rebuildWithWings } from '../../wings/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { rebuild } from '../commands/keep.js';
 import { openPipeline } from '../find-target.js';
@@ -14,7 +14,7 @@ export async function runRebuild(request: Arguments<typeof rebuild>, context: Co
   const isLakeAlone = file === undefined && lake !== undefined;
   const pipeline = isLakeAlone ? await describeLakePipeline(lake) : await openPipeline(request, context);
   const report = await withIceberg(pipeline.lake, io, () =>
-    rebuildLake(pipeline, io, signal, { acceptLoss: request.acceptLoss }),
+    rebuildWithWings(pipeline, io, signal, { acceptLoss: request.acceptLoss }),
   );
   if (!json) {
     const { tables, runs, damage, carried, lost } = report;

@@ -48,7 +48,7 @@ async function compareItems(
   items: number,
   context: CommandContext,
 ): Promise<ProofResult> {
-  const { proveItems } = await import('../../run/prove/prove-sample.js');
+  const { proveItems } = await import('../../wings/sample/index.js');
   const proof = await proveItems(await openPipeline(request, context), items, context.io, context.signal);
   const differences = JSON.parse(proof.differences) as { item_id: number; differences: string[] }[];
   const ids = proof.differences.matchAll(/"item_id":(\d+)/g);

@@ -20,7 +20,7 @@ import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS, type RelationGraph } from '../../sql/graph.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { establishListing } from '../land/establish-listing.js';
-import { askFacets } from '../land/land-comparisons.js';
+import { askFacets } from '../land/facets.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
 import { type ProvedCopy, proveCopy } from '../land/prove-copy.js';
@@ -42,8 +42,6 @@ export interface AppliedRun extends Batch {
   datasets: LandedDatasets;
   /** Items of the sample that only the feed described, and that were read already. */
   toldSample: readonly bigint[];
-  /** The service's counts behind a complete copy; undefined where they were not asked for. */
-  facets: string | undefined;
 }
 
 /** Types what landed, has items read about which it says too little, and applies both to the items so far. */
@@ -76,7 +74,7 @@ export async function applyRun(
   step.done();
   const whole = { ...read, unlisted, provesAbsence, moment, itemFiles, isDistrusted: distrusted };
   const batch = await reportStep(io, 'merging', () => mergeRead(world, found, ledger, engine, whole));
-  return { ...batch, landed, datasets, facets };
+  return { ...batch, landed, datasets };
 }
 
 /** True when whole rows were read that show what the lake holds already, and no source was seen since: no file has to be written. */

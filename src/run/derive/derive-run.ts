@@ -4,20 +4,17 @@ import type { Publishable } from '../../journal/run-state.js';
 import { type Attribution, describeAttributions, readAttributions } from '../../lake/attribution.js';
 import { append, KEEP, replaceAll } from '../../lake/table-change.js';
 import type { LandedDatasets } from '../../source/datasets.js';
-import type { ItemFile } from '../../source/item-files.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { quoteIdentifier } from '../../sql/quote.js';
-import type { Relation } from '../../sql/relation.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CopiedDatasets, type DatasetSelection, DERIVED_TABLES } from '../../tables/table.js';
 import { type AppliedRun, settleTally } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
-
-import { type AskedSample, askSample, chooseSample, landServiceProducts } from '../land/land-comparisons.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { listTold } from '../open/told-rows.js';
+import type { NextVersion } from '../open/wings.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
 import { NextLake, type StagedTable, Staging } from './stage.js';
@@ -29,10 +26,6 @@ export interface DerivedRun {
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
-  /** A sample of the service's items, read while tables are derived; undefined if the run compares no sample. */
-  sampled: AskedSample | undefined;
-  /** Files of the service's own products; undefined where none are compared. */
-  products: ItemFile[] | undefined;
 }
 
 /** Writes the next files of every table beside the lake. The service answers meanwhile. */
@@ -46,31 +39,45 @@ export async function deriveRun(
   const { io } = world;
   const settled = await settleTally(world, landing, applied.tally);
   const place = { found, graph, landing, io };
-  const derive = async () => {
-    const attributions = await readSites(graph, applied);
-    const metadata = describeAttributions(attributions);
-    const staging = openStep(io, 'staging', { unit: 'tables' });
-    const tables = await new Staging(place, metadata, staging).guard((own) => stageApplied(own, applied));
-    staging.done();
-    const next = new NextLake(found.before, tables);
-    const deriving = openStep(io, 'deriving', { unit: 'tables', totalRows: DERIVED });
-    const { sampled, derived } = await next.guard(async () => {
-      // Chosen while tables are derived, the sample would take memory beside them.
-      const chosen = await chooseRunSample(graph, await next.rows('items'), landing.runId, applied);
-      const ask = async () => chosen && askSample(world, landing, chosen);
-      const own = new Staging(place, metadata, deriving);
-      const [sampled, derived] = await settleAll([
-        ask(),
-        own.guard(() => stageDerived(own, next, applied, workFolder)),
-      ]);
-      return { sampled, derived };
-    });
-    deriving.done();
-    return { next: next.with(...derived), attributions, sampled };
+  const attributions = await readSites(graph, applied);
+  const metadata = describeAttributions(attributions);
+  const staging = openStep(io, 'staging', { unit: 'tables' });
+  const tables = await new Staging(place, metadata, staging).guard((own) => stageApplied(own, applied));
+  staging.done();
+  const next = new NextLake(found.before, tables);
+  const deriving = openStep(io, 'deriving', { unit: 'tables', totalRows: DERIVED });
+  const derived = await next.guard(async () => {
+    const asking = await chooseQuestions(world, describeNext(applied, next));
+    const own = new Staging(place, metadata, deriving);
+    const staged = own.guard(() => stageDerived(own, next, applied, workFolder));
+    await settleAll([staged, ...asking.map((ask) => ask())]);
+    return staged;
+  });
+  deriving.done();
+  return { next: next.with(...derived), attributions, applied, settled };
+}
+
+/** Lets witnesses choose what they ask while tables are derived. */
+async function chooseQuestions({ watches }: World, next: NextVersion): Promise<(() => Promise<void>)[]> {
+  const asking: (() => Promise<void>)[] = [];
+  // One after another: each may read all items.
+  for (const { ask } of watches) if (ask !== undefined) asking.push(await ask(next));
+  return asking;
+}
+
+/** The lake as it would be, for witnesses. */
+export function describeNext(
+  { landed, names, skew, datasetPattern, toldSample }: AppliedRun,
+  next: NextLake,
+): NextVersion {
+  return {
+    rows: (table) => next.rows(table),
+    plan: landed.plan,
+    readable: names.readable,
+    cursor: landed.window.to,
+    lowWatermark: landed.lowWatermark?.changedAt ?? null,
+    ...{ skew, datasetPattern, alreadyRead: toldSample },
   };
-  const land = () => landServiceProducts(world, landing, applied.landed.plan, found.tables.products);
-  const [staged, products] = await settleAll([derive(), land()]);
-  return { ...staged, applied, settled, products };
 }
 
 async function readSites(graph: RelationGraph, { sites: { rows } }: AppliedRun): Promise<Attribution[]> {
@@ -93,18 +100,6 @@ async function stageDerived(
   const seen = { history: await next.rows('history'), items: await next.rows('items') };
   const now = await settleServiceTime(staging.graph, seen, moment);
   return [...derived, await stageDays(staging, next, version < 0n ? undefined : merge.before, now)];
-}
-
-/** Another sample in each run, the same in each of its tries. Undefined where none is wanted. */
-async function chooseRunSample(
-  graph: RelationGraph,
-  items: Relation,
-  runId: string,
-  { landed, names, toldSample }: AppliedRun,
-) {
-  const size = landed.plan.comparisons.sample;
-  const sampled = { items, readable: names.readable, first: toldSample };
-  return size === 0 ? undefined : chooseSample(graph, sampled, size, runId);
 }
 
 /** Stages the tables of what was applied. */
@@ -175,13 +170,4 @@ function selectDatasets({ graph, runId }: Staging, selection: DatasetSelection, 
     run_id: runId,
   }));
   return sql`SELECT ${columnsOf('datasets')} FROM ${graph.load('datasets', 'datasets', rows)}`;
-}
-
-/** Stages the service's own products, where the pipeline asks for them. */
-export async function stageServiceProducts(staging: Staging, rows: Relation | undefined): Promise<StagedTable[]> {
-  const table = 'service_products';
-  const { pipeline, tables } = staging.found;
-  if (pipeline.source.products === 'none' || rows === undefined) return [];
-  const change = replaceAll(tables[table], sql`SELECT ${columnsOf(table)} FROM ${rows}`);
-  return [await staging.stage(table, change)];
 }

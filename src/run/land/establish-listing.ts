@@ -6,11 +6,11 @@ import { findListing, findListingPlan, type ListingPlan, type ListingProgress } 
 import { countCallsLeft } from '../../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
 import { reachBack } from '../../plan/plan-copy.js';
+import { allowSkipping } from '../../source/allow-skipping.js';
 import { type DatasetPart, listSelectedParts } from '../../source/dataset-client.js';
 import { cutItemTails, listItemFiles } from '../../source/item-files.js';
 import { landCounts, landReading, landSingles } from '../../source/listing.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
-import { allowSkipping } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import type { Engine, FoundLake, World } from '../open/run-parts.js';
@@ -137,13 +137,13 @@ class ListingPart {
   }
 
   async #ask({ items }: ListingRows): Promise<void> {
-    const { landing, witness } = this.#run;
+    const { landing, look } = this.#run;
     const before = this.#progress.counts;
     // Items of a dataset that is copied whole were not returned by `changedSince`.
     const since = this.#run.landed.added.length > 0 ? undefined : reachBack(await this.#readPollStart());
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(this.#graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
-    witness.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
+    look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
   }
 
   async #look(rows: ListingRows): Promise<ListingState> {

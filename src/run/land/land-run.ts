@@ -256,11 +256,11 @@ export async function rereadStale(
 
 /** Datasets as the service describes them at the run's end. */
 export async function landRunDatasets(
-  { client, io, witness }: World,
+  { client, io, look }: World,
   landing: Landing,
   account: Account | undefined,
 ): Promise<LandedDatasets> {
   const landed = await landDatasets(client, landing, io, account?.plan.lockedDatasets);
-  for (const row of landed.rows) witness.look('/datasets', row);
+  for (const row of landed.rows) look('/datasets', row);
   return landed;
 }

@@ -6,7 +6,7 @@ import { bindModel } from '../../sql/model.js';
 import { quoteList } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
-import { loadFacets } from './land-comparisons.js';
+import { loadFacets } from './facets.js';
 
 /** The items of the lake as it would be, as far as it matters whether they are listed. */
 export interface ListingRows {

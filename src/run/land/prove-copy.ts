@@ -5,16 +5,16 @@ import type { Landing } from '../../journal/landings.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge-copy.js';
 import type { Account } from '../../source/account.js';
+import { allowSkipping } from '../../source/allow-skipping.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { cutItemTails, listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { landSingles } from '../../source/listing.js';
-import { allowSkipping } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../../sql/sql.js';
 import { LAG_MS } from '../../tables/table.js';
 import type { Engine, World } from '../open/run-parts.js';
-import { loadFacets } from './land-comparisons.js';
+import { loadFacets } from './facets.js';
 
 /** The typed copy beside the lake, the changes, and the service's counts behind it. */
 export interface ProvedCopy {

@@ -15,10 +15,8 @@ import { recoverLake } from '../../lake/recover.js';
 import { openSession, type Session } from '../../lake/session.js';
 import { finishSwap } from '../../lake/swap-lake.js';
 import { LakeRows } from '../../lake/table-rows.js';
-import { DriftWatch } from '../../source/drift-watch.js';
-import { listDrift } from '../../source/list-drift.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
-import { findItemPath } from '../../tables/item-names.js';
+import type { LookAtRow } from '../../tables/table.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
 import { mendLanding } from './mend-landing.js';
@@ -31,7 +29,7 @@ import {
   type Tables,
 } from './open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
-import { NO_WINGS, type Wings } from './wings.js';
+import { NO_WINGS, type Watch, type Wings } from './wings.js';
 
 /** Statements that work side by side: two, and a third while one table is written in lanes. */
 const SESSIONS = 3;
@@ -122,11 +120,16 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;
-    const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
-    const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
+    const watches: Watch[] = [];
+    const look: LookAtRow = (...row) => {
+      for (const watch of watches) watch.look?.(...row);
+    };
+    const typing = new TypingQueue(db, { runId, workFolder }, mapping, look);
+    const watched = { pipeline, io, client, landing, tables, graph, typing, workFolder, look };
+    watches.push(...wings.witnesses.map((witness) => witness.watch(watched)));
     const standing = findStandings(tables, landing.runNumber, repairs);
     const opened = {
-      world: { io, client, witness: { look: drift.look, judge: () => listDrift(drift.seen) }, sources },
+      world: { io, client, sources, watches, look },
       found: { pipeline, lake, tables, before, standing, repairs },
       ledger: { landing, memory },
       engine: { graph, typing, workFolder, memoryLimit },

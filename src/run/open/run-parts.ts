@@ -9,22 +9,18 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
 import type { Repairs, Standings, Tables } from './open-tables.js';
-import type { ChangeSource } from './wings.js';
+import type { ChangeSource, Watch } from './wings.js';
 
-/** Compares the answers of the service with the API document. */
-export interface Witness {
-  look: LookAtRow;
-  /** Returns in which ways the answers differ. */
-  judge(): readonly object[];
-}
-
-/** The machine, the service, and what else brings changes. */
+/** The machine, the service, what else brings changes, and who watches. */
 export interface World {
   io: Io;
   /** Its calls have no limit until the account is read (`readAccount`). */
   client: ApiClient;
-  witness: Witness;
   sources: readonly ChangeSource[];
+  /** The witnesses of this run. */
+  watches: readonly Watch[];
+  /** Shows them a row of an answer. */
+  look: LookAtRow;
 }
 
 /** The lake as the run found it, and the pipeline that keeps it. */

@@ -1,5 +1,8 @@
 /** The sockets of a run, into which more may plug. It works without any of them. */
 
+import type { ApiClient } from '../../api/client.js';
+import type { FeedSkew } from '../../apply/feed-skew.js';
+import type { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
@@ -7,14 +10,19 @@ import type { Memory } from '../../journal/memory.js';
 import type { RunState } from '../../journal/run-state.js';
 import type { Lake } from '../../lake/lake.js';
 import type { LakeRows } from '../../lake/table-rows.js';
+import type { ProofPlan } from '../../plan/plan-proofs.js';
+import type { Dataset } from '../../plan/plan-shards.js';
 import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import type { LookAtRow, TableName, TableState } from '../../tables/table.js';
 
 export interface Wings {
   store?: Store | undefined;
   sources: readonly ChangeSource[];
+  witnesses: readonly Witness[];
 }
 
-export const NO_WINGS: Wings = { sources: [] };
+export const NO_WINGS: Wings = { sources: [], witnesses: [] };
 
 /** A place beside this disk that keeps copies of the files of a lake. */
 export interface Store {
@@ -63,4 +71,81 @@ export interface SourceEstimate {
   basis: string;
   /** True if changes come of it. */
   bringsChanges: boolean;
+}
+
+/** Compares the lake with the service. It only reports: a run that can't ask continues without it. */
+export interface Witness {
+  /** Begins to watch a run. */
+  watch(run: WatchedRun): Watch;
+  /** Prices what it asks the service for during the next run, by its plan; undefined for nothing. */
+  estimate?(next: PlannedNext): Promise<Pick<SourceEstimate, 'step' | 'calls' | 'basis'> | undefined>;
+}
+
+/** A witness at a run. */
+export interface Watch {
+  /** Gets parsed rows of answers on their way. */
+  look?: LookAtRow;
+  /** Chooses what to ask. The work that it returns asks for it while tables are derived. */
+  ask?(next: NextVersion): Promise<() => Promise<void>>;
+  judge?(next: NextVersion): Promise<Testimony>;
+  /** Says at the end of any run what it has seen. */
+  conclude?(): Findings;
+}
+
+/** Columns that witnesses give to the run's row of the ledger, where none has looked. */
+export const NOTHING_WITNESSED = {
+  ...{ sampled: 0n, sample_mismatches: 0n, mismatch_bound: 1, sample_differences: '[]' },
+  ...{ products_compared: 0n, products_different: 0n, product_differences: '[]' },
+  ...{ facets_compared: 0n, facets_different: 0n, facet_differences: '[]', schema_drift: '[]' },
+};
+
+export type Findings = Partial<typeof NOTHING_WITNESSED>;
+
+export interface Testimony {
+  findings: Findings;
+  /** New rows of a table that nobody else writes. */
+  table?: { name: TableName; rows: Relation } | undefined;
+}
+
+export interface WatchedRun {
+  pipeline: Pipeline;
+  io: Io;
+  client: ApiClient;
+  landing: Landing;
+  /** The lake before the run. */
+  tables: Readonly<Record<TableName, TableState>>;
+  graph: RelationGraph;
+  typing: TypingQueue;
+  workFolder: string;
+  /** Shows a row to all witnesses. */
+  look: LookAtRow;
+}
+
+/** The lake as it would be, as far as its tables are staged, and what the run knows of it. */
+export interface NextVersion {
+  rows(table: TableName): Promise<Relation>;
+  plan: ComparisonPlan;
+  /** Names of the datasets that the key can read; undefined is all. */
+  readable: readonly string[] | undefined;
+  /** The change up to which items are applied; undefined without the feed. */
+  cursor: bigint | undefined;
+  /** Up to when a lake without the feed is complete, ISO 8601; null is not known. */
+  lowWatermark: string | null;
+  skew: FeedSkew;
+  /** Finds names of datasets in texts (dataset-names.ts). */
+  datasetPattern: string | null;
+  /** Items that the run has read one by one already. */
+  alreadyRead: readonly bigint[];
+}
+
+/** By its plan, the run compares so much, with parts of what the key can read. */
+export interface ComparisonPlan {
+  comparisons: ProofPlan;
+  parts: readonly Dataset[];
+}
+
+export interface PlannedNext {
+  plan: ComparisonPlan;
+  client: ApiClient;
+  journal: { readonly state: RunState };
 }

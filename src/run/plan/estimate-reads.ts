@@ -18,6 +18,7 @@ import { countItems } from '../../source/datasets.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
 import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
 import type { Engine } from '../open/run-parts.js';
+import type { Witness } from '../open/wings.js';
 import type { WaitingFeed } from './estimate-landing.js';
 import { type FactSource, readPollStart } from './run-planner.js';
 
@@ -25,6 +26,7 @@ import { type FactSource, readPollStart } from './run-planner.js';
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
   /** Limits from the command line. */
   caps: RunCaps;
+  witnesses: readonly Witness[];
   memory: Pick<Memory, 'state' | 'append'>;
 }
 

@@ -1,6 +1,4 @@
-import * as z from 'zod';
 import { createClient } from '../../api/client.js';
-import { int64 } from '../../api/wire-types.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { countOf } from '../../formats/count.js';
@@ -22,7 +20,6 @@ import {
   type Count,
   countAhead,
   countBenchSeconds,
-  countPages,
   countRest,
   countSeconds,
   estimateSteps,
@@ -33,7 +30,6 @@ import {
 import { countOverage } from '../../plan/export-allowance.js';
 import type { RunPlan } from '../../plan/plan-run.js';
 import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../../source/account.js';
-import { listParts } from '../../source/dataset-client.js';
 import { isCursorRefused } from '../../source/feed.js';
 import { RelationGraph } from '../../sql/graph.js';
 import { isAtRest } from '../open/at-rest.js';
@@ -110,8 +106,8 @@ export async function estimateRun(
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, () => 0n);
     const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
-    const { sources } = wings;
-    return await estimate({ ...opened, sources, repairs, journal, isAtWork: false }, unfinished);
+    const { sources, witnesses } = wings;
+    return await estimate({ ...opened, sources, witnesses, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
     await session.close();
@@ -206,8 +202,7 @@ const NOTHING: Ahead = {
   publishes: true,
   datasets: 0,
   facets: 0,
-  products: 0,
-  sample: 0,
+  witnesses: [],
   countsUsage: () => false,
 };
 
@@ -250,8 +245,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     publishes: !planner.facts.lake.hasItems || isNews,
     datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,
     facets: comparisons.facets && compared.facets === undefined ? 1 : 0,
-    products: isIdle ? 0 : await countProductCalls(source, plan),
-    sample: isIdle || compared.missing !== undefined ? 0 : comparisons.sample,
+    witnesses: isIdle ? [] : await estimateWitnesses(source, plan),
     countsUsage: (calls, rows) => !isIdle && (account.plan.usage ?? null) !== null && isCountWorthIt(calls, rows > 0n),
   };
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
@@ -292,17 +286,7 @@ function isAny(count: Count | undefined): boolean {
   return count !== undefined && count.count > 0n;
 }
 
-const counted = z.looseObject({ totalElements: int64 });
-const PRODUCTS_A_PAGE = 200;
-
-async function countProductCalls(
-  { client, journal }: EstimateSource,
-  { comparisons, parts }: RunPlan,
-): Promise<number> {
-  const [part] = listParts(client, parts);
-  if (part === undefined || comparisons.products === 'none' || journal.state.comparisons.allProducts !== undefined)
-    return 0;
-  if (comparisons.products === 'page') return 1;
-  const { totalElements } = await part.client.json('/products', { size: 1 }, counted);
-  return Math.max(1, countPages(totalElements, PRODUCTS_A_PAGE) - journal.state.pages.products.pages);
+async function estimateWitnesses(source: EstimateSource, plan: RunPlan) {
+  const priced = await settleAll(source.witnesses.map(async (one) => one.estimate?.({ ...source, plan })));
+  return priced.filter((one) => one !== undefined);
 }

@@ -32,7 +32,7 @@ export async function openPlan(
   const source = { ...world, ...found, memory, journal, selection, graph, isAtWork: true };
   const planner = await RunPlanner.open(source, reading);
   const account = await reading;
-  if (account !== undefined) world.witness.look('/plan', { status: account.plan.status ?? null });
+  if (account !== undefined) world.look('/plan', { status: account.plan.status ?? null });
   const gate =
     account?.gate ??
     new ExportGate(NO_EXPORTS, world.io, openExportMemory(memory, world.io, found.pipeline.source.export));

@@ -18,7 +18,7 @@ import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
 /** A run at work, or a look at the next one. */
-export interface FactSource extends Omit<World, 'witness'>, Omit<FoundLake, 'standing'> {
+export interface FactSource extends Omit<World, 'watches' | 'look'>, Omit<FoundLake, 'standing'> {
   /** The datasets that the run copies. */
   selection: DatasetSelection;
   graph: RelationGraph;

@@ -11,18 +11,17 @@ import { listIdleRuns } from '../../journal/memory.js';
 import type { Publishable } from '../../journal/run-state.js';
 import { type Attribution, describeAttributions } from '../../lake/attribution.js';
 import { readTable } from '../../lake/read.js';
+import { replaceAll } from '../../lake/table-change.js';
 import { countUsage } from '../../source/account.js';
 import { FEW_ROWS, type RelationGraph } from '../../sql/graph.js';
 import type { Source } from '../../sql/model.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import type { CheckResult, TableName } from '../../tables/table.js';
-import { type DerivedRun, stageServiceProducts } from '../derive/derive-run.js';
-import { type NextLake, Staging } from '../derive/stage.js';
+import { type DerivedRun, describeNext } from '../derive/derive-run.js';
+import { type NextLake, type StagedTable, Staging } from '../derive/stage.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
-import { proveFacets } from './prove-facets.js';
-import { proveProducts } from './prove-products.js';
-import { proveRunSample } from './prove-sample.js';
+import type { Findings, NextVersion, Testimony, Watch } from '../open/wings.js';
 import { describeRun, type RunRow } from './run-record.js';
 
 /** A batch that no gate holds: what will be published. */
@@ -60,13 +59,14 @@ export async function proveRun(
   const { landing, memory } = ledger;
   const { graph } = engine;
   return derived.next.guard(async () => {
-    const compare = () => compareWithService(world, engine, landing.runId, derived);
-    const { products, ...compared } = await reportStep(world.io, 'comparing', compare);
+    const hear = () => hearWitnesses(world.watches, describeNext(applied, derived.next));
+    const testimonies = await reportStep(world.io, 'comparing', hear);
     const staging = new Staging({ ...world, found, graph, landing }, describeAttributions(attributions));
-    const next = derived.next.with(...(await stageServiceProducts(staging, products.rows)));
+    const next = derived.next.with(...(await stageTestimonies(staging, testimonies)));
     const items = await graph.count(await next.rows('items'));
     const usage = await countUsage({ ...world, landing });
-    const findings = { ...applied.comparison, ...compared, products: products.found, usage, items };
+    const witnessed = Object.assign({}, ...testimonies.map((one) => one.findings)) as Findings;
+    const findings = { ...applied.comparison, witnessed, usage, items };
     const outcome = { tally: settled.tally, applied, findings };
     const row = await describeRun(world, found, landing, applied.landed, outcome);
     const rows = [...listIdleRuns(memory.state, found.tables.runs.applied.run), row];
@@ -75,18 +75,22 @@ export async function proveRun(
   });
 }
 
-async function compareWithService(world: World, engine: Engine, runId: string, derived: DerivedRun) {
-  const { applied, next, sampled, products } = derived;
-  const { landed, facets, names, skew, datasetPattern } = applied;
-  const { io } = world;
-  const lake = { history: await next.rows('history'), stale_items: await next.rows('stale_items') };
-  const until = { cursor: landed.window.to, lowWatermark: landed.lowWatermark?.changedAt ?? null };
-  const own = { products: await next.rows('products'), product_prices: await next.rows('product_prices') };
-  return {
-    compared: await proveRunSample(io, engine, sampled, { ...lake, ...until, skew, datasetPattern }),
-    products: await proveProducts(world, engine, runId, own, products),
-    facets: await proveFacets(io, engine.graph, await next.rows('items'), facets, names.readable),
-  };
+async function hearWitnesses(watches: readonly Watch[], next: NextVersion): Promise<Testimony[]> {
+  const testimonies: Testimony[] = [];
+  for (const { judge } of watches) if (judge !== undefined) testimonies.push(await judge(next));
+  return testimonies;
+}
+
+/** Stages the tables of witnesses. */
+function stageTestimonies(staging: Staging, testimonies: readonly Testimony[]): Promise<StagedTable[]> {
+  const { tables } = staging.found;
+  return Promise.all(
+    testimonies.flatMap(({ table }) => {
+      if (table === undefined) return [];
+      const { name, rows } = table;
+      return staging.stage(name, replaceAll(tables[name], sql`SELECT ${columnsOf(name)} FROM ${rows}`));
+    }),
+  );
 }
 
 /** The lake that checks read, and the changes of the run in it. */

@@ -1,9 +1,7 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { type Comparison, NO_COMPARISON } from '../../apply/compare-rows.js';
 import { UNKNOWN_SKEW } from '../../apply/feed-skew.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
 import { countOf, formatCount } from '../../formats/count.js';
-import type { Io } from '../../io/io.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { countKept } from '../../journal/exports.js';
 import { type Landing, readBegin } from '../../journal/landings.js';
@@ -15,45 +13,36 @@ import type { RunMode } from '../../tables/table.js';
 import type { Batch } from '../apply/merge-run.js';
 import type { LandedInput } from '../land/land-run.js';
 import { noteCalls } from '../open/open-run.js';
-import type { FoundLake, Witness, World } from '../open/run-parts.js';
-import { type FoundDifferences, NOTHING_COMPARED } from './prove-facets.js';
-import { NO_SAMPLE, type SampleProof } from './prove-sample.js';
+import type { FoundLake, World } from '../open/run-parts.js';
+import { type Findings, NOTHING_WITNESSED, type Watch } from '../open/wings.js';
 
 /** A row of table `runs` (schemas/runs.yaml). */
 export type RunRow = RunsRow & { mode: RunMode };
 
 const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
 
-/** Findings of the comparisons with the service. */
-export interface Findings extends Comparison {
-  compared: SampleProof;
-  products: FoundDifferences;
-  facets: FoundDifferences;
+/** Findings about the lake as it will be. */
+interface RunFindings extends Comparison {
+  /** Those of witnesses. */
+  witnessed: Findings;
   usage: Usage;
   /** Items of the lake as it will be; undefined where they stay as they are. */
   items: bigint | undefined;
 }
 
-const NO_FINDINGS: Findings = {
-  ...NO_COMPARISON,
-  compared: NO_SAMPLE,
-  products: NOTHING_COMPARED,
-  facets: NOTHING_COMPARED,
-  usage: NO_USAGE,
-  items: undefined,
-};
+const NO_FINDINGS: RunFindings = { ...NO_COMPARISON, witnessed: {}, usage: NO_USAGE, items: undefined };
 
 /** Results of a run: one that finds nothing new applies nothing, and one that changes nothing compares nothing. */
 interface Outcome {
   tally?: Batch['tally'];
   applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
-  findings?: Findings;
+  findings?: RunFindings;
 }
 
 /** The run's row of the ledger. */
 export async function describeRun(
-  { io, client, witness }: World,
-  { pipeline, tables }: FoundLake,
+  { io, client, watches }: World,
+  { tables }: FoundLake,
   landing: Landing,
   landed: LandedInput,
   { tally = NO_ROWS, applied, findings = NO_FINDINGS }: Outcome = {},
@@ -88,8 +77,13 @@ export async function describeRun(
     written: tally.written,
     rejected: tally.rejected,
     deduplicated: tally.deduplicated,
-    ...describeFindings(findings),
-    schema_drift: reportDrift(io, witness, pipeline),
+    differences: findings.differences,
+    difference_columns: findings.columns,
+    missed: findings.missed,
+    gone: findings.gone,
+    ...NOTHING_WITNESSED,
+    ...findings.witnessed,
+    ...concludeWatches(watches),
     items: findings.items ?? countRows(tables.items.files),
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
@@ -133,25 +127,6 @@ function describeCurrency(
   };
 }
 
-function describeFindings({ differences, columns, missed, gone, compared, products, facets }: Findings) {
-  return {
-    differences,
-    difference_columns: columns,
-    missed,
-    gone,
-    sampled: compared.sampled,
-    sample_mismatches: compared.mismatches,
-    mismatch_bound: compared.bound,
-    sample_differences: compared.differences,
-    products_compared: products.compared,
-    products_different: products.different,
-    product_differences: products.differences,
-    facets_compared: facets.compared,
-    facets_different: facets.different,
-    facet_differences: facets.differences,
-  };
-}
-
 /** Counts rows that exports took and that the run kept. An export of changed items counts whole or not at all. */
 function describeExports({ exports }: RunProgress) {
   const { kept, landed, lost } = countKept(exports);
@@ -165,12 +140,6 @@ function describeExports({ exports }: RunProgress) {
   };
 }
 
-/**
- * Logs, once a run, in which ways the answers were not as the API document describes them. Returns them as JSON text for
- * the ledger, where check `schema_drift` looks; none where the pipeline allows drift.
- */
-function reportDrift(io: Io, witness: Witness, pipeline: Pipeline): string {
-  const found = witness.judge();
-  if (found.length > 0) io.log('info', 'schema.drift', { found });
-  return pipeline.checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found);
+function concludeWatches(watches: readonly Watch[]): Findings {
+  return Object.assign({}, ...watches.map(({ conclude }) => conclude?.())) as Findings;
 }

@@ -15,6 +15,7 @@ import { recoverLake } from '../../lake/recover.js';
 import { rebuildPath } from '../../lake/swap-lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/check-landing.js';
+import type { Witness } from '../open/wings.js';
 import { syncPipeline } from '../sync.js';
 import { findLosses, keepGoneItems, readLedgerRuns, refuseLosses, seedTables, seedTold } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
@@ -25,6 +26,8 @@ import { restoreTables } from './restore-tables.js';
 interface RebuildOptions {
   /** Continues even if rows are lost that the kept raw bytes cannot restore. */
   acceptLoss?: boolean | undefined;
+  /** Their tables are made again as well. */
+  witnesses?: readonly Witness[];
 }
 
 interface RebuildReport {
@@ -50,7 +53,7 @@ export function rebuildLake(
   pipeline: Pipeline,
   io: Io,
   signal: AbortSignal,
-  { acceptLoss = false }: RebuildOptions = {},
+  { acceptLoss = false, witnesses = [] }: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const { path, memory } = pipeline.lake;
   const rebuild = async ({ lake, db, stop }: LockedLake, inspection: DamagedLake) => {
@@ -76,7 +79,7 @@ export function rebuildLake(
     else await rm(rebuildPath(lake), { recursive: true, force: true });
     const rebuilt = await openLake(rebuildPath(lake), { create: true });
     const rebuild = { old, rebuilt, plan, io };
-    await replayRuns(rebuild, pipeline, stop);
+    await replayRuns(rebuild, pipeline, witnesses, stop);
     stop.throwIfAborted();
     const tables = damaged.size === 0 ? await swapTables(rebuild) : await replaceTables(rebuild, landed.open?.runId);
     await rm(rebuilt.root, { recursive: true, force: true });
@@ -154,14 +157,22 @@ function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: bool
   });
 }
 
-async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, stop: AbortSignal): Promise<void> {
+async function replayRuns(
+  rebuild: Rebuild,
+  pipeline: Pipeline,
+  witnesses: readonly Witness[],
+  stop: AbortSignal,
+): Promise<void> {
   const { rebuilt, plan, io } = rebuild;
+  const replay = { connect: () => createOfflineClient('rebuild'), wings: { sources: [], witnesses } };
   await seedTables(rebuild);
   if (pipeline.keepsTold === true) await seedTold(rebuild);
   let done = 0n;
   for (const run of plan.runs) {
     stop.throwIfAborted();
-    await replayRun(run, rebuilt, pipeline, { ...io, progress: () => {} }, stop);
+    const settings = describeReplay(run, rebuilt, pipeline);
+    await linkRun(run, rebuilt.root);
+    await syncPipeline(settings, { ...io, progress: () => {} }, stop, replay);
     if (done === 0n && !plan.isWhole) await keepGoneItems(rebuild);
     done += 1n;
     io.progress({ step: 'rebuild', rows: done, totalRows: BigInt(plan.runs.length), bytes: 0 });
@@ -169,12 +180,9 @@ async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, stop: AbortSigna
   }
 }
 
-/**
- * Replays a kept run into another lake, without a call. The run's own selection holds, not the pipeline's present one.
- */
-async function replayRun(run: LandedRun, { root }: Lake, pipeline: Pipeline, io: Io, stop: AbortSignal): Promise<void> {
-  await linkRun(run, root);
-  const settings: Pipeline = {
+/** The pipeline that replays a kept run into another lake. The run's own selection holds, not the present one. */
+function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pipeline {
+  return {
     ...pipeline,
     source: {
       ...pipeline.source,
@@ -185,7 +193,6 @@ async function replayRun(run: LandedRun, { root }: Lake, pipeline: Pipeline, io:
     lake: { ...pipeline.lake, path: root, remote: undefined, retention: 0 },
     landing: { ...pipeline.landing, keep: Number.MAX_SAFE_INTEGER },
   };
-  await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
 }
 
 /**

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { planInfo } from '../api/account-contract.js';
-import * as contract from '../api/contract.js';
-import { int64 } from '../api/wire-types.js';
-import type { AnswerName } from '../tables/table.js';
+import { planInfo } from '../../api/account-contract.js';
+import * as contract from '../../api/contract.js';
+import { int64 } from '../../api/wire-types.js';
+import type { AnswerName } from '../../tables/table.js';
 
 /** `text` is a cell of CSV, which has neither types nor null. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';

@@ -1,4 +1,4 @@
-import type { AnswerName, LookAtRow } from '../tables/table.js';
+import type { AnswerName, LookAtRow } from '../../tables/table.js';
 import { DESCRIBED, type DescribedValue, type JsonKind } from './described-value.js';
 
 export interface SeenField {

@@ -1,11 +1,11 @@
-import type { ApiClient } from '../api/client.js';
-import type { Io } from '../io/io.js';
-import type { Landing } from '../journal/landings.js';
-import { countBytes } from '../journal/reads.js';
-import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
-import { readProductPage } from './page.js';
+import type { ApiClient } from '../../api/client.js';
+import type { Io } from '../../io/io.js';
+import type { Landing } from '../../journal/landings.js';
+import { countBytes } from '../../journal/reads.js';
+import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from '../../source/item-files.js';
+import { readProductPage } from '../../source/page.js';
 
-const PAGE_SIZE = 200;
+export const PRODUCTS_A_PAGE = 200;
 
 /**
  * Lands pages of products, most offers first (section 4, /products): all, or the page `only` as a sample. An interrupted
@@ -26,7 +26,7 @@ export async function landProducts(
     const isSampled = only !== undefined && landed.pages > 0;
     try {
       for (let page = only ?? landed.pages; !isSampled; page++) {
-        const { body } = await client.bytes('/products', { sort: '-offers', size: PAGE_SIZE, page });
+        const { body } = await client.bytes('/products', { sort: '-offers', size: PRODUCTS_A_PAGE, page });
         const answer = readProductPage(body, `/products?page=${page}`);
         await files.land({ client, dataset: undefined }, body, answer.rows);
         rows += BigInt(answer.rows.length);
@@ -45,7 +45,7 @@ export async function landProducts(
 
 /** Chooses a page as a sample of the lake's `products`, another one in each run. */
 export function choosePage(products: bigint, seed: bigint): number {
-  const pages = (products + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE);
+  const pages = (products + BigInt(PRODUCTS_A_PAGE) - 1n) / BigInt(PRODUCTS_A_PAGE);
   // A step that has no small divisor in common with the number of pages goes through all of them.
   return pages === 0n ? 0 : Number((seed * 7919n) % pages);
 }

@@ -1,5 +1,5 @@
-import { isExactName } from '../tables/item-names.js';
-import type { AnswerName } from '../tables/table.js';
+import { isExactName } from '../../tables/item-names.js';
+import type { AnswerName } from '../../tables/table.js';
 import { DESCRIBED, type DescribedValue, nameKinds } from './described-value.js';
 import { joinPath, type SeenField } from './drift-watch.js';
 

@@ -10,16 +10,17 @@ import { openLanding } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
+import { fetchDatasets } from '../../run/open/dataset-selection.js';
+import { readTables } from '../../run/open/open-tables.js';
+import type { Engine } from '../../run/open/run-parts.js';
 import { limitClient } from '../../source/account.js';
-import { landSample, skipSample } from '../../source/sample.js';
+import { skipSample } from '../../source/allow-skipping.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import type { Applied } from '../../tables/table.js';
-import { type AskedSample, chooseSample } from '../land/land-comparisons.js';
-import { fetchDatasets } from '../open/dataset-selection.js';
-import { readTables } from '../open/open-tables.js';
-import type { Engine } from '../open/run-parts.js';
+import { type AskedSample, chooseSample } from './choose-sample.js';
+import { landSample } from './land-sample.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
 export interface SampleProof {

@@ -1,23 +1,20 @@
-import { typeServiceProducts } from '../../apply/service-products.js';
+import type { WatchedRun } from '../../run/open/wings.js';
 import type { ItemFile } from '../../source/item-files.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { Engine, World } from '../open/run-parts.js';
-import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './prove-facets.js';
+import { type FoundDifferences, readDifferences } from '../differences.js';
+import { typeServiceProducts } from './type-products.js';
 
 /**
  * Types landed products of the service, and compares them with the lake's as they would be (section 1 shows the
- * matching in words only); no rows where none are compared. A difference has the service's id and what differs.
+ * matching in words only). A difference has the service's id and what differs.
  */
 export async function proveProducts(
-  { io, witness }: World,
-  { graph, workFolder }: Engine,
-  runId: string,
+  { io, graph, landing, workFolder, look }: WatchedRun,
   { products, product_prices }: { products: Relation; product_prices: Relation },
-  files: ItemFile[] | undefined,
-): Promise<{ rows: Relation | undefined; found: FoundDifferences }> {
-  if (files === undefined) return { rows: undefined, found: NOTHING_COMPARED };
-  const { rows, unreadable } = await typeServiceProducts(graph, files, { runId, workFolder, look: witness.look });
+  files: readonly ItemFile[],
+): Promise<{ rows: Relation; found: FoundDifferences }> {
+  const { rows, unreadable } = await typeServiceProducts(graph, files, { runId: landing.runId, workFolder, look });
   if (unreadable > 0) io.log('warn', 'products.unreadable', { rows: unreadable });
   const different = graph.model('compare_products', { landed_service_products: rows, product_prices, products }, {});
   const found = await readDifferences(

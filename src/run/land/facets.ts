@@ -1,0 +1,39 @@
+import type { Landing } from '../../journal/landings.js';
+import type { RunPlan } from '../../plan/plan-run.js';
+import { skipSample } from '../../source/allow-skipping.js';
+import { listParts } from '../../source/dataset-client.js';
+import { landFacets } from '../../source/datasets.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import { sql } from '../../sql/sql.js';
+import type { World } from '../open/run-parts.js';
+
+/**
+ * Asks for the service's counts, one call, right after a complete copy has landed: they test all of it. Only
+ * complete copies of one dataset, or of all, are compared: an item in two datasets counts in each. A run without a call
+ * left skips it.
+ */
+export async function askFacets(
+  { client, io, look }: World,
+  landing: Landing,
+  { comparisons, parts }: RunPlan,
+): Promise<string | undefined> {
+  const [part] = listParts(client, parts);
+  if (!comparisons.facets || part === undefined) return undefined;
+  const answer = await landFacets(part.client, landing, io).catch((error: unknown) => skipSample(error, io));
+  if (answer !== undefined) look('/facets', JSON.parse(answer));
+  return answer;
+}
+
+/** The service's counts as rows, ids as text: those of currencies are codes. */
+export function loadFacets(graph: RelationGraph, answer: string): Relation {
+  return graph.table(
+    'landed_facets',
+    sql`WITH answer AS (SELECT from_json(${answer}, '{"sites": [{"id": "VARCHAR", "name": "VARCHAR", "items": "BIGINT"}],
+      "currencies": [{"code": "VARCHAR", "items": "BIGINT"}],
+      "categories": [{"id": "VARCHAR", "name": "VARCHAR", "slug": "VARCHAR", "parentId": "VARCHAR", "items": "BIGINT"}]}') AS f)
+    SELECT 'site' AS facet, s.id, s.name, NULL AS slug, NULL AS parent_id, s.items FROM (SELECT unnest(f.sites) AS s FROM answer)
+    UNION ALL SELECT 'currency', c.code, c.code, NULL, NULL, c.items FROM (SELECT unnest(f.currencies) AS c FROM answer)
+    UNION ALL SELECT 'category', c.id, c.name, c.slug, c.parentId, c.items FROM (SELECT unnest(f.categories) AS c FROM answer)`,
+  );
+}

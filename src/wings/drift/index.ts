@@ -1,0 +1,23 @@
+import type { WatchedRun, Witness } from '../../run/open/wings.js';
+import { findItemPath } from '../../tables/item-names.js';
+import type { Wing } from '../wing.js';
+import { DriftWatch } from './drift-watch.js';
+import { listDrift } from './list-drift.js';
+
+const witness: Witness = {
+  watch: ({ io, pipeline: { source, checks } }: WatchedRun) => {
+    const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, source.mapping) });
+    return {
+      look: drift.look,
+      conclude: () => {
+        const found = listDrift(drift.seen);
+        if (found.length > 0) io.log('info', 'schema.drift', { found });
+        // Check `schema_drift` looks at the ledger.
+        return { schema_drift: checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found) };
+      },
+    };
+  },
+};
+
+/** Compares the answers of the service with the API document. */
+export const drift: Wing = { witnesses: [witness] };

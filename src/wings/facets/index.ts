@@ -1,0 +1,23 @@
+import type { WatchedRun, Witness } from '../../run/open/wings.js';
+import type { Wing } from '../wing.js';
+import { proveFacets } from './prove-facets.js';
+
+const witness: Witness = {
+  watch: ({ io, graph, landing }: WatchedRun) => ({
+    async judge({ rows, readable }) {
+      const answer = landing.journal.state.comparisons.facets;
+      if (answer === undefined) return { findings: {} };
+      const found = await proveFacets(io, graph, await rows('items'), answer, readable);
+      return {
+        findings: {
+          facets_compared: found.compared,
+          facets_different: found.different,
+          facet_differences: found.differences,
+        },
+      };
+    },
+  }),
+};
+
+/** Compares the counts of the service behind a complete copy with the lake. */
+export const facets: Wing = { witnesses: [witness] };

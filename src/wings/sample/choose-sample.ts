@@ -1,0 +1,60 @@
+import type { ApiClient } from '../../api/client.js';
+import type { Io } from '../../io/io.js';
+import type { Landing } from '../../journal/landings.js';
+import { skipSample } from '../../source/allow-skipping.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, sql, writeTyped } from '../../sql/sql.js';
+import { type LandedSample, landSample } from './land-sample.js';
+
+/** The sampled items' rows of the lake, and their ids. */
+interface ChosenSample {
+  rows: Relation;
+  ids: bigint[];
+}
+
+/** Sampled items as the lake has them and as the service shows them. */
+export interface AskedSample extends LandedSample {
+  rows: Relation;
+}
+
+/** The items of which a sample is chosen. */
+interface SampledItems {
+  items: Relation;
+  /** Names of the datasets that the key can read; undefined is all. */
+  readable: readonly string[] | undefined;
+  /** Items that come first, because they are read already. */
+  first: readonly bigint[];
+}
+
+/**
+ * Chooses a seeded sample: another one for another seed. Items that are only in datasets that the key can't read are left
+ * out: the service does not show them.
+ */
+export async function chooseSample(
+  graph: RelationGraph,
+  { items, readable, first }: SampledItems,
+  size: number,
+  seed: string,
+): Promise<ChosenSample> {
+  const shown =
+    readable === undefined
+      ? sql``
+      : sql` AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, ${code(writeTyped('VARCHAR[]', readable))}))`;
+  const rows = graph.table(
+    'sampled_items',
+    sql`SELECT * FROM ${items} WHERE gone_at IS NULL${shown} ORDER BY item_id NOT IN (${code(first.join(', ') || '-1')}), hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
+  );
+  const ids = await graph.rows(sql`SELECT item_id FROM ${rows}`);
+  return { rows, ids: ids.map((row) => row.item_id as bigint) };
+}
+
+/** Reads the sampled items one by one from the service. Undefined without a call left, or an answer. */
+export async function askSample(
+  { client, io }: { client: ApiClient; io: Io },
+  landing: Landing,
+  { rows, ids }: ChosenSample,
+): Promise<AskedSample | undefined> {
+  const landed = await landSample(client, landing, ids, io).catch((error: unknown) => skipSample(error, io));
+  return landed && { rows, ...landed };
+}

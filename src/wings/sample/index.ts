@@ -1,0 +1,44 @@
+import type { NextVersion, PlannedNext, Watch, WatchedRun, Witness } from '../../run/open/wings.js';
+import type { Wing } from '../wing.js';
+import { type AskedSample, askSample, chooseSample } from './choose-sample.js';
+import { proveRunSample } from './prove-sample.js';
+
+export { proveItems } from './prove-sample.js';
+
+function watch({ io, client, landing, graph, typing }: WatchedRun): Watch {
+  let asked: AskedSample | undefined;
+  return {
+    async ask({ plan, rows, readable, alreadyRead }) {
+      const size = plan.comparisons.sample;
+      if (size === 0) return async () => {};
+      // Chosen while tables are derived, the sample would take memory beside them.
+      const sampled = { items: await rows('items'), readable, first: alreadyRead };
+      const chosen = await chooseSample(graph, sampled, size, landing.runId);
+      return async () => {
+        asked = await askSample({ client, io }, landing, chosen);
+      };
+    },
+    async judge(next: NextVersion) {
+      const [history, stale_items] = [await next.rows('history'), await next.rows('stale_items')];
+      const compared = await proveRunSample(io, { graph, typing }, asked, { ...next, history, stale_items });
+      return {
+        findings: {
+          sampled: compared.sampled,
+          sample_mismatches: compared.mismatches,
+          mismatch_bound: compared.bound,
+          sample_differences: compared.differences,
+        },
+      };
+    },
+  };
+}
+
+async function estimate({ plan, journal }: PlannedNext) {
+  const calls = journal.state.comparisons.missing === undefined ? plan.comparisons.sample : 0;
+  return { step: 'sample', calls, basis: 'items to compare with the lake' };
+}
+
+const witness: Witness = { watch, estimate };
+
+/** Compares some items of each run with the service, value by value. */
+export const sample: Wing = { witnesses: [witness] };
