@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const [, map = ''] = /\nsrc\/\n([\s\S]*?)\ndocs\//.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
@@ -35,6 +36,21 @@ describe.each(rooms.slice(1))('room %s', (room) => {
     const below = rooms.slice(rooms.indexOf(room) + 1);
     expect(allowed.filter((name) => !below.includes(name))).toEqual([]);
   });
+});
+
+test('only commands import wings, and a wing imports no other wing', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const wingOf = (file: string) => /^wings\/(\w+)\//.exec(file)?.[1];
+  const crossing = files.flatMap((file) => {
+    const targets = [...readFileSync(`src/${file}`, 'utf8').matchAll(/(?:from |import\()'(\.[^']+)'/g)].map(([, to]) =>
+      join(dirname(file), to as string),
+    );
+    const own = wingOf(file);
+    return targets.filter((to) => wingOf(to) !== undefined && wingOf(to) !== own).map((to) => `${file} -> ${to}`);
+  });
+  expect(crossing.filter((one) => !one.startsWith('cli/') && !one.startsWith('wings/list.ts'))).toEqual([]);
+  // Nobody looks behind the door of a wing.
+  expect(crossing.filter((one) => !one.endsWith('/index.js'))).toEqual([]);
 });
 
 test('the rooms stand on eight floors', () => {
