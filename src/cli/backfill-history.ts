@@ -1,4 +1,4 @@
-import type { Pipeline } from '../config/pipeline-file.js';
+import type { Pipeline } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
 import { type HistorySelection, landChosenHistories } from '../wings/histories/index.js';
 import { type SyncReport, syncWithWings, withWings } from '../wings/index.js';

@@ -1,6 +1,5 @@
 import { findPipeline, seekPipeline } from '../config/find-pipeline.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import type { ReadingSettings } from '../config/pipeline-schema.js';
+import type { Pipeline, ReadingSettings } from '../config/pipeline-schema.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { CommandContext, ValueOf } from './command.js';

@@ -9,7 +9,6 @@ import { RUN_MODES } from '../tables/table.js';
 import { attributeNames, mapping, shops, timeZone, wordLists } from './offer-schema.js';
 import { datasets, shards } from './shard-schema.js';
 import { parseDuration } from './units.js';
-import type { UserMatch } from './user-matches.js';
 import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -247,6 +246,14 @@ export const pipelineSchema = mapping({
 
 /** The key itself, from a variable, or its file. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
+
+/** Two products that a person says belong together, or don't. */
+export interface UserMatch {
+  productId: string;
+  /** Stands for all products that belong together: one with a GTIN if there is one, the first in order. */
+  otherId: string;
+  isMatch: boolean;
+}
 
 /** A checked pipeline file with its key. Without `webhook` and `notify`, which a run does not need. */
 export interface Pipeline extends Omit<PipelineValues, 'source' | 'budget' | 'webhook' | 'notify'> {

@@ -1,13 +1,6 @@
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { PricelakeError } from '../io/errors.js';
-
-/** Two products that a person says belong together, or don't. */
-export interface UserMatch {
-  productId: string;
-  /** Stands for all products that belong together: one with a GTIN if there is one, the first in order. */
-  otherId: string;
-  isMatch: boolean;
-}
+import type { UserMatch } from './pipeline-schema.js';
 
 /** A line of the file. */
 interface ToldPair {

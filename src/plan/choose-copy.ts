@@ -2,7 +2,7 @@ import { ITEMS_A_PAGE } from '../api/contract.js';
 import { countOf } from '../formats/count.js';
 import { PricelakeError } from '../io/errors.js';
 import { type Allowance, countCallsLeft, RESERVED_CALLS } from './allowance.js';
-import { countPages } from './estimate.js';
+import { countPages } from './count-pages.js';
 import { refuseExport } from './export-allowance.js';
 
 export interface CopyFacts {

@@ -1,6 +1,6 @@
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { EntryOf } from '../journal/run-entry.js';
-import { countPages } from './estimate.js';
+import { countPages } from './count-pages.js';
 
 /** Items of a website by the service's count and in the lake. */
 export interface SiteCount {

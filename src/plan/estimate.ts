@@ -52,8 +52,6 @@ export interface Step {
   basis: string;
 }
 
-const CHANGES_A_PAGE = 1_000;
-
 /** Lists a run's steps in order, with the cost of each. */
 export function estimateSteps(ahead: Ahead): Step[] {
   const {
@@ -94,12 +92,6 @@ function price(step: string, calls: number, exact: boolean, basis: string, expor
 
 function explainChanges({ exact, count }: Count): string {
   return `${exact ? '' : 'about '}${countOf(count, 'change')} to apply`;
-}
-
-/** Even no rows take one page. The page size is the feed's by default. */
-export function countPages(rows: bigint, pageSize = CHANGES_A_PAGE): number {
-  const size = BigInt(pageSize);
-  return rows === 0n ? 1 : Number((rows + size - 1n) / size);
 }
 
 export interface Total {

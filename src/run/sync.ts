@@ -1,5 +1,5 @@
 import { createOfflineClient } from '../api/offline-client.js';
-import type { Pipeline } from '../config/pipeline-file.js';
+import type { Pipeline } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
 import type { RunStep } from '../journal/tries.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';

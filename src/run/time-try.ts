@@ -1,4 +1,4 @@
-import type { Pipeline } from '../config/pipeline-file.js';
+import type { Pipeline } from '../config/pipeline-schema.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { RunStep, RunTry } from '../journal/tries.js';

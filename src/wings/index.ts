@@ -1,4 +1,4 @@
-import type { Pipeline } from '../config/pipeline-file.js';
+import type { Pipeline } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
 import { explainDamage } from '../lake/damage.js';
 import { explainSystemFault } from '../lake/faults.js';

@@ -1,4 +1,4 @@
-import type { Pipeline } from '../config/pipeline-file.js';
+import type { Pipeline } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
 import type { ChangeSource, Store, Witness } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';

@@ -1,5 +1,5 @@
 import { createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { RunCaps } from '../../plan/allowance.js';
 import { fetchDatasets } from '../../run/open/dataset-selection.js';

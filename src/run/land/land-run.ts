@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { ApiClient } from '../../api/client.js';
 import type { TypingQueue } from '../../apply/typing-queue.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Io } from '../../io/io.js';
 import { type Landing, readBegin } from '../../journal/landings.js';
 import type { LowWatermark } from '../../journal/reads.js';

@@ -1,4 +1,4 @@
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Lake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { DERIVED_TABLES } from '../../tables/table.js';

@@ -1,6 +1,6 @@
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { chooseMemoryLimit, readFreeBytes, readMachineMemory } from '../../io/machine.js';

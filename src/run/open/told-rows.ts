@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StaleAfter } from '../../apply/sources.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';

@@ -3,7 +3,7 @@
 import type { ApiClient } from '../../api/client.js';
 import type { FeedSkew } from '../../apply/feed-skew.js';
 import type { TypingQueue } from '../../apply/typing-queue.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';

@@ -1,6 +1,6 @@
 import { createClient } from '../../api/client.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';

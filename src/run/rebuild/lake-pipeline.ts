@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import { pipelineSchema } from '../../config/pipeline-schema.js';
 import { ignoreMissing, PricelakeError } from '../../io/errors.js';
 import { parseAction } from '../../lake/delta-actions.js';

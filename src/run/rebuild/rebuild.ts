@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createOfflineClient } from '../../api/offline-client.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import { makeFolder } from '../../io/durable.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';

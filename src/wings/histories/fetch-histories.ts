@@ -1,5 +1,5 @@
 import type { createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { IdSet } from '../../io/id-set.js';
 import type { Io } from '../../io/io.js';

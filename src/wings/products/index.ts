@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { int64 } from '../../api/wire-types.js';
 import { countRows } from '../../lake/slices.js';
-import { countPages } from '../../plan/estimate.js';
+import { countPages } from '../../plan/count-pages.js';
 import type { ComparisonPlan, PlannedNext, Testimony, Watch, WatchedRun, Witness } from '../../run/open/wings.js';
 import { skipSample } from '../../source/allow-skipping.js';
 import { listParts } from '../../source/dataset-client.js';

@@ -3,7 +3,7 @@ import { listDatasetNames, readKnownDatasets } from '../../apply/dataset-names.j
 import { type FeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import { ItemReader } from '../../apply/typed-rows.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
-import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { openLanding } from '../../journal/landings.js';
