@@ -153,8 +153,9 @@ const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
 export async function refuseLinks(lake: Lake): Promise<void> {
   const own = (await list(lake.root)).filter(({ name }) => OWN.includes(name));
   const inside = await list(privatePath(lake));
-  const deeper = [...(await list(privatePath(lake, 'landing'))), ...(await list(privatePath(lake, 'webhooks')))];
-  const link = [...own, ...inside, ...deeper].find((entry) => entry.isSymbolicLink());
+  const folders = inside.filter((entry) => entry.isDirectory());
+  const deeper = await Promise.all(folders.map(({ name }) => list(privatePath(lake, name))));
+  const link = [...own, ...inside, ...deeper.flat()].find((entry) => entry.isSymbolicLink());
   if (link !== undefined) throw refuseLink(join(link.parentPath, link.name));
   for (const table of own.filter(({ name }) => name !== PRIVATE_FOLDER)) {
     const log = join(table.parentPath, table.name, '_delta_log');

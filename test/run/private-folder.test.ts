@@ -41,6 +41,7 @@ describe('a symbolic link in the place of', () => {
       (name) => `_pricelake/${name}`,
     ),
     '_pricelake/landing/000009-20261120T060000Z',
+    '_pricelake/backfill/history.ndjson',
     'items',
     'history/_delta_log',
   ])('%s is refused, and what is behind it stays', async (name) => {
