@@ -1,9 +1,9 @@
 #!/bin/sh
 # What other programs take is read by them: load scripts by sqlglot, metrics by the client of Prometheus, events by
-# openlineage-python, the data contract by datacontract-cli, the source of dbt by dbt-duckdb, the metadata of Iceberg by engines that read it, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
+# openlineage-python, the data contract by datacontract-cli, the source of dbt by dbt-duckdb, the metadata of Iceberg by engines that read it, the page and the notebook for Python, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
 # and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. --page writes
 # docs/background/deliveries.md. A part alone:
-# deliveries.sh formats|dbt|iceberg|airflow2|airflow3|shards|dagster|prefect
+# deliveries.sh formats|dbt|iceberg|python|airflow2|airflow3|shards|dagster|prefect
 set -eu
 . "$(dirname "$0")/setup.sh"
 failed=0
@@ -41,13 +41,18 @@ iceberg() {
     "$work/${reader%:*}/bin/python" "$here/read_iceberg.py" "$work/iceberg-lakes" "${reader#*:}"
   done
 }
+python() {
+  environment python 'duckdb==2.0.0' 'polars==2.1.0' 'pandas==3.1.1' 'pyarrow==26.0.1' pytz matplotlib nbclient ipykernel
+  npm run --silent build
+  npx tsx test/interop/try-python.ts "$work/python/bin/python"
+}
 airflow2() { environment airflow2 'apache-airflow==2.10.5' && "$work/airflow2/bin/python" "$here/try_schedulers.py" airflow "$work/try2"; }
 airflow3() { environment airflow3 'apache-airflow==3.3.2' && "$work/airflow3/bin/python" "$here/try_schedulers.py" airflow "$work/try3" && "$work/airflow3/bin/python" "$here/try_quota.py" "$work/quota3"; }
 shards() { environment airflow3 'apache-airflow==3.3.2' && npm run --silent build && "$work/airflow3/bin/python" "$here/try_shards.py" "$work/shards3"; }
 dagster() { environment dagster 'dagster==1.13.29' && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
 prefect() { environment prefect 'prefect==3.8.8' 'fastapi==0.139.0' && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
 
-for part in ${*:-formats dbt iceberg airflow2 airflow3 shards dagster prefect}; do
+for part in ${*:-formats dbt iceberg python airflow2 airflow3 shards dagster prefect}; do
   # In a condition `set -e` would not hold.
   set +e
   (
