@@ -28,7 +28,10 @@ const LABELS: Readonly<Record<string, string>> = {
 /** Names by the value that stands for them. */
 export interface KnownNames {
   site: ReadonlyMap<string, string>;
+  /** Paths, to choose from. */
   category: ReadonlyMap<string, string>;
+  /** Names alone, for rows. */
+  categoryName: ReadonlyMap<string, string>;
 }
 
 /** Names of shops and categories, for forms and for rows. */
@@ -39,7 +42,11 @@ export async function askForNames(ask: PageRequest['ask']): Promise<KnownNames> 
   ]);
   const toMap = (answer: typeof shops, value: string, label: string) =>
     new Map(readAll(answer).map((read) => [String(read(value)), toText(read(label)) ?? String(read(value))]));
-  return { site: toMap(shops, 'site_id', 'shop'), category: toMap(categories, 'slug', 'label') };
+  return {
+    site: toMap(shops, 'site_id', 'shop'),
+    category: toMap(categories, 'slug', 'label'),
+    categoryName: toMap(categories, 'slug', 'name'),
+  };
 }
 
 /** The settings of an analysis as a form: few are open, the others folded unless one of them is set. */

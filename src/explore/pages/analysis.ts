@@ -134,7 +134,7 @@ function chooseColumns({ columns }: Answer, names: KnownNames): ShownColumn[] {
         return {
           name,
           label: 'Category',
-          show: (value) => showName(value === null ? undefined : String(value), names.category),
+          show: (value) => showName(value === null ? undefined : String(value), names.categoryName),
         };
       }
       return { name };
