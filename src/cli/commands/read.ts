@@ -223,7 +223,7 @@ export const report = declareCommand({
     }),
     since: value(
       MOMENT,
-      'Show price moves since this run or time; 0 means from the beginning; default: the run before, or a day ago after the first run',
+      'Show price moves since this run or time; 0 means from the beginning; default: the run before',
     ),
   },
   examples: [
