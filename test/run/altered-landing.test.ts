@@ -1,7 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
+import { backfillHistory } from '../../src/cli/backfill-history.js';
 import type { Io } from '../../src/io/io.js';
 import type { RunReport } from '../../src/run/sync.js';
 import { syncWithWings } from '../../src/wings/index.js';
@@ -20,12 +21,17 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Leaves a run that has landed and not published, with one digit of a price in its landed bytes altered. */
-async function leaveAltered(mode: 'feed' | 'snapshot', file: RegExp, digit = /("price":"?)(\d)/): Promise<string> {
+async function leaveAltered(
+  mode: 'feed' | 'snapshot',
+  file: RegExp,
+  digit = /("price":"?)(\d)/,
+  run: () => Promise<unknown> = () => world.sync(),
+): Promise<string> {
   world.renew(original);
   world.pipeline.source.mode = mode;
   world.pipeline.proof.products = true;
   world.pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
-  expect(await failure(world.sync())).toMatchObject({ code: 'gate_failed' });
+  expect(await failure(run())).toMatchObject({ code: 'gate_failed' });
   const landing = path.join(world.lakePath, '_pricelake', 'landing');
   const folder = path.join(landing, (await readdir(landing)).sort().at(-1) ?? '');
   const name = (await readdir(folder)).find((one) => file.test(one)) ?? expect.unreachable('nothing landed');
@@ -114,4 +120,19 @@ describe('a price of an export that changed on the disk', () => {
     expect([code, message]).toEqual(['lake_invalid', expect.stringContaining(`${file} bytes 0 to `)]);
     expect(world.requests).toEqual([]);
   });
+});
+
+test('a price of a history that changed on the disk is refused by each run until it is requested again', async () => {
+  const read = () => backfillHistory(world.pipeline, { where: 'true' }, testIo, new AbortController().signal);
+  await leaveAltered('feed', /^history\.ndjson$/, undefined, read);
+  for (const _run of ['the next', 'the one after it']) {
+    const { code, message, facts } = await failure(syncAgain());
+    expect([code, facts.hint]).toEqual(['lake_invalid', expect.stringContaining('request these histories again')]);
+    expect(message).toMatch(
+      /backfill\/history\.ndjson: bytes \d+ to \d+, the history of item \d+, have changed since they landed/,
+    );
+  }
+  await rm(path.join(world.lakePath, '_pricelake', 'backfill'), { recursive: true });
+  expect((await read()).run.row.rejected).toBe(0n);
+  await expectExact();
 });

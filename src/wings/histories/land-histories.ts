@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { link, rm } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import pLimit from 'p-limit';
 import type { ApiClient } from '../../api/client.js';
 import { countOf } from '../../formats/count.js';
 import { findField, readElements, type Slice } from '../../formats/json-scan.js';
 import { makeFolder, syncFolder } from '../../io/durable.js';
-import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { runSideBySide } from '../../io/side-by-side.js';
-import { Journal, readJournal } from '../../journal/journal.js';
+import { Journal, readEntries, readJournal } from '../../journal/journal.js';
 import type { Landing } from '../../journal/landings.js';
 import { type LakeMemory, listBrought, type Memory } from '../../journal/memory.js';
 import { type AccountPlan, fetchAccountPlan, pickUsage } from '../../source/account.js';
@@ -130,18 +129,21 @@ function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { bo
 
 const OPEN_BRACE = 0x7b;
 
-/** Links complete histories into the run's landing; incomplete ones wait. */
+/**
+ * Links complete histories into the run's landing; incomplete ones wait.
+ * @throws PricelakeError `lake_invalid` if bytes have changed since they landed
+ */
 export async function takeBackfill({ folder, journal }: Landing, lakeRoot: string): Promise<void> {
   if (journal.state.sources.has(SOURCE)) return;
   const waiting = await readBackfill(lakeRoot);
   if (!waiting.wasDone) return;
   const file = path.join(folder, FILE);
-  await link(path.join(backfillFolder(lakeRoot), FILE), file).catch((error: unknown) => {
-    if (!hasSystemCode(error, 'EEXIST')) throw error;
-  });
+  // One that a try before linked and did not journal may be of a backfill that was moved away since.
+  await rm(file, { force: true });
+  await link(path.join(backfillFolder(lakeRoot), FILE), file);
   await syncFolder(folder);
   const { rows, bytes: end, left, calls } = waiting;
-  const landed = { file: FILE, key: FILE, rows, end, sha256: await hashStart(file, end) };
+  const landed = { file: FILE, key: FILE, rows, end, sha256: await hashHistories(file, lakeRoot) };
   const spent = { made: calls.made, counted: countCalls(waiting) };
   const remark = `the histories of ${countOf(left, 'item')} are still to be read`;
   await journal.append(
@@ -150,10 +152,32 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   );
 }
 
-async function hashStart(file: string, bytes: number): Promise<string> {
-  const hash = createHash('sha256');
-  if (bytes > 0) for await (const chunk of createReadStream(file, { end: bytes - 1 })) hash.update(chunk);
-  return hash.digest('hex');
+/** Hashes all histories. Each one is compared with its own checksum first, because the run journals only the total. */
+async function hashHistories(file: string, lakeRoot: string): Promise<string> {
+  const entries = await readEntries(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
+  const total = createHash('sha256');
+  const handle = await open(file, 'r');
+  try {
+    let start = 0;
+    for (const entry of entries) {
+      if (entry.type !== 'backfill.item') continue;
+      const { itemId, end, sha256 } = entry;
+      const buffer = Buffer.alloc(end - start);
+      await handle.read(buffer, 0, buffer.length, start);
+      if (createHash('sha256').update(buffer).digest('hex') !== sha256) {
+        const what = `bytes ${start} to ${end}, the history of item ${itemId}, have changed since they landed`;
+        const where = path.join(backfillFolder(lakeRoot), FILE);
+        throw new PricelakeError('lake_invalid', `${where}: ${what}: their checksum differs`, {
+          hint: BACKFILL_FOLD.advice,
+        });
+      }
+      total.update(buffer);
+      start = end;
+    }
+  } finally {
+    await handle.close();
+  }
+  return total.digest('hex');
 }
 
 const readBackfill = (lakeRoot: string) => readJournal(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
