@@ -23,16 +23,13 @@ FUNCTIONS = {
     # Java lowers these two by their context, DuckDB letter by letter.
     "lower": "lower(translate($1, 'İΣ', 'iσ'))",
     "list_concat": "concat(coalesce($1, array()), coalesce($2, array()))",
-    "list_append": "array_append($1, $2)",
     "list_contains": "array_contains($1, $2)",
     "list_distinct": "array_distinct($1)",
     "list_has_any": "arrays_overlap($1, $2)",
-    "list_intersect": "array_intersect($1, $2)",
     "list_position": "nullif(array_position($1, $2), 0)",
     "list_max": "array_max($1)",
     "list_sort": "array_sort($1)",
     "make_timestamptz": "timestamp_micros($1)",
-    "quantile_cont": "percentile($1, $2)",
     # Unlike DuckDB's, Spark's sequence counts down where the end is below the start.
     "range": "filter(sequence($1, greatest($1, $2 - 1)), nth -> nth < $2)",
     "regexp_extract": "regexp_extract($1, $2, $3)",
