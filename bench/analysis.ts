@@ -150,6 +150,6 @@ await compare('one day of it', ['daily', '1'], () => derive('daily', LAKE, '1'))
 await compare('`pricelake spread`', ['spread'], () => measure(CLI, ['spread', '--lake', LAKE, '--json']));
 const check = ['check', '--lake', LAKE, '--fail-on', 'gate', '--json'];
 await compare('`pricelake check`', ['checks'], () => measure(CLI, check));
-const report = ['report', '--lake', LAKE, '--output', path.join(WORK, 'report.html')];
-await compare('`pricelake report`', ['report'], () => measure(CLI, report));
+const report = ['explore', '--lake', LAKE, '--output', path.join(WORK, 'report.html')];
+await compare('`pricelake explore --output`', ['report'], () => measure(CLI, report));
 await rm(WORK, { recursive: true, force: true });

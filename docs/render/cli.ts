@@ -1,13 +1,6 @@
 import { listAnalyses } from '../../src/analyze/analysis.js';
-import {
-  type Command,
-  type CommandSpec,
-  describeUsage,
-  listChoices,
-  readNotes,
-  toFlagName,
-} from '../../src/cli/command.js';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { type CommandSpec, describeUsage, listChoices, readNotes, toFlagName } from '../../src/cli/command.js';
+import { SPECS } from '../../src/cli/commands.js';
 import type { Parameter } from '../../src/cli/parameter.js';
 import { GLOBAL_OPTIONS } from '../../src/cli/shared-options.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
@@ -16,14 +9,9 @@ import { TABLE_NAMES } from '../../src/tables/table.js';
 const MANY = 2;
 const MOST_LINES = 4;
 
-const withInner = (command: Command): CommandSpec[] => [command.spec, ...command.commands.flatMap(withInner)];
-
-/** Every command, and those within them, such as `sandbox advance`. */
-export const listCommands = (): CommandSpec[] => COMMANDS.flatMap(withInner);
-
 /** `docs/reference/cli.md`: lists instead of the text of `--help`, because lists wrap at the width of the page. */
 export function renderCli(): string {
-  const specs = listCommands();
+  const specs = SPECS;
   const shared = findShared(
     specs.flatMap(({ arguments: positionals = {}, options = {} }) => [
       ...describeAll(positionals, ''),

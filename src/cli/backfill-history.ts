@@ -1,5 +1,6 @@
 import type { Pipeline } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
+import type { SyncOptions } from '../run/sync.js';
 import { type HistorySelection, landChosenHistories } from '../wings/histories/index.js';
 import { type SyncReport, syncWithWings, withWings } from '../wings/index.js';
 
@@ -17,9 +18,10 @@ export async function backfillHistory(
   selection: HistorySelection,
   io: Io,
   signal: AbortSignal,
+  options: SyncOptions = {},
 ): Promise<BackfillReport> {
   const landed = await withWings(pipeline, io, signal, ({ store }, stop = signal) =>
     landChosenHistories(pipeline, selection, io, stop, store?.bring),
   );
-  return { ...landed, run: await syncWithWings(pipeline, io, signal) };
+  return { ...landed, run: await syncWithWings(pipeline, io, signal, options) };
 }

@@ -25,6 +25,14 @@ export type CommandReport = Record<string, unknown>;
 
 type ParameterMap = Readonly<Record<string, Parameter>>;
 
+/** An earlier form of a command line. It still works, but help doesn't show it. */
+export interface Alias {
+  /** Options that the earlier form implies, unless they are given: `--analysis=match_candidates`. */
+  implies?: readonly string[];
+  /** Its options that have another name now: `--brand=x` becomes `--set=brand=x` by `{ brand: 'set=brand' }`. */
+  renames?: Readonly<Record<string, string>>;
+}
+
 /** A command as its file in `commands` declares it. Keys are in camel case; `maxRows` is typed as `--max-rows`. */
 export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends ParameterMap = ParameterMap> {
   /** `sandbox advance` */
@@ -37,6 +45,8 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   notes?: string | (() => string);
   /** Follows the message after a signal, if something is kept. */
   stopHint?: string;
+  /** By the words that stood in place of `name`. */
+  aliases?: Readonly<Record<string, Alias>>;
 }
 
 export type ValueOf<P> = P extends Parameter<infer T> ? T : never;
@@ -54,10 +64,10 @@ export const declareCommand = <A extends ParameterMap = {}, O extends ParameterM
   spec: CommandSpec<A, O>,
 ): CommandSpec<A, O> => spec;
 
-/** A command with its action, which is loaded when it runs. */
+/** A command with its action, which is loaded when it runs. A group of commands has no action. */
 export interface Command {
   spec: CommandSpec;
-  run(argv: Record<string, unknown>, context: CommandContext): Promise<CommandReport | undefined>;
+  run?(argv: Record<string, unknown>, context: CommandContext): Promise<CommandReport | undefined>;
   commands: readonly Command[];
 }
 
@@ -75,6 +85,9 @@ export function joinAction<A extends ParameterMap, O extends ParameterMap>(
   };
   return { spec, run, commands };
 }
+
+/** A command that only leads to others. */
+export const joinGroup = (spec: CommandSpec, commands: readonly Command[]): Command => ({ spec, commands });
 
 /** `maxRows` → `max-rows` */
 export const toFlagName = (key: string): string => key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);

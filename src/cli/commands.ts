@@ -1,60 +1,137 @@
-import { type Command, joinAction } from './command.js';
-import { backfill, doctor, init, plan, sync, webhook } from './commands/copy.js';
-import { changes, load, manifest, schema } from './commands/deliver.js';
-import { check, compact, rebuild, restore, status, verify } from './commands/keep.js';
-import { matches } from './commands/matches.js';
+import { type Command, type CommandSpec, joinAction, joinGroup } from './command.js';
+import { doctor, init, plan, sync, webhook } from './commands/copy.js';
+import { deliver, deliverChanges, deliverLoad, deliverManifest, schema } from './commands/deliver.js';
+import { check, lake, lakeCompact, lakeRebuild, lakeRestore, status, verify } from './commands/keep.js';
 import { mcp } from './commands/mcp.js';
 import { query } from './commands/query.js';
-import { explore, report, spread, watch, why } from './commands/read.js';
+import { explore, spread, watch, why } from './commands/read.js';
 import { demo, sandbox, sandboxAdvance } from './commands/sandbox.js';
 import { completion, help } from './commands/shell.js';
 
-const ADVANCE = joinAction(sandboxAdvance, async () => (await import('./actions/advance-sandbox.js')).advanceSandbox);
+interface Group {
+  title: string;
+  commands: readonly Command[];
+}
 
-/** Every command, in the order of help. An action and its packages are loaded when its command runs. */
-export const COMMANDS: readonly Command[] = [
-  joinAction(demo, async () => (await import('./actions/run-demo.js')).runDemo),
-  joinAction(init, async () => (await import('./actions/write-pipeline.js')).writePipeline),
-  joinAction(doctor, async () => (await import('./actions/run-doctor.js')).runDoctor),
-  joinAction(plan, async () => (await import('./actions/show-plan.js')).showPlan),
-  joinAction(sync, async () => (await import('./actions/run-sync.js')).runSync),
-  joinAction(check, async () => (await import('./actions/run-check.js')).runCheckCommand),
-  joinAction(spread, async () => (await import('./actions/show-spread.js')).showSpread),
-  joinAction(matches, async () => (await import('./actions/show-matches.js')).showMatches),
-  joinAction(watch, async () => (await import('./actions/watch-prices.js')).watchPrices),
-  joinAction(query, async () => (await import('./actions/run-query.js')).runQuery),
-  joinAction(why, async () => (await import('./actions/explain-why.js')).explainWhy),
-  joinAction(schema, async () => (await import('./actions/show-schema.js')).showSchema),
-  joinAction(explore, async () => (await import('./actions/explore-lake.js')).exploreLake),
-  joinAction(mcp, async () => (await import('./actions/serve-mcp.js')).serveMcp),
-  joinAction(report, async () => (await import('./actions/write-report.js')).writeReport),
-  joinAction(status, async () => (await import('./actions/show-status.js')).showStatus),
-  joinAction(webhook, async () => (await import('./actions/serve-webhook.js')).serveWebhook),
-  joinAction(verify, async () => (await import('./actions/run-verify.js')).runVerify),
-  joinAction(rebuild, async () => (await import('./actions/run-rebuild.js')).runRebuild),
-  joinAction(backfill, async () => (await import('./actions/run-backfill.js')).runBackfill),
-  joinAction(compact, async () => (await import('./actions/run-compact.js')).runCompact),
-  joinAction(restore, async () => (await import('./actions/run-restore.js')).runRestore),
-  joinAction(changes, async () => (await import('./actions/show-changes.js')).showChanges),
-  joinAction(manifest, async () => (await import('./actions/write-manifest.js')).writeManifest),
-  joinAction(load, async () => (await import('./actions/load-warehouse.js')).loadWarehouse),
-  joinAction(sandbox, async () => (await import('./actions/serve-sandbox.js')).serveSandbox, [ADVANCE]),
+/** The commands that help lists, in its order. An action and its packages are loaded when its command runs. */
+export const GROUPS: readonly Group[] = [
+  {
+    title: 'Copy the catalogue',
+    commands: [
+      joinAction(init, async () => (await import('./actions/write-pipeline.js')).writePipeline),
+      joinAction(doctor, async () => (await import('./actions/run-doctor.js')).runDoctor),
+      joinAction(plan, async () => (await import('./actions/show-plan.js')).showPlan),
+      joinAction(sync, async () => (await import('./actions/run-sync.js')).runSync),
+      joinAction(status, async () => (await import('./actions/show-status.js')).showStatus),
+    ],
+  },
+  {
+    title: 'Ask',
+    commands: [
+      joinAction(spread, async () => (await import('./actions/show-spread.js')).showSpread),
+      joinAction(watch, async () => (await import('./actions/watch-prices.js')).watchPrices),
+      joinAction(query, async () => (await import('./actions/run-query.js')).runQuery),
+      joinAction(why, async () => (await import('./actions/explain-why.js')).explainWhy),
+      joinAction(explore, async () => (await import('./actions/explore-lake.js')).exploreLake),
+    ],
+  },
+  {
+    title: 'Deliver',
+    commands: [
+      joinAction(schema, async () => (await import('./actions/show-schema.js')).showSchema),
+      joinGroup(deliver, [
+        joinAction(deliverChanges, async () => (await import('./actions/show-changes.js')).showChanges),
+        joinAction(deliverManifest, async () => (await import('./actions/write-manifest.js')).writeManifest),
+        joinAction(deliverLoad, async () => (await import('./actions/load-warehouse.js')).loadWarehouse),
+      ]),
+    ],
+  },
+  {
+    title: 'Keep the lake sound',
+    commands: [
+      joinAction(check, async () => (await import('./actions/run-check.js')).runCheckCommand),
+      joinAction(verify, async () => (await import('./actions/run-verify.js')).runVerify),
+      joinGroup(lake, [
+        joinAction(lakeRebuild, async () => (await import('./actions/run-rebuild.js')).runRebuild),
+        joinAction(lakeCompact, async () => (await import('./actions/run-compact.js')).runCompact),
+        joinAction(lakeRestore, async () => (await import('./actions/run-restore.js')).runRestore),
+      ]),
+    ],
+  },
+  {
+    title: 'Serve',
+    commands: [
+      joinAction(mcp, async () => (await import('./actions/serve-mcp.js')).serveMcp),
+      joinAction(webhook, async () => (await import('./actions/serve-webhook.js')).serveWebhook),
+    ],
+  },
+  {
+    title: 'Try it without an account',
+    commands: [
+      joinAction(demo, async () => (await import('./actions/run-demo.js')).runDemo),
+      joinAction(sandbox, async () => (await import('./actions/serve-sandbox.js')).serveSandbox, [
+        joinAction(sandboxAdvance, async () => (await import('./actions/advance-sandbox.js')).advanceSandbox),
+      ]),
+    ],
+  },
+];
+
+/** Commands about the command line itself, which help mentions in a sentence. */
+const SHELL: readonly Command[] = [
   joinAction(completion, async () => (await import('./completion/scripts.js')).printScript),
   joinAction(help, async () => (await import('./actions/show-help.js')).showHelp),
 ];
 
-export const nameOf = ({ spec }: Command): string => spec.name.split(' ').at(-1) ?? spec.name;
+/** The commands that help and completion list. */
+export const LISTED: readonly Command[] = GROUPS.flatMap(({ commands }) => commands);
+export const COMMANDS: readonly Command[] = [...LISTED, ...SHELL];
+
+const withInner = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withInner)];
+
+/** Every command, and those within it, such as `lake compact`. */
+export const SPECS: readonly CommandSpec[] = COMMANDS.flatMap(withInner).map(({ spec }) => spec);
+
+export const nameOf = ({ name }: CommandSpec): string => name.split(' ').at(-1) ?? name;
 
 /** The innermost command that words name, and the words behind its name. */
 export function findCommand(words: readonly string[]): { command: Command | undefined; rest: readonly string[] } {
   let command: Command | undefined;
   let rest = words;
   for (let known = COMMANDS; ; known = command.commands) {
-    const names = known.map(nameOf);
+    const names = known.map(({ spec }) => nameOf(spec));
     const at = rest.findIndex((word) => names.includes(word));
-    const found = known.find((one) => nameOf(one) === rest[at]);
+    const found = known.find(({ spec }) => nameOf(spec) === rest[at]);
     if (found === undefined) return { command, rest };
     command = found;
     rest = rest.slice(at + 1);
   }
+}
+
+/** The command line in its present form, if its first words are an alias of a command. */
+export function resolveAlias(args: readonly string[]): readonly string[] {
+  const at = args.findIndex((word) => !word.startsWith('-'));
+  const startsWith = (words: string[]) => words.every((word, index) => args[at + index] === word);
+  for (const { name, aliases = {} } of SPECS) {
+    for (const [typed, { implies = [], renames = {} }] of Object.entries(aliases)) {
+      const words = typed.split(' ');
+      if (at < 0 || !startsWith(words)) continue;
+      const rest = renameOptions(args.slice(at + words.length), renames);
+      const isGiven = (option: string) => rest.some((word) => word.split('=')[0] === option.split('=')[0]);
+      const implied = implies.filter((option) => !isGiven(option));
+      return [...args.slice(0, at), ...name.split(' '), ...implied, ...rest];
+    }
+  }
+  return args;
+}
+
+/** `--brand x` → `--set=brand=x` */
+function renameOptions(args: readonly string[], renames: Readonly<Record<string, string>>): string[] {
+  const [word, ...rest] = args;
+  if (word === undefined) return [];
+  const [option = '', ...parts] = word.split('=');
+  const renamed = renames[option.replace(/^--/u, '')];
+  if (!option.startsWith('--') || renamed === undefined) return [word, ...renameOptions(rest, renames)];
+  if (parts.length > 0) return [`--${renamed}=${parts.join('=')}`, ...renameOptions(rest, renames)];
+  const [value, ...others] = rest;
+  return [value === undefined ? `--${renamed}` : `--${renamed}=${value}`, ...renameOptions(others, renames)];
 }

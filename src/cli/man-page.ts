@@ -1,5 +1,5 @@
-import { type Command, type CommandSpec, describeUsage, listChoices, readNotes, toFlagName } from './command.js';
-import { COMMANDS } from './commands.js';
+import { type CommandSpec, describeUsage, listChoices, readNotes, toFlagName } from './command.js';
+import { SPECS } from './commands.js';
 import type { Parameter } from './parameter.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';
 
@@ -12,7 +12,6 @@ function toRoff(text: string): string {
 }
 
 export function renderManPage(version: string, epilogue: string): string {
-  const withInner = (command: Command): CommandSpec[] => [command.spec, ...command.commands.flatMap(withInner)];
   return `.TH PRICELAKE 1 "" "pricelake ${toRoff(version)}" "User Commands"
 .SH NAME
 pricelake \\- an exact copy of the Price and Product Data API in Parquet
@@ -23,7 +22,7 @@ pricelake \\- an exact copy of the Price and Product Data API in Parquet
 .RI [ options ]
 .SH OPTIONS
 ${renderOptions(GLOBAL_OPTIONS)}.SH COMMANDS
-${COMMANDS.flatMap(withInner).map(renderCommand).join('')}.SH EXIT STATUS
+${SPECS.map(renderCommand).join('')}.SH EXIT STATUS
 .nf
 ${toRoff(epilogue)}
 .fi

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import yargs, { type Argv, type CommandModule, type Options } from 'yargs';
 import { type Command, describeUsage, listChoices, readNotes, toFlagName } from './command.js';
 import { ALL_TOPICS } from './commands/shell.js';
-import { COMMANDS, findCommand } from './commands.js';
+import { COMMANDS, findCommand, GROUPS, LISTED, nameOf, resolveAlias } from './commands.js';
 import { COMPLETE_WORD } from './completion/scripts.js';
 import { loadEnvFile } from './env-file.js';
 import { describeExits } from './exit-codes.js';
@@ -17,18 +17,22 @@ import { usageError } from './usage-error.js';
 
 export const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:\n${describeExits()}`;
 
+const MORE_HELP =
+  '`pricelake COMMAND --help` explains a command, `pricelake help` lists pages to read, and `pricelake completion SHELL` prints completions for your shell.';
 const SUMMARY = 'An exact copy of the Price and Product Data API in Parquet, and analyses of its prices.';
 
 /** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
-export async function runCli(args: string[]): Promise<void> {
+export async function runCli(typed: readonly string[]): Promise<void> {
+  const args = [...resolveAlias(typed)];
   if (args[0] === COMPLETE_WORD) return printCompletions(args.slice(1));
   if (args.length === 0) return printFirstHelp();
   // For yargs a last word `help` is `--help`.
   if (args.length === 1 && args[0] === 'help') return runCli(['help', ALL_TOPICS]);
   // `help sync` is `sync --help`.
-  if (args[0] === 'help' && findCommand(args.slice(1, 2)).command !== undefined) {
+  if (args[0] === 'help' && findCommand(resolveAlias(args.slice(1))).command !== undefined) {
     return runCli([...args.slice(1), '--help']);
   }
+  if (asksForHelp(args) && findCommand(args).command === undefined) return printHelp();
   const json = args.includes('--json');
   let failure: unknown;
   const program = buildProgram(args).fail((message, error) => {
@@ -62,9 +66,8 @@ export function buildProgram(args: string[]): Argv {
     .strict()
     .demandCommand(1, 'Name a command.')
     .exitProcess(false)
-    .wrap(asksForHelp(args) ? chooseHelpWidth(process.stdout) : null)
-    .epilogue(EPILOGUE);
-  for (const command of COMMANDS) program.command(toYargsCommand(command));
+    .wrap(asksForHelp(args) ? chooseHelpWidth(process.stdout) : null);
+  for (const command of COMMANDS) program.command({ ...toYargsCommand(command), describe: false });
   return program;
 }
 
@@ -93,7 +96,10 @@ function toYargsCommand({ spec, run, commands }: Command): CommandModule {
     // `global: false` keeps them out of commands within this one.
     for (const [key, one] of Object.entries(options))
       yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false, group: 'Options:' });
+    yargs.usage(`$0 ${describeUsage(spec)}\n\n${describe}`);
     for (const [line, meaning] of examples) yargs.example(line, meaning);
+    if (run === undefined)
+      yargs.demandCommand(1, `Name one of its commands: ${commands.map((one) => nameOf(one.spec)).join(', ')}.`);
     return yargs.epilogue(readNotes(spec));
   };
   return {
@@ -103,7 +109,7 @@ function toYargsCommand({ spec, run, commands }: Command): CommandModule {
       .join(' '),
     describe,
     builder,
-    handler: (argv) => runCommand(argv, (context) => run(argv, context), stopHint),
+    handler: (argv) => (run === undefined ? undefined : runCommand(argv, (context) => run(argv, context), stopHint)),
   };
 }
 
@@ -116,12 +122,44 @@ function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
 }
 
+/** The help of the whole command line, whose commands yargs would list without headings. */
+function printHelp(): void {
+  const columns = chooseHelpWidth(process.stdout);
+  const list = (title: string, lines: readonly (readonly [label: string, text: string])[]) => {
+    const width = Math.max(...lines.map(([label]) => label.length)) + 4;
+    return [`${title}:`, ...lines.map(([label, text]) => hangText(`  ${label}`.padEnd(width), text, columns))].join(
+      '\n',
+    );
+  };
+  const options = Object.entries(GLOBAL_OPTIONS).map(([key, one]) => {
+    return [`${'alias' in one ? `-${one.alias}, ` : '    '}--${key}`, one.describe] as const;
+  });
+  const parts = [
+    'pricelake COMMAND',
+    wrapText(SUMMARY, columns),
+    ...GROUPS.map(({ title, commands }) =>
+      list(
+        title,
+        commands.map(({ spec }) => [spec.name.padEnd(8), spec.describe]),
+      ),
+    ),
+    list('Options of every command', [
+      ...options,
+      ['    --version', 'Show version number'],
+      ['-h, --help', 'Show help'],
+    ]),
+    wrapText(MORE_HELP, columns),
+    EPILOGUE,
+  ];
+  process.stdout.write(`${parts.join('\n\n')}\n`);
+}
+
 const EVERYDAY = ['sync', 'status', 'spread', 'query', 'explore'];
 
 /** For somebody who types only the name of the program. */
 function printFirstHelp(): void {
   const columns = process.stdout.isTTY ? measureScreen(process.stdout).columns : undefined;
-  const everyday = COMMANDS.filter(({ spec }) => EVERYDAY.includes(spec.name)).map(({ spec }) => {
+  const everyday = LISTED.filter(({ spec }) => EVERYDAY.includes(spec.name)).map(({ spec }) => {
     return `${hangText(`  pricelake ${spec.name}`.padEnd(21), spec.describe, columns)}\n`;
   });
   process.stdout.write(`${wrapText(SUMMARY, columns)}

@@ -1,7 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 import { describeUsage, toFlagName } from './command.js';
-import { COMMANDS, findCommand, nameOf } from './commands.js';
+import { findCommand, nameOf, SPECS } from './commands.js';
 import { refuseChoice } from './parameter.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';
 
@@ -20,7 +20,7 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
   // An unknown option takes the next word as its value. Whatever yargs misses then is only a consequence.
   const flag = findUnknownFlag(words, known);
   if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
-  const hint = `Run \`pricelake ${command === undefined ? 'help' : `${command.spec.name} --help`}\`.`;
+  const hint = `Run \`pricelake ${command === undefined ? '--help' : `${command.spec.name} --help`}\`.`;
   if (ARGUMENT_MISSING.test(message) && command !== undefined) {
     return new PricelakeError('usage', `missing argument: pricelake ${describeUsage(command.spec)}`, { hint });
   }
@@ -30,9 +30,10 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
   if (kind === 'argument' || command !== undefined) {
     return new PricelakeError('usage', `unknown argument ${name}`, { hint });
   }
-  const near = suggestName(name, COMMANDS.map(nameOf));
+  const near = suggestName(name, SPECS.map(nameOf));
+  const meant = SPECS.find((spec) => nameOf(spec) === near);
   return new PricelakeError('usage', `unknown command ${name}`, {
-    hint: near === undefined ? hint : `Did you mean \`pricelake ${near}\`?`,
+    hint: meant === undefined ? hint : `Did you mean \`pricelake ${meant.name}\`?`,
   });
 }
 

@@ -60,6 +60,6 @@ function refuseLackingFiles({ table, files }: Pick<Manifest, 'table' | 'files'>)
   throw new PricelakeError(
     'usage',
     `${lacking.length} of ${files.length} files of ${table} come from another program and lack ${nameColumns(names)}; Redshift loads columns by position`,
-    { hint: '`pricelake compact` rewrites them with all columns.' },
+    { hint: '`pricelake lake compact` rewrites them with all columns.' },
   );
 }

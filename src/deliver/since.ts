@@ -58,7 +58,7 @@ export async function readCommitsSince(
   const first = behind.at(-1)?.version ?? 0n;
   if (first === 0n) return { version: -1n, entries: behind.reverse() };
   throw new PricelakeError('usage', `the log of ${table} only goes back to version ${first}`, {
-    hint: 'Use a later run, or load everything with `pricelake load … --full`.',
+    hint: 'Use a later run, or load everything with `pricelake deliver load … --full`.',
   });
 }
 
@@ -88,6 +88,6 @@ async function refuseFuture(lake: Lake, { table, version }: TableState, since: S
 function refuseOtherRun({ runNumber, runId }: LogEntry, since: Since): void {
   if (since.kind !== 'run' || since.runId === undefined || runNumber !== since.number || runId === since.runId) return;
   throw new PricelakeError('usage', `run ${since.number} of this lake is ${runId}, not ${since.runId}`, {
-    hint: 'The copy is of another lake: load everything with `pricelake load … --full`.',
+    hint: 'The copy is of another lake: load everything with `pricelake deliver load … --full`.',
   });
 }

@@ -42,7 +42,9 @@ function describeDamage(lakePath: string, reason: string, cause: Error): Pricela
   return new PricelakeError(
     'lake_invalid',
     `${lakePath}: a data file is missing or damaged: ${reason}`,
-    { hint: '`pricelake verify` names all of them; `pricelake rebuild` rebuilds the tables from the kept raw bytes.' },
+    {
+      hint: '`pricelake verify` names all of them; `pricelake lake rebuild` rebuilds the tables from the kept raw bytes.',
+    },
     { cause },
   );
 }

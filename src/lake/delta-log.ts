@@ -27,7 +27,7 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
   return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
 }
 
-export const REBUILD_HINT = '`pricelake rebuild` rebuilds the tables from the kept raw bytes.';
+export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
   // Only our own messages: those of a parser say nothing to a reader.

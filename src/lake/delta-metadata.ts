@@ -70,7 +70,7 @@ function findPartitionColumns(state: LogState, schema: TableSchema, change: File
 }
 
 function refuseMixture(schema: TableSchema, old: MetaData, wanted: Wanted): void {
-  const hint = 'Restore the old setting, or run `pricelake rebuild`.';
+  const hint = 'Restore the old setting, or run `pricelake lake rebuild`.';
   if (old.partitionColumns.join() !== wanted.partitionColumns.join()) {
     throw new PricelakeError(
       'config',

@@ -42,7 +42,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   return lake;
 }
 
-const REBUILD_HINT = '`pricelake rebuild` rewrites it, and rebuilds the tables from the kept raw bytes.';
+const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and rebuilds the tables from the kept raw bytes.';
 
 /** The fault of a marker, in words; undefined if this version reads such lakes. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {

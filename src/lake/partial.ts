@@ -16,7 +16,7 @@ const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 /** Undefined for a folder with all files of its lake. @throws PricelakeError `lake_invalid` if the marker is damaged */
 export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   const file = markerPath(lake);
-  const hint = 'Move it away, then run `pricelake restore` to fetch the data files that the folder lacks.';
+  const hint = 'Move it away, then run `pricelake lake restore` to fetch the data files that the folder lacks.';
   const text = await readFile(file, 'utf8').catch(explainReadFault(file, hint));
   if (text === undefined) return undefined;
   try {
@@ -59,6 +59,6 @@ export async function refusePartial(lake: Lake): Promise<void> {
 }
 
 function explainPartial(what: string, { remote }: Partial): PricelakeError {
-  const hint = 'Fetch them with `pricelake restore`, or read the remote with --remote (`query`, `status`).';
+  const hint = 'Fetch them with `pricelake lake restore`, or read the remote with --remote (`query`, `status`).';
   return new PricelakeError('lake_invalid', what, { hint, remote });
 }

@@ -7,7 +7,7 @@ import { explainReadFault } from '../io/path-fault.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 
-const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
+const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and checks the tables that it names.';
 
 export const POINTER_FILE = 'lake.json';
 

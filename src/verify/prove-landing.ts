@@ -11,7 +11,7 @@ export const landingProof: Proof = {
   name: 'landing',
   claims:
     'The input of a rebuild is unchanged: the journal of every kept run, and every byte that it names, are as they were written. So are the lines of the memory of the lake.',
-  next: "If the run is published, only `pricelake rebuild` would read these bytes: move its folder away. If it isn't, `pricelake sync` continues it, or says what to do.",
+  next: "If the run is published, only `pricelake lake rebuild` would read these bytes: move its folder away. If it isn't, `pricelake sync` continues it, or says what to do.",
   async prove(context, report) {
     const kept = (await readdir(privatePath(context.lake, 'landing')).catch(ignoreMissing)) ?? [];
     const names = kept

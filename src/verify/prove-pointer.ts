@@ -20,7 +20,7 @@ export const pointerProof: Proof = {
   name: 'pointer',
   claims:
     'format.json, lake.json, catalog.sql and ATTRIBUTION.md match the format, run, versions, files, checksums and credits of the lake.',
-  next: '`pricelake sync` rewrites lake.json, catalog.sql and ATTRIBUTION.md; `pricelake rebuild` also rewrites unreadable files, and format.json.',
+  next: '`pricelake sync` rewrites lake.json, catalog.sql and ATTRIBUTION.md; `pricelake lake rebuild` also rewrites unreadable files, and format.json.',
   async prove(context, report) {
     await compareMarker(context, report);
     if (context.tables.size === 0 && (await readPointer(context.lake).catch(() => 'damaged')) === undefined)

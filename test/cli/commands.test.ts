@@ -1,15 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Command, toFlagName } from '../../src/cli/command.js';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { toFlagName } from '../../src/cli/command.js';
+import { GROUPS, resolveAlias, SPECS } from '../../src/cli/commands.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { runHere } from './pricelake.js';
 
 const ROOM = packagePath('src/cli');
 const read = (file: string) => readFileSync(path.join(ROOM, file), 'utf8');
-const withInner = (command: Command): Command[] => [command, ...command.commands.flatMap(withInner)];
-const SPECS = COMMANDS.flatMap(withInner).map(({ spec }) => spec);
 
 /** Files of the actions, by the names under which `commands.ts` imports the declarations. */
 const ACTIONS = new Map(
@@ -40,7 +38,9 @@ describe.each(SPECS)('pricelake $name', ({ name, options = {}, arguments: positi
   const all = { ...positionals, ...options };
 
   test('has an action that reads each of its options and arguments', () => {
-    const file = ACTIONS.get(name) ?? '';
+    const file = ACTIONS.get(name);
+    // A group has only commands.
+    if (file === undefined) return expect([all, name]).toEqual([{}, expect.stringMatching(/^(?:lake|deliver)$/u)]);
     const code = readWithImports(file);
     const unread = Object.keys(all).filter((key) => !new RegExp(`\\b${key}\\b`, 'u').test(code));
     expect(unread.map((key) => `src/cli/${file} does not read ${key}`)).toEqual([]);
@@ -72,16 +72,60 @@ describe('a value that does not fit is refused before anything else happens', ()
     ['query --memory much FROM', '--memory much is not a size such as 512MB or 2GB'],
     ['query --set top FROM', '--set top is not of the form name=value'],
     ['query --remote s3://a --cache-size big FROM', '--cache-size big is not a size such as 500MB or 10GB'],
-    ['report --top 100000', '--top 100000 is not a whole number (1 to 1000)'],
+    ['explore --output x --top 100000', '--top 100000 is not a whole number (1 to 1000)'],
+    ['explore --top 10', '--top needs --output\n  → Use both.'],
+    ['explore --output x --port 80', "--output and --port can't be used together"],
     ['watch --list a.csv --own-site x', '--own-site x is not a site_id\n  → Use a site_id from table sites.'],
-    ['compact --file-size huge', '--file-size huge is not a size such as 64MB or 1GB'],
-    ['backfill history --items 1,x', '--items 1,x is not a list of item ids'],
-    ['backfill history --items 9223372036854775808', '--items 9223372036854775808 is not a list of item ids'],
+    ['lake compact --file-size huge', '--file-size huge is not a size such as 64MB or 1GB'],
+    ['sync --backfill 1,,2', '--backfill 1,,2 is not a list of item ids, separated by commas, or an SQL condition'],
+    ['sync --backfill 9223372036854775808', '--backfill 9223372036854775808 is not a list of item ids'],
+    ['sync --backfill 1 --reconcile', "--backfill and --reconcile can't be used together"],
     ['status --lake a --lake b', '--lake is given more than once'],
     ['status --no-lake', '--lake needs a value'],
     ['sandbox --changes a.ndjson', '--changes needs --data\n  → Use both.'],
   ])('%s', async (line, message) => {
     const { code, stderr } = await runHere(line.split(' '));
     expect([code, stderr]).toEqual([2, expect.stringContaining(`pricelake: ${message}`)]);
+  });
+});
+
+test('help lists the commands by what they are for, each on one line of a terminal with 80 columns', async () => {
+  const { stdout } = await runHere(['--help'], { columns: 80 });
+  for (const { title, commands } of GROUPS) {
+    const lines = commands.map(({ spec }) => `  ${spec.name.padEnd(8)}  ${spec.describe}\n`);
+    expect(stdout).toContain(`${title}:\n${lines.join('')}`);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  }
+  expect(stdout).toContain('--verbose');
+  expect(stdout).toMatch(/ 75 {2}temporary failure/u);
+});
+
+describe('an earlier form of a command line still works', () => {
+  test.each([
+    ['compact --file-size huge', '--file-size huge is not a size'],
+    ['rebuild --nope', 'unknown option --nope of `pricelake lake rebuild`'],
+    ['restore --lake', '--lake needs a value'],
+    ['changes items', '--since is missing'],
+    ['manifest', 'missing argument: pricelake deliver manifest <table>'],
+    ['--json load postgres --since 1 --full', "--since and --full can't be used together"],
+    ['backfill history --items 1,,2', '--backfill 1,,2 is not a list of item ids'],
+    ['backfill history --where=a=1 --nope', 'unknown option --nope of `pricelake sync`'],
+    ['report --top 0', '--top 0 is not a whole number (1 to 1000)'],
+    ['report --output other.html --top 0', '--top 0 is not a whole number (1 to 1000)'],
+    ['matches --top x --lake none', 'top=x is not a whole number'],
+  ])('%s', async (line, message) => {
+    const { code, stderr } = await runHere(line.split(' '));
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test('and its options take the place of present ones', () => {
+    const resolve = (line: string) => resolveAlias(line.split(' ')).join(' ');
+    expect(resolve('report --output a.html')).toBe('explore --output a.html');
+    expect(resolve('-v report')).toBe('-v explore --output=./pricelake-report.html');
+    expect(resolve('matches --brand Acme --top=5 --json')).toBe(
+      'query --analysis=match_candidates --set=brand=Acme --set=top=5 --json',
+    );
+    expect(resolve('backfill history a.yaml --items 1,2')).toBe('sync a.yaml --backfill=1,2');
+    expect(resolve('query changes')).toBe('query changes');
   });
 });

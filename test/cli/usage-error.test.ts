@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { SPECS } from '../../src/cli/commands.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { usageError } from '../../src/cli/usage-error.js';
 import { runPricelake } from './pricelake.js';
@@ -37,7 +37,7 @@ describe('an unknown option', () => {
     ['sync -r', '-r of `pricelake sync` → Did you mean `--reconcile`?'],
     ['sync --recncile', '--recncile of `pricelake sync` → Did you mean `--reconcile`?'],
     ['sandbox --no-overge', '--no-overge of `pricelake sandbox` → Did you mean `--no-overage`?'],
-    ['backfill history --itms 3', '--itms of `pricelake backfill` → Did you mean `--items`?'],
+    ['lake compact --file-sise 3', '--file-sise of `pricelake lake compact` → Did you mean `--file-size`?'],
     ['--frobnicate sync prices.yaml', '--frobnicate → Its options are --json,'],
     ['query --api-key=live_1', '--api-key of `pricelake query` → '],
     ['status -kLIVE', '-k of '],
@@ -47,10 +47,10 @@ describe('an unknown option', () => {
   });
 
   it('is named for every command', async () => {
-    for (const { spec } of COMMANDS) {
+    for (const spec of SPECS) {
       const { name } = spec;
       if (name === 'help') continue; // yargs answers it by itself, with the help
-      expect(await refuse(name, '--frobnicate')).toMatch(
+      expect(await refuse(...name.split(' '), '--frobnicate')).toMatch(
         new RegExp(`^unknown option --frobnicate of \`pricelake ${name}\` → Its options`),
       );
     }
@@ -62,10 +62,10 @@ test.each([
   ['spread --grade D', "--grade can't be D → Choose from A, B, C."],
   ['schema item', "<table> can't be item → Did you mean `items`?"],
   ['check --fail-on never', "--fail-on can't be never → Choose from gate, error, warn."],
-  ['manifest', 'missing argument: pricelake manifest <table> → Run `pricelake manifest --help`.'],
+  ['manifest', 'missing argument: pricelake deliver manifest <table> → Run `pricelake deliver manifest --help`.'],
   ['spread --currency', '--currency needs a value → Run `pricelake spread --help`.'],
   ['watch', '--list is missing → Run `pricelake watch --help`.'],
-  ['foo', 'unknown command foo → Run `pricelake help`.'],
+  ['foo', 'unknown command foo → Run `pricelake --help`.'],
   ['synk --reconcile', 'unknown command synk → Did you mean `pricelake sync`?'],
   ['sync a.yaml b.yaml', 'unknown argument b.yaml → Run `pricelake sync --help`.'],
 ])('a mistake is named, with what is right: %s', async (line, message) => {

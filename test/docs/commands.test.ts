@@ -30,7 +30,7 @@ test.each([...EXAMPLES.keys()])('every command line of %s is one that the comman
 
 test('a mistake in a command line is found, and so are lines of every kind', async () => {
   const parseLines = async (script: string) => (await Promise.all(readShell(script).map(parse))).flat().join();
-  expect(await parseLines('pricelake load snowflake --since 41 --full')).toContain("can't be used together");
+  expect(await parseLines('pricelake deliver load snowflake --since 41 --full')).toContain("can't be used together");
   expect(await parseLines('cd x && A=1 pricelake watch # --list')).toContain('list');
   expect(await parseLines('source <(pricelake completion tcsh)')).toContain('Choices');
   expect(await parseLines('{ /usr/bin/pricelake sync --nope; }')).toContain('nope');

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { GENERATED } from '../../docs/generate.js';
-import { listCommands } from '../../docs/render/cli.js';
 import { VARIABLES } from '../../docs/render/environment.js';
 import { listErrorCodes } from '../../docs/render/errors.js';
 import { listOptions, OPTIONS } from '../../docs/render/pipeline.js';
 import { toFlagName } from '../../src/cli/command.js';
+import { SPECS } from '../../src/cli/commands.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { listSources } from './list-sources.js';
 
@@ -18,7 +18,7 @@ describe('the reference', () => {
   test('describes every command, with what it does, each of its options and an example', () => {
     const page = readFileSync(packagePath('docs/reference/cli.md'), 'utf8');
     const sections = new Map(page.split(/^## /mu).map((section) => [section.split('\n', 1)[0], section]));
-    const specs = listCommands();
+    const specs = SPECS;
     expect(specs.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['demo', 'sync', 'check', 'spread', 'query', 'status', 'sandbox advance']),
     );

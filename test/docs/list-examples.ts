@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { listBlocks } from '../../docs/render/fenced-blocks.js';
-import type { Command } from '../../src/cli/command.js';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { SPECS } from '../../src/cli/commands.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { splitShell } from './shell-words.js';
 
@@ -18,10 +17,9 @@ const DEPLOY = 'pipelines/deploy';
 
 /** The examples of `--help`, of every page, of the man page and of the files for schedulers, by where they stand. */
 export function listExamples(): Map<string, Example[]> {
-  const specs = COMMANDS.flatMap(withInner).map(({ spec }) => spec);
   const deploy = readdirSync(packagePath(DEPLOY)).map((name) => `${DEPLOY}/${name}`);
   const found: [string, Example[]][] = [
-    ...specs.map(({ name, examples }): [string, Example[]] => [
+    ...SPECS.map(({ name, examples }): [string, Example[]] => [
       `pricelake ${name} --help`,
       examples.flatMap(([line]) => readShell(line)),
     ]),
@@ -43,10 +41,6 @@ function listPages(): string[] {
 }
 
 const read = (file: string) => readFileSync(packagePath(file), 'utf8');
-
-function withInner(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withInner)];
-}
 
 /** `docker run IMAGE` takes our arguments behind the name of the image. */
 export function readShell(script: string): Example[] {

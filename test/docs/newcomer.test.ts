@@ -20,10 +20,10 @@ const QUESTIONS: [question: string, clicks: string[], answer: string][] = [
   [
     'How do I load BigQuery, Snowflake or ClickHouse?',
     ['docs/loader.md', 'docs/loader/warehouse.md'],
-    'pricelake load snowflake --full',
+    'pricelake deliver load snowflake --full',
   ],
   ['How do I verify the copy?', ['docs/engineer.md', 'docs/engineer/verify.md'], 'pricelake verify --lake'],
-  ['How do I rebuild it?', ['docs/engineer.md', 'docs/engineer/recover.md'], 'pricelake rebuild prices.yaml'],
+  ['How do I rebuild it?', ['docs/engineer.md', 'docs/engineer/recover.md'], 'pricelake lake rebuild prices.yaml'],
   ['How do I add a check?', ['docs/contributor.md'], '`pipelines/checks/<name>.sql`'],
 ];
 

@@ -10,7 +10,7 @@ import { type Example, listExamples } from './list-examples.js';
 const NOT_HERE: [RegExp, string][] = [
   [/ (explore|mcp|webhook|sandbox)\b(?! advance)/u, 'a server runs until it is stopped'],
   [/ demo\b/u, 'test/cli/demo.test.ts runs it, and it takes long'],
-  [/ load postgres --execute/u, 'test/postgres runs it: it needs a server'],
+  [/ deliver load postgres --execute/u, 'test/postgres runs it: it needs a server'],
   [/ restore\b| --remote /u, 'test/remote runs them: they need object storage'],
   [/ --all\b| --dataset /u, 'test/cli/shards.test.ts runs them: they need shards'],
   [/ --publish-held/u, 'test/run/held.test.ts runs it: it needs a held batch'],
@@ -104,14 +104,15 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Reading comes first; a run that only lands leaves work to the next. */
-const LAST = ['compact', 'sandbox', 'plan', 'backfill', 'sync', 'rebuild'];
+const LAST = ['lake compact', 'sandbox', 'plan', 'sync', 'lake rebuild'];
 
 /** Different commands, in an order in which each can run. */
 function listCommands(): Example[] {
   const all = [...listExamples().values()]
     .flat()
     .filter(({ text }) => !NOT_HERE.some(([pattern]) => pattern.test(text)));
-  const place = ({ args }: Example) => LAST.indexOf(args[0] ?? '') + (args.includes('--land-only') ? LAST.length : 0);
+  const nameOf = ({ args }: Example) => (args[0] === 'lake' ? args.slice(0, 2).join(' ') : (args[0] ?? ''));
+  const place = (one: Example) => LAST.indexOf(nameOf(one)) + (one.args.includes('--land-only') ? LAST.length : 0);
   return [...new Map(all.map((one) => [one.args.join('\0'), one])).values()].sort((a, b) => place(a) - place(b));
 }
 

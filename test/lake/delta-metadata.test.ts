@@ -94,7 +94,7 @@ test('another partitioning is refused while files of the old one stay', () => {
     expect.objectContaining({
       code: 'config',
       message: 'items is partitioned by [site_id], not by [currency, site_id]',
-      facts: { hint: 'Restore the old setting, or run `pricelake rebuild`.' },
+      facts: { hint: 'Restore the old setting, or run `pricelake lake rebuild`.' },
     }),
   );
   const replaced = plan(stateOf(create(), [a, b]), wanted([a, b]));
@@ -114,7 +114,7 @@ test('files with other columns than the contract has may not stay', () => {
     expect.objectContaining({
       code: 'lake_invalid',
       message: `items: it has columns ${before}, ${last}, which ${CONTRACT} doesn't know`,
-      facts: { hint: 'Restore the old setting, or run `pricelake rebuild`.' },
+      facts: { hint: 'Restore the old setting, or run `pricelake lake rebuild`.' },
     }),
   );
   const lacking = { ...create(), schemaString: writeDeltaSchema(without()) };

@@ -7,7 +7,7 @@ import type { DataFile } from '../../src/tables/table.js';
 import { makeBareLake } from './log-writer.js';
 
 const REMOTE = 's3://bucket/lake';
-const HINT = 'Fetch them with `pricelake restore`, or read the remote with --remote (`query`, `status`).';
+const HINT = 'Fetch them with `pricelake lake restore`, or read the remote with --remote (`query`, `status`).';
 const files = ['a.parquet', 'site_id=1/b.parquet', 'c.parquet'].map((path) => ({ path }) as DataFile);
 
 /** A lake of which only one of three data files is here. */
@@ -33,7 +33,7 @@ test('a note of what is partial that says more than this version knows is not re
   await expect(readPartial(lake)).rejects.toMatchObject({
     code: 'lake_invalid',
     message: `${privatePath(lake, 'partial.json')}: not a note that this version of pricelake wrote`,
-    facts: { hint: expect.stringContaining('pricelake restore') },
+    facts: { hint: expect.stringContaining('pricelake lake restore') },
   });
 });
 

@@ -62,7 +62,7 @@ test.each([
   await expect(read(text as string)).rejects.toMatchObject({
     code: 'lake_invalid',
     message: expect.stringMatching(/lake\.json: damaged, or in another format$/),
-    facts: { hint: expect.stringContaining('pricelake rebuild') },
+    facts: { hint: expect.stringContaining('pricelake lake rebuild') },
     cause: expect.any(Error),
   });
 });

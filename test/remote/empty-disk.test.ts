@@ -119,7 +119,7 @@ test('what needs files that are not there says where they are; the folder is nei
       code: 'lake_invalid',
       message: expect.stringContaining(address.split('?')[0] as string),
     });
-    expect(error, name).toMatchObject({ facts: { hint: expect.stringContaining('pricelake restore') } });
+    expect(error, name).toMatchObject({ facts: { hint: expect.stringContaining('pricelake lake restore') } });
   }
   expect([...s3.objects.keys()].filter((key) => key.endsWith('.parquet'))).toEqual(expect.arrayContaining(before));
   await syncWithWings(pipeline, testIo);

@@ -36,7 +36,7 @@ test.each(SHARES)(
       expect(error).toMatchObject({
         code: 'lake_invalid',
         message: expect.stringMatching(/: a data file is missing or damaged: items\/\S+ has another checksum$/),
-        facts: { hint: expect.stringContaining('`pricelake rebuild`') },
+        facts: { hint: expect.stringContaining('`pricelake lake rebuild`') },
       });
     }
   },

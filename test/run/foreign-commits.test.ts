@@ -90,7 +90,7 @@ test('a change of history by another program leaves a rebuild alone as the way o
   world.pipeline.source.mode = 'snapshot';
   const error = await failure(world.sync());
   expect(error.message).toMatch(/history: another program wrote version \d+ \(DELETE by delta-rs/);
-  expect(error.facts.hint).toMatch(/^`pricelake rebuild`/);
+  expect(error.facts.hint).toMatch(/^`pricelake lake rebuild`/);
 });
 
 test('rows that another program deleted from a hundred partitions are repaired by a complete copy', async () => {

@@ -76,7 +76,7 @@ async function expectRefused(commands: [string, () => Promise<unknown>][], messa
       {
         code: 'lake_invalid',
         message: expect.stringMatching(message),
-        facts: { hint: expect.stringContaining('pricelake rebuild') },
+        facts: { hint: expect.stringContaining('pricelake lake rebuild') },
       },
       2,
     ]);

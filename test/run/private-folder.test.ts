@@ -151,9 +151,9 @@ describe('garbage', () => {
   test.each([
     ['memory.ndjson', 'with `source.history: items`, pricelake reads all histories again'],
     ['backfill/journal.ndjson', 'Move its folder away, then request'],
-    ['partial.json', 'pricelake restore'],
+    ['partial.json', 'pricelake lake restore'],
     ['lock', 'Make sure that no run is working on the lake'],
-    ['format.json', 'pricelake rebuild'],
+    ['format.json', 'pricelake lake rebuild'],
   ])('in %s is named, with what to do', async (name, hint) => {
     const file = inLake('_pricelake', name);
     world.pipeline.source.history = 'items';

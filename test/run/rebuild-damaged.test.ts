@@ -90,7 +90,7 @@ test.each([...DAMAGES, ['garbage in lake.json', () => writeFile(inLake('lake.jso
     await damage();
     expect(await failure(world.sync())).toMatchObject({
       code: 'lake_invalid',
-      facts: { hint: expect.stringContaining('pricelake rebuild') },
+      facts: { hint: expect.stringContaining('pricelake lake rebuild') },
     });
     expect(world.requests).toEqual([]);
   },
@@ -185,7 +185,7 @@ describe('a change of history by another program, without the raw bytes for a re
 
   test('is undone by the files that the newest run left, and the next sync goes on', async () => {
     await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
-    expect((await failure(world.sync())).facts.hint).toContain('pricelake rebuild');
+    expect((await failure(world.sync())).facts.hint).toContain('pricelake lake rebuild');
     const { runs, tables, lost } = await rebuild();
     expect({ runs, lost }).toEqual({ runs: [], lost: [] });
     expect(tables).toMatchObject([{ table: 'history' }]);
@@ -291,7 +291,7 @@ test.each(ALTERED)(
     expect(await failure(world.sync())).toMatchObject({
       code: 'lake_invalid',
       message: expect.stringContaining(`${entry}: line ${line + 1} is damaged`),
-      facts: { hint: expect.stringContaining('`pricelake rebuild`') },
+      facts: { hint: expect.stringContaining('`pricelake lake rebuild`') },
     });
     expect(await failure(verify())).toMatchObject({ code: 'verify_failed' });
     await rebuild();

@@ -55,7 +55,7 @@ describe('verify finds in a log entry a changed', () => {
     expect(await failure(world.sync())).toMatchObject({
       code: 'lake_invalid',
       message: expect.stringContaining('items/_delta_log/00000000000000000000.json'),
-      facts: { hint: expect.stringContaining('pricelake rebuild') },
+      facts: { hint: expect.stringContaining('pricelake lake rebuild') },
     });
   });
 

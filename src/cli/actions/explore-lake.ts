@@ -1,16 +1,15 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Advice } from '../../check/finding.js';
-import { loadChecks } from '../../check/load.js';
 import type { ReadingSettings } from '../../config/pipeline-schema.js';
 import type { WriteRows } from '../../explore/download.js';
 import { startExplorer } from '../../explore/explorer.js';
 import type { CopyNow } from '../../explore/now.js';
 import type { LakeSource } from '../../explore/snapshots.js';
 import { type Lake, openLake } from '../../lake/lake.js';
-import type { Arguments, CommandContext } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { explore } from '../commands/read.js';
 import { chooseRemote, findTarget } from '../find-target.js';
 import { fetchRemote, joinLakes, listLakes, type RemoteSource } from '../join-lakes.js';
+import { loadAdvice } from '../load-advice.js';
 import { readStatement } from '../output/result-set.js';
 import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
@@ -18,12 +17,22 @@ import type { CliIo } from '../terminal-io.js';
 import { DEFAULT_BUDGET } from './show-status.js';
 import { compareRead, tellJoined, tellLocal, tellRemote, watchOwnRemote } from './tell-copy.js';
 
-const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
+const LOOPBACK: readonly [string, ...string[]] = ['127.0.0.1', 'localhost', '::1'];
+const MEMORY = '250MB';
 
-/** Serves until it is stopped, which is how a server finishes its work. */
-export async function exploreLake(request: Arguments<typeof explore>, context: CommandContext): Promise<undefined> {
+/** Writes the pages to a file, or serves them until it is stopped, which is how a server finishes its work. */
+export async function exploreLake(
+  request: Arguments<typeof explore>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
+  if (request.output === undefined) return servePages(request, context);
+  const { writeReport } = await import('./write-report.js');
+  return writeReport({ ...request, output: request.output }, context);
+}
+
+async function servePages(request: Arguments<typeof explore>, context: CommandContext): Promise<undefined> {
   const { io, output, json, signal } = context;
-  const { host, port, list, currency, ownSite, memory, pictures = [] } = request;
+  const { host = LOOPBACK[0], port = 0, list, currency, ownSite, memory = MEMORY, pictures = [] } = request;
   const { source, tellNow } = await chooseSource(request, context);
   const watched = list === undefined ? undefined : { list, currency, ownSite };
   const explorer = await startExplorer(
@@ -77,11 +86,6 @@ async function chooseTeller({ path, lake, remote, settings }: Shown, io: CliIo):
   }
   const look = await watchOwnRemote(lake, settings?.lake.remote, io);
   return async () => ({ ...(await tellLocal(lake, settings?.budget ?? DEFAULT_BUDGET, io)), remote: await look() });
-}
-
-/** Reads from the shipped checks what to do about their findings. */
-export async function loadAdvice(): Promise<ReadonlyMap<string, Advice>> {
-  return new Map((await loadChecks()).map((check) => [check.name, check]));
 }
 
 /** Several lakes as one, which is another folder as soon as a run of one of them has published. */

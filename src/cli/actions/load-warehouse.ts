@@ -16,7 +16,7 @@ import { type Lake, openLake } from '../../lake/lake.js';
 import { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
-import type { load } from '../commands/deliver.js';
+import type { deliverLoad } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { writeText } from '../output/output.js';
 
@@ -25,7 +25,7 @@ import { writeText } from '../output/output.js';
  * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` if the database can't be
  * reached
  */
-export async function loadWarehouse(request: Arguments<typeof load>, context: CommandContext) {
+export async function loadWarehouse(request: Arguments<typeof deliverLoad>, context: CommandContext) {
   requireSchemaName(request.schema);
   const { lake: path } = await findTarget(request);
   const lake = await openLake(path, { create: false });
@@ -36,7 +36,12 @@ export async function loadWarehouse(request: Arguments<typeof load>, context: Co
     : writeScript(request, lake, tables, context);
 }
 
-async function writeScript(request: Arguments<typeof load>, lake: Lake, tables: TableName[], context: CommandContext) {
+async function writeScript(
+  request: Arguments<typeof deliverLoad>,
+  lake: Lake,
+  tables: TableName[],
+  context: CommandContext,
+) {
   const { warehouse, schema, output: file } = request;
   const base = requireWarehouseBase(warehouse, request.base);
   const since = readRun(request);
@@ -69,7 +74,7 @@ async function writeManifests(folder: string | undefined, lake: Lake, loads: Tab
   }
 }
 
-function readRun({ since, full }: Arguments<typeof load>): bigint | undefined {
+function readRun({ since, full }: Arguments<typeof deliverLoad>): bigint | undefined {
   if (full === true) return undefined;
   const run = since === undefined ? undefined : parseSince(since);
   if (run?.kind === 'run') return run.number;
@@ -78,7 +83,12 @@ function readRun({ since, full }: Arguments<typeof load>): bigint | undefined {
   });
 }
 
-async function execute(request: Arguments<typeof load>, lake: Lake, tables: TableName[], context: CommandContext) {
+async function execute(
+  request: Arguments<typeof deliverLoad>,
+  lake: Lake,
+  tables: TableName[],
+  context: CommandContext,
+) {
   const { warehouse, schema, full, since, url } = request;
   const isOther = warehouse !== 'postgres';
   if (isOther || since !== undefined || request.output !== undefined) {

@@ -2,11 +2,11 @@ import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
 import { withIceberg } from '../../wings/iceberg/index.js';
 import type { Arguments, CommandContext } from '../command.js';
-import type { compact } from '../commands/keep.js';
+import type { lakeCompact } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 
-export async function runCompact(request: Arguments<typeof compact>, context: CommandContext) {
+export async function runCompact(request: Arguments<typeof lakeCompact>, context: CommandContext) {
   const { io, signal, say, output } = context;
   const { lake: path, settings } = await findTarget(request);
   const join = async ({ db, lake, stop }: LockedLake) => {

@@ -89,7 +89,9 @@ async function runSteps(
   await say('\n7. Pages show everything in a browser.\n');
   const pages = `  ${program} explore --lake ${word}   # until Ctrl-C\n`;
   if (keep === undefined) {
-    await say(`${pages}  ${program} report --lake ${word}   # one HTML page to pass on\n${nextSteps(lake, program)}`);
+    await say(
+      `${pages}  ${program} explore --lake ${word} --output report.html   # one HTML file to pass on\n${nextSteps(lake, program)}`,
+    );
     return { runs, checks };
   }
   const { writeReport } = await import('./write-report.js');

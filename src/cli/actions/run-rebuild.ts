@@ -2,13 +2,13 @@ import { describeLakePipeline } from '../../run/rebuild/lake-pipeline.js';
 import { withIceberg } from '../../wings/iceberg/index.js';
 import { rebuildWithWings } from '../../wings/index.js';
 import type { Arguments, CommandContext } from '../command.js';
-import type { rebuild } from '../commands/keep.js';
+import type { lakeRebuild } from '../commands/keep.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 
 /** @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found */
-export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext) {
+export async function runRebuild(request: Arguments<typeof lakeRebuild>, context: CommandContext) {
   const { io, signal, json, say, output } = context;
   const { pipeline: file, lake } = request;
   const isLakeAlone = file === undefined && lake !== undefined;

@@ -6,10 +6,10 @@ import { PricelakeError } from '../../io/errors.js';
 import { explainSystemFault } from '../../lake/faults.js';
 import { withRemote } from '../../wings/remote/index.js';
 import type { Arguments, CommandContext } from '../command.js';
-import type { restore } from '../commands/keep.js';
+import type { lakeRestore } from '../commands/keep.js';
 
 /** @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it */
-export async function runRestore(request: Arguments<typeof restore>, context: CommandContext) {
+export async function runRestore(request: Arguments<typeof lakeRestore>, context: CommandContext) {
   const { io, signal, say } = context;
   const file = await findPipeline(request.pipeline, process.env);
   const { lake } = await readReadingSettings(file, process.env);

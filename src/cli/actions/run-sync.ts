@@ -1,8 +1,9 @@
-import { countOf } from '../../formats/count.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { setDeadline } from '../../run/open/deadline.js';
 import type { SyncOptions } from '../../run/sync.js';
 import type { SyncReport } from '../../wings/index.js';
 import { landWithWings, syncWithWings } from '../../wings/index.js';
+import { type BackfillReport, backfillHistory } from '../backfill-history.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
@@ -25,21 +26,30 @@ export async function runSync(
   { isOnce = false, ...terms }: SyncTerms = {},
 ) {
   if (request.landOnly === true) return land(request, context);
+  const { backfill } = request;
   const { io, signal, say, style } = context;
   let lakePath = '';
+  let histories: BackfillReport | undefined;
   const report = await watchRun(await listObservers(request, context), io, signal, async (watch) => {
     const { pipeline, options } = await prepare(request, context);
     lakePath = pipeline.lake.path;
     await watch.begin(pipeline);
     const publishHeld = request.publishHeld === true;
-    const sync = (): Promise<SyncReport> =>
-      syncWithWings(pipeline, io, signal, { ...options, ...terms, publishHeld, onStep: watch.onStep });
+    const whole = { ...options, ...terms, publishHeld, onStep: watch.onStep };
+    if (backfill !== undefined) {
+      histories = await backfillHistory(pipeline, backfill, io, signal, whole);
+      return histories.run;
+    }
+    const sync = (): Promise<SyncReport> => syncWithWings(pipeline, io, signal, whole);
     const report = await sync();
     // The first run may have been an interrupted one, in its own mode.
     return request.reconcile === true && !isOnce && report.row.mode !== 'snapshot' ? sync() : report;
   });
+  if (histories !== undefined)
+    await say(`Histories of ${countOf(histories.items, 'item')}; ${formatCount(histories.asked)} read in this run.\n`);
   await say(formatReport(report, lakePath, { style, columns: context.output.columns }));
-  return describeReport(report, lakePath);
+  const read = histories === undefined ? {} : { items_chosen: histories.items, histories_read: histories.asked };
+  return { ...read, ...describeReport(report, lakePath) };
 }
 
 async function prepare(request: Arguments<typeof sync>, context: CommandContext) {

@@ -12,7 +12,7 @@ import { toPlainLine } from '../plain-text.js';
 import { paint } from '../style.js';
 
 const MAKE_AGAIN =
-  '`pricelake rebuild` rebuilds the tables from the kept raw bytes; `pricelake sync --reconcile` repairs them from the service.';
+  '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes; `pricelake sync --reconcile` repairs them from the service.';
 
 /** All items are counted, and so many are named. */
 const KEPT = 20;

@@ -1,13 +1,13 @@
 import { selectChanges } from '../../deliver/select-changes.js';
 import type { Arguments, CommandContext } from '../command.js';
-import type { changes } from '../commands/deliver.js';
+import type { deliverChanges } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { readStatement } from '../output/result-set.js';
 import { findDestination, requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
 
 /** @throws PricelakeError `usage` if the lake does not know what changed */
-export async function showChanges(request: Arguments<typeof changes>, context: CommandContext) {
+export async function showChanges(request: Arguments<typeof deliverChanges>, context: CommandContext) {
   const { table, since } = request;
   await requireDestination(request, context);
   const { lake: path } = await findTarget(request);

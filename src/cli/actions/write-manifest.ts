@@ -2,7 +2,7 @@ import { readManifest } from '../../deliver/manifest.js';
 import { requireBase, writeForLoader } from '../../deliver/manifest-formats.js';
 import { openLake } from '../../lake/lake.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
-import type { manifest } from '../commands/deliver.js';
+import type { deliverManifest } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { toJsonText } from '../json-text.js';
 import { writeText } from '../output/output.js';
@@ -12,7 +12,7 @@ import { writeText } from '../output/output.js';
  * @throws PricelakeError `usage` for an address or files that the loader can't read, `lake_invalid` if there is no lake
  */
 export async function writeManifest(
-  request: Arguments<typeof manifest>,
+  request: Arguments<typeof deliverManifest>,
   context: CommandContext,
 ): Promise<CommandReport> {
   const { format, base, output: file } = request;

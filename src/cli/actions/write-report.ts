@@ -12,30 +12,32 @@ import { readMemory } from '../../journal/memory.js';
 import { explainFileFault } from '../../lake/file-fault.js';
 import { openLake } from '../../lake/lake.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
-import type { report } from '../commands/read.js';
+import type { explore } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { joinLakes } from '../join-lakes.js';
-import { loadAdvice } from './explore-lake.js';
+import { loadAdvice } from '../load-advice.js';
 import { listTries } from './tell-copy.js';
 
 /** Leaves memory for the page and the charts. */
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
-export async function writeReport(request: Arguments<typeof report>, context: CommandContext) {
-  const { output, currency, minShops, top, product: products = [], list, since, ownSite } = request;
+type ReportRequest = Arguments<typeof explore> & { output: string };
+
+export async function writeReport(request: ReportRequest, context: CommandContext) {
+  const { output, currency, minShops, top = 50, product: products = [], list, since, ownSite } = request;
   if (products.length > MOST_PRODUCTS) {
-    const message = `--product is given ${products.length} times, but a report shows at most ${MOST_PRODUCTS}`;
+    const message = `--product is given ${products.length} times, but the file shows at most ${MOST_PRODUCTS}`;
     throw new PricelakeError('usage', message);
   }
   await requireReportTarget(output);
   const { io, signal } = context;
-  const { lake: path } = await findTarget({ lake: await joinLakes(request, context) });
+  const { lake: path } = await findTarget({ pipeline: request.pipeline, lake: await joinLakes(request, context) });
   const lake = await openLake(path, { create: false });
   const now = io.now();
   const written = await writePages(lake, {
     ...{ currency, minShops, top, products, since, ownSite, now, signal },
-    memory: MEMORY,
+    memory: request.memory ?? MEMORY,
     list: list === undefined ? undefined : { list, currency, ownSite },
     advice: await loadAdvice(),
     // Messages may name paths of this machine.

@@ -1,6 +1,7 @@
+import type { HistorySelection } from '../../wings/histories/index.js';
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
-import { choice, duration, type Form, file, flag, folder, number, text, value, whole } from '../parameter.js';
+import { duration, type Form, file, flag, folder, number, text, value, whole } from '../parameter.js';
 import { CAPS, OWN_LAKE, PIPELINE, RESUME_HINT, SHARD } from '../shared-options.js';
 
 export const init = declareCommand({
@@ -18,7 +19,7 @@ export const init = declareCommand({
 
 export const doctor = declareCommand({
   name: 'doctor',
-  describe: 'Check everything that a sync needs, and explain how to fix problems',
+  describe: 'Check that a sync can run',
   arguments: { pipeline: PIPELINE },
   options: { lake: OWN_LAKE, dataset: SHARD },
   examples: [
@@ -26,12 +27,12 @@ export const doctor = declareCommand({
     ['pricelake doctor --json', 'The same checks, for a monitoring system'],
   ],
   notes:
-    'Makes one call and changes nothing. Also suggests which attributes to map. Exits with 0 if a sync can run, even with warnings, and with 3 if something failed.',
+    'Checks this machine, the pipeline file, the service and the lake, and says how to fix each problem. Makes one call and changes nothing. Also suggests which attributes to map. Exits with 0 if a sync can run, even with warnings, and with 3 if something failed.',
 });
 
 export const plan = declareCommand({
   name: 'plan',
-  describe: 'Show what the next sync would do and cost, without changing anything',
+  describe: 'Show what the next sync would do and cost',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: OWN_LAKE,
@@ -48,8 +49,22 @@ export const plan = declareCommand({
     ['pricelake plan --all', 'The cost of all shards, and of listings that are in several'],
   ],
   notes:
-    "Exits with 5 if sync would refuse to start or would stop early. plan itself makes up to seven calls: for the account's plan, the newest change, a page of changes, and item counts. Its result shows their number, and they count like any other calls.",
+    "Changes nothing. Exits with 5 if sync would refuse to start or would stop early. plan itself makes up to seven calls: for the account's plan, the newest change, a page of changes, and item counts. Its result shows their number, and they count like any other calls.",
 });
+
+const MAX_INT64 = 9223372036854775807n;
+
+/** Ids of items, or a condition that selects items. */
+const ITEMS: Form<HistorySelection> = {
+  what: 'a list of item ids, separated by commas, or an SQL condition on table items',
+  parse: (typed) => {
+    if (!/^[\d,\s]*$/.test(typed)) return { where: typed };
+    const ids = typed.split(',').map((id) => id.trim());
+    const isId = (id: string) => /^\d{1,19}$/.test(id) && BigInt(id) <= MAX_INT64;
+    return ids.every(isId) ? { itemIds: [...new Set(ids)].map(BigInt) } : undefined;
+  },
+  placeholder: 'ITEMS',
+};
 
 /** The text goes into the message of a run that it ends. */
 const DEADLINE: Form<{ ms: number; text: string }> = {
@@ -72,6 +87,11 @@ export const sync = declareCommand({
     landOnly: flag('Land new data without touching the tables; the next sync continues from there', {
       excludes: ['publishHeld', 'metrics', 'openlineage', 'notify'],
     }),
+    backfill: value(
+      ITEMS,
+      "Also read the history of these items, one call each, and add what the lake's history lacks: ids with commas, or an SQL condition",
+      { excludes: ['publishHeld', 'reconcile', 'landOnly', 'deadline'] },
+    ),
     ...CAPS,
     deadline: value(
       DEADLINE,
@@ -86,6 +106,8 @@ export const sync = declareCommand({
   examples: [
     ['pricelake sync', 'Uses prices.yaml in this folder. The first run copies everything, later runs copy changes'],
     ['pricelake sync --reconcile', 'Compare everything with the service, and repair differences'],
+    ['pricelake sync --backfill 4711,4712', "Add the changes of two items from before the lake's first run"],
+    [`pricelake sync --backfill "product_id = '4006381333931'"`, 'The same for all offers of one product'],
     ['pricelake sync --max-overage 2', 'Allow this run two blocks of overage, of 10,000 export rows each'],
     [
       'pricelake sync --notify slack:SLACK_URL',
@@ -94,36 +116,9 @@ export const sync = declareCommand({
     ['pricelake sync /etc/prices.yaml --lake /data/lake --json', 'For schedulers: print one JSON object on stdout'],
   ],
   notes:
-    'If a run stops for any reason, run the same command again: it continues where it stopped. A run publishes nothing unless its gate checks pass.',
+    'If a run stops for any reason, run the same command again: it continues where it stopped. A run publishes nothing unless its gate checks pass. --backfill reads as far back as the history of your plan, adds rows with origin history, and never adds a change twice.',
   stopHint: RESUME_HINT,
-});
-
-const ITEM_IDS: Form<bigint[]> = {
-  what: 'a list of item ids, separated by commas',
-  parse: (typed) => {
-    const ids = typed.split(',').map((id) => id.trim());
-    const isId = (id: string) => /^\d{1,19}$/.test(id) && BigInt(id) <= 9223372036854775807n;
-    return ids.every(isId) ? [...new Set(ids)].map(BigInt) : undefined;
-  },
-  placeholder: 'IDS',
-};
-
-export const backfill = declareCommand({
-  name: 'backfill',
-  describe: "Read the history of selected items, and add what the lake's history lacks",
-  arguments: { what: choice(['history'], 'What to backfill', { isRequired: true }), pipeline: PIPELINE },
-  options: {
-    lake: OWN_LAKE,
-    items: value(ITEM_IDS, 'Item ids, separated by commas'),
-    where: text('Items that match this SQL condition on table items', { excludes: ['items'] }),
-  },
-  examples: [
-    ['pricelake backfill history --items 4711,4712', 'Two calls, then a run'],
-    [`pricelake backfill history --where "product_id = '4006381333931'"`, 'All offers of one product'],
-  ],
-  notes:
-    "Makes one call for each item, and reads as far back as the plan's history reaches. If a backfill stops, run the same command again: it continues where it stopped. The rows that it adds have origin history. A backfill never adds a change twice.",
-  stopHint: RESUME_HINT,
+  aliases: { 'backfill history': { renames: { items: 'backfill', where: 'backfill' } } },
 });
 
 const ENDPOINT: Form<string> = {
@@ -134,7 +129,7 @@ const ENDPOINT: Form<string> = {
 
 export const webhook = declareCommand({
   name: 'webhook',
-  describe: 'Receive webhooks from the service and keep them for the next sync, or start one',
+  describe: 'Receive webhooks, and keep them for the next sync',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: OWN_LAKE,

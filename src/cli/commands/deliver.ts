@@ -6,7 +6,7 @@ import { CREDITS_NOTE, LAKE, RESULT, SINCE_FORMS } from '../shared-options.js';
 
 export const schema = declareCommand({
   name: 'schema',
-  describe: 'Show the columns, types and keys of the tables, or print them for another system',
+  describe: 'Show the columns of the tables, or print their DDL',
   arguments: { table: choice(TABLE_NAMES, 'Only this table; default all') },
   options: {
     format: choice(
@@ -30,22 +30,36 @@ export const schema = declareCommand({
     'Ids are int64, money is DECIMAL(18,4), times are instants in UTC, and datasets and attribution are lists of text. Schemas declare a key unless it would slow down loading, or part of it can be NULL.',
 });
 
-export const changes = declareCommand({
-  name: 'changes',
+export const deliver = declareCommand({
+  name: 'deliver',
+  describe: 'Bring rows, files or SQL to other systems',
+  examples: [
+    ['pricelake deliver changes items --since 41', 'The rows that changed after run 41'],
+    ['pricelake deliver manifest items --since 41', 'The files that runs added and removed after run 41'],
+    ['pricelake deliver load snowflake --since 41 --base @lake_stage', 'The SQL for a copy at run 41'],
+  ],
+});
+
+export const deliverChanges = declareCommand({
+  name: 'deliver changes',
   describe: "Show a table's rows that are new, changed or gone since a run, a version or a time",
   arguments: { table: choice(TABLE_NAMES, 'Table of the lake', { isRequired: true }) },
   options: { since: text(SINCE_FORMS, { isRequired: true }), lake: LAKE, ...RESULT },
   examples: [
-    ['pricelake changes items --since 41', 'What changed in the runs after run 41'],
-    ['pricelake changes items --since 2026-11-22 --format parquet --output new.parquet', 'What changed since midnight'],
+    ['pricelake deliver changes items --since 41', 'What changed in the runs after run 41'],
+    [
+      'pricelake deliver changes items --since 2026-11-22 --format parquet --output new.parquet',
+      'What changed since midnight',
+    ],
   ],
   notes: `These columns come first: change (new, changed or gone; written if it is either new or changed), changed_columns, and for items events: what happened to them in between.
 The command reads only files that runs added or replaced. lake.retention sets how long replaced files are kept. Without them, the command can't tell new rows of items from changed ones, and fails for tables that runs rewrite.
 ${CREDITS_NOTE}`,
+  aliases: { changes: {} },
 });
 
-export const manifest = declareCommand({
-  name: 'manifest',
+export const deliverManifest = declareCommand({
+  name: 'deliver manifest',
   describe: "List the files of a table's current version, or the files that runs added, for a warehouse loader",
   arguments: { table: choice(TABLE_NAMES, 'Table of the lake', { isRequired: true }) },
   options: {
@@ -60,19 +74,20 @@ export const manifest = declareCommand({
     output: file('Write the manifest to this file'),
   },
   examples: [
-    ['pricelake manifest items --format list', 'One path per line: exactly the files of the newest version'],
+    ['pricelake deliver manifest items --format list', 'One path per line: exactly the files of the newest version'],
     [
-      'pricelake manifest items --format redshift --base s3://bucket/lake --output items.manifest',
+      'pricelake deliver manifest items --format redshift --base s3://bucket/lake --output items.manifest',
       'For COPY … FORMAT AS PARQUET MANIFEST',
     ],
-    ['pricelake manifest items --since 41', 'Files added and removed by each run after run 41'],
+    ['pricelake deliver manifest items --since 41', 'Files added and removed by each run after run 41'],
   ],
   notes:
     'When you pass on data of open-data websites, include their licence texts. They are in the JSON output, on stderr for the other formats, and in every file.',
+  aliases: { manifest: {} },
 });
 
-export const load = declareCommand({
-  name: 'load',
+export const deliverLoad = declareCommand({
+  name: 'deliver load',
   describe: 'Write the SQL that brings a copy in a warehouse to the newest run, or load PostgreSQL directly',
   arguments: { warehouse: choice(WAREHOUSES, 'Warehouse that holds the copy', { isRequired: true }) },
   options: {
@@ -90,13 +105,14 @@ export const load = declareCommand({
     lake: LAKE,
   },
   examples: [
-    ['pricelake load postgres --execute --schema prices', 'Load what the copy lacks, in one transaction'],
-    ['pricelake load snowflake --since 41 --base @lake_stage', 'Statements from run 41 to the newest'],
+    ['pricelake deliver load postgres --execute --schema prices', 'Load what the copy lacks, in one transaction'],
+    ['pricelake deliver load snowflake --since 41 --base @lake_stage', 'Statements from run 41 to the newest'],
     [
-      'pricelake load redshift --full --base s3://bucket/lake --manifests manifests',
+      'pricelake deliver load redshift --full --base s3://bucket/lake --manifests manifests',
       'Statements and manifests that load everything',
     ],
   ],
   notes: `The copy's table pricelake_loads records the current run of each table. Running a script twice, or on a copy at a different run, changes nothing. --execute refuses a copy of another lake, a copy at a later run, and a copy whose rows differ from the lake's; --full replaces it.
 Tests run --execute against a PostgreSQL server. The statements for Redshift, Snowflake, BigQuery and Databricks have never run on these warehouses: only a parser has checked them, and it knows few options of COPY and LOAD DATA.`,
+  aliases: { load: {} },
 });

@@ -5,7 +5,7 @@ import { LAKE, OWN_LAKE, PIPELINE, REMOTE } from '../shared-options.js';
 
 export const status = declareCommand({
   name: 'status',
-  describe: "Show what the lake holds, what is pending, how the last runs went, and what is left of this month's quota",
+  describe: 'Show what the lake holds now',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
@@ -16,11 +16,12 @@ export const status = declareCommand({
     ['pricelake status --lake ./lake', 'Makes no calls: shows run, cursor, held batch, lock, last known budget'],
     ['pricelake status prices.yaml --json', 'Also shows the lag behind the feed; one line of JSON'],
   ],
+  notes: "Also shows what is pending, how the last runs went, and what is left of this month's quota.",
 });
 
 export const check = declareCommand({
   name: 'check',
-  describe: 'Check the published tables',
+  describe: 'Find bad data in the tables',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
@@ -49,8 +50,7 @@ The SQL reads the parameter as $limit, and checks: in the pipeline file sets it.
 
 export const verify = declareCommand({
   name: 'verify',
-  describe:
-    'Prove that the lake is intact: logs, bytes, rows, statistics, cursors, row equations; with --items, also compare it with the service',
+  describe: 'Prove that every file is intact',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
@@ -67,11 +67,17 @@ export const verify = declareCommand({
     ['pricelake verify --items 500', 'Compare 500 items with the service, value by value'],
   ],
   notes:
-    'Takes no lock, changes nothing, and makes no calls without --items. To repair a lake, use rebuild or sync --reconcile.',
+    'Reads logs, bytes, rows, statistics, cursors and row equations. Takes no lock, changes nothing, and makes no calls without --items. To repair a lake, use lake rebuild or sync --reconcile.',
 });
 
-export const rebuild = declareCommand({
-  name: 'rebuild',
+export const lake = declareCommand({
+  name: 'lake',
+  describe: 'Rebuild, compact or restore the lake',
+  examples: [['pricelake lake rebuild --lake /data/lake', 'Repair damaged files from the kept raw bytes']],
+});
+
+export const lakeRebuild = declareCommand({
+  name: 'lake rebuild',
   describe: 'Rebuild every table from the kept raw bytes, without any calls',
   arguments: { pipeline: PIPELINE },
   options: {
@@ -81,33 +87,36 @@ export const rebuild = declareCommand({
     ),
   },
   examples: [
-    ['pricelake rebuild', 'After an update, or to apply a new lake.tables.items.partitionBy'],
-    ['pricelake rebuild --lake /data/lake', 'The same without an API key: repair damaged files'],
+    ['pricelake lake rebuild', 'After an update, or to apply a new lake.tables.items.partitionBy'],
+    ['pricelake lake rebuild --lake /data/lake', 'The same without an API key: repair damaged files'],
   ],
   notes:
     'landing.keep sets how long raw bytes are kept. The tables stay unchanged until all new ones are ready; then rebuild replaces them one by one. Logs, lake.json and format.json may be damaged or in another format: the raw bytes are enough.',
+  aliases: { rebuild: {} },
 });
 
 const FILE_SIZE: Form<number> = { what: 'a size such as 64MB or 1GB', parse: parseSize, placeholder: 'SIZE' };
 
-export const compact = declareCommand({
-  name: 'compact',
+export const lakeCompact = declareCommand({
+  name: 'lake compact',
   describe: 'Merge small files, without changing any rows',
   options: {
     lake: LAKE,
     fileSize: value(FILE_SIZE, 'Maximum size of a merged file, such as 64MB or 1GB; default 128MB'),
   },
-  examples: [['pricelake compact --lake /data/lake', 'Leaves one file for each closed day of history']],
+  examples: [['pricelake lake compact --lake /data/lake', 'Leaves one file for each closed day of history']],
   notes:
     'sync does this automatically if a partition has more than 16 small files. compact also rewrites files that another program wrote. Its Delta commits contain the same rows (dataChange false).',
+  aliases: { compact: {} },
 });
 
-export const restore = declareCommand({
-  name: 'restore',
+export const lakeRestore = declareCommand({
+  name: 'lake restore',
   describe: 'Download the complete lake from its remote (lake.remote) into its folder',
   arguments: { pipeline: PIPELINE },
   options: { lake: OWN_LAKE },
-  examples: [['pricelake restore /etc/prices.yaml', 'Into lake.path, which may be empty']],
+  examples: [['pricelake lake restore /etc/prices.yaml', 'Into lake.path, which may be empty']],
   notes:
     'On an empty disk, sync fetches only the files that it needs. restore fetches the others, and later runs keep the folder complete. It locks the remote as a run does, and makes no calls to the service. If it stops, run it again: it skips files that are already there.',
+  aliases: { restore: {} },
 });

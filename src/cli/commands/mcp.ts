@@ -4,7 +4,7 @@ import { currency, LAKE, MEMORY, OWN_SITE, PIPELINE, RATES, REMOTE } from '../sh
 
 export const mcp = declareCommand({
   name: 'mcp',
-  describe: 'Serve the lake to AI agents and programs, by the Model Context Protocol on stdin and stdout',
+  describe: 'Serve the lake to AI agents',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
@@ -38,5 +38,6 @@ export const mcp = declareCommand({
       'With sync, which takes no more than this',
     ],
   ],
-  notes: 'Tools only read, except sync, which takes the digest of a plan. A session never takes more than its budget.',
+  notes:
+    'Speaks the Model Context Protocol on stdin and stdout. Tools only read, except sync, which takes the digest of a plan. A session never takes more than its budget.',
 });

@@ -15,7 +15,7 @@ const VARIABLE: Form<readonly [name: string, value: string]> = {
 
 export const query = declareCommand({
   name: 'query',
-  describe: 'Query the lake with SQL, read-only',
+  describe: 'Query the lake with SQL, or run a ready analysis',
   arguments: { sql: text("One SELECT in DuckDB's SQL; if you leave it out on a terminal, a prompt opens") },
   options: {
     lake: LAKES,
@@ -55,6 +55,10 @@ export const query = declareCommand({
     ['pricelake query --analysis', 'List the analyses with their questions and variables'],
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
     [
+      'pricelake query --analysis match_candidates --set top=50 --format csv --output matches.csv',
+      'Pairs of products that may be the same; write yes or no into column match',
+    ],
+    [
       'pricelake query --analysis weighted_index --weights weights.csv --tree coicop.csv',
       'A price index with your weights',
     ],
@@ -68,4 +72,7 @@ The prompt keeps its history in ~/.local/state/pricelake/query-history.
 Numbers are exact in every format: JSON writes int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
 Parquet and Arrow hold what --explain-source shows in their metadata, as source.
 ${CREDITS_NOTE}`,
+  aliases: {
+    matches: { implies: ['--analysis=match_candidates'], renames: { brand: 'set=brand', top: 'set=top' } },
+  },
 });

@@ -47,7 +47,7 @@ const FIRST_DAY: Form<FirstDay> = {
 
 export const spread = declareCommand({
   name: 'spread',
-  describe: 'Show the products with the widest price spreads, or the offers of one product',
+  describe: 'Show the widest price spreads, or one product',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKES,
@@ -93,7 +93,7 @@ const RULE: Form<SuggestRule> = {
 
 export const watch = declareCommand({
   name: 'watch',
-  describe: 'Compare your price list with the market, and show who undercuts you',
+  describe: 'Compare your price list with the market',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
@@ -136,7 +136,7 @@ ${CREDITS_NOTE}`,
 
 export const why = declareCommand({
   name: 'why',
-  describe: 'Explain a value down to the line that the service sent',
+  describe: 'Trace a value to the line that the service sent',
   arguments: {
     table: choice(TABLES_WITH_REASONS, 'Table of the row', { isRequired: true }),
     key: text('item_id of items and offers, change_id of history, product_id of the others', { isRequired: true }),
@@ -169,72 +169,66 @@ const HOST: Form<string> = {
 
 export const explore = declareCommand({
   name: 'explore',
-  describe: 'Browse the lake as web pages on this machine',
+  describe: 'Browse the lake as web pages, or write them to one file',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKES,
     ...REMOTE,
-    port: whole('Port to listen on; 0 picks a free one', { from: 0, to: 65_535, default: 0 }),
-    host: text('Address to listen on; any address but loopback is open to the network, protected by the secret', {
-      default: '127.0.0.1',
-    }),
+    output: file(
+      'Write the pages to this HTML file and serve nothing; replaces an older file of pages, but no other file',
+      { excludes: ['port', 'host', 'pictures', 'remote'] },
+    ),
+    port: whole('Port to listen on; default a free one', { from: 0, to: 65_535 }),
+    host: text(
+      'Address to listen on, default 127.0.0.1; any address but loopback is open to the network, protected by the secret',
+    ),
     list: file('Your products as CSV, as for watch; adds a page with your position'),
-    currency: currency('Currency for lines that have none'),
-    ownSite: OWN_SITE,
+    currency: currency('Currency for lines of --list that have none; with --output, show only prices in this currency'),
+    ownSite: value(
+      SITE_ID,
+      "site_id of your own shop, to leave it out; with --output, adds products that others sell and you don't",
+      { completes: 'shops' },
+    ),
     pictures: repeated(
       value(HOST, "Show shops' pictures from this host; can be repeated. Your browser then asks that host for them"),
     ),
-    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '250MB' }),
+    minShops: whole('With --output: only products in at least this many shops; default 4, or all shops if fewer', {
+      from: 2,
+      to: 1_000_000,
+      needs: 'output',
+    }),
+    top: whole('With --output: maximum number of spreads, widest first; default 50', {
+      from: 1,
+      to: 1000,
+      needs: 'output',
+    }),
+    product: repeated(
+      text(
+        'With --output: show the price history of this product_id; can be repeated; default: products with some of the widest spreads',
+        { needs: 'output' },
+      ),
+    ),
+    since: value(
+      MOMENT,
+      'With --output: show price moves since this run or time; 0 means from the beginning; default: the run before',
+      { needs: 'output' },
+    ),
+    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk; default 250MB, and 1GB with --output'),
   },
   examples: [
     ['pricelake explore', 'Print the address of the pages; press Ctrl-C to stop'],
     ['pricelake explore --remote s3://prices/production', 'On a machine without the lake'],
     ['pricelake explore --list mine.csv --port 8080', 'With your own prices, on a fixed port'],
-  ],
-  notes: `The address contains a secret, a new one at each start. Pages show the newest run and follow new runs; with --remote they look for one every minute. explore writes nothing to the lake, and its pages load nothing from other hosts.
-${CREDITS_NOTE}`,
-});
-
-export const report = declareCommand({
-  name: 'report',
-  describe: 'Write an HTML report about a lake: spreads, shops, price moves, price history, state of the copy, checks',
-  options: {
-    lake: LAKES,
-    cache: CACHE,
-    output: file('Output file; replaces an older report, but no other file', {
-      default: './pricelake-report.html',
-    }),
-    currency: currency('Only prices in this ISO 4217 code'),
-    minShops: whole('Only products in at least this many shops; default 4, or all shops if there are fewer', {
-      from: 2,
-      to: 1_000_000,
-    }),
-    top: whole('Maximum number of spreads, widest first', { from: 1, to: 1000, default: 50 }),
-    product: repeated(
-      text(
-        'Show the price history of this product_id; can be repeated; default: products with some of the widest spreads',
-      ),
-    ),
-    list: file(
-      'A price list as for watch; adds your prices against the shops, and who went below your lowest allowed prices',
-    ),
-    ownSite: value(SITE_ID, "site_id of your own shop; adds products that others sell and you don't", {
-      completes: 'shops',
-    }),
-    since: value(
-      MOMENT,
-      'Show price moves since this run or time; 0 means from the beginning; default: the run before',
-    ),
-  },
-  examples: [
-    ['pricelake report', 'Write pricelake-report.html about ./lake'],
-    ['pricelake report --currency EUR --top 200 --output eur.html', 'One currency, a longer table'],
-    ['pricelake report --product 4006381333931 --product lamp-1', 'With the price history of two products'],
+    ['pricelake explore --output prices.html', 'A report for people without the lake'],
+    ['pricelake explore --output eur.html --currency EUR --top 200', 'One currency, a longer table'],
+    ['pricelake explore --output two.html --product 4006381333931 --product lamp-1', 'With two price histories'],
     [
-      'pricelake report --list mine.csv --own-site 24 --since 2026-11-18',
+      'pricelake explore --output mine.html --list mine.csv --own-site 24 --since 2026-11-18',
       'Your prices and assortment, and a week of price moves',
     ],
   ],
-  notes:
-    'The file needs no network and no other files: mail it, print it, or put it on any web server. It has light and dark colours, works on a phone and with a keyboard, and runs only its own script. It includes the credits of open-data sites.',
+  notes: `The address contains a secret, a new one at each start. Pages show the newest run and follow new runs; with --remote they look for one every minute. explore writes nothing to the lake, and its pages load nothing from other hosts.
+The file of --output needs no network and no other files: mail it, print it, or put it on any web server. It shows spreads, shops, price moves, price histories, the state of the copy and checks, has light and dark colours, works on a phone and with a keyboard, and runs only its own script.
+${CREDITS_NOTE}`,
+  aliases: { report: { implies: ['--output=./pricelake-report.html'] } },
 });

@@ -9,8 +9,7 @@ import { choice, type Form, file, flag, folder, number, repeated, text, value, w
 
 export const demo = declareCommand({
   name: 'demo',
-  describe:
-    'Demonstrate everything on the embedded sandbox: copy, sync, checks, price spread; needs no network and no account',
+  describe: 'Show everything on this machine in half a minute',
   options: {
     lake: folder('Folder of the lake; replaced if it exists', { default: './demo-lake' }),
     keep: folder('Keep the lake and the HTML report in this folder: DIR/lake, DIR/report.html'),
@@ -20,6 +19,7 @@ export const demo = declareCommand({
     ['pricelake demo', 'Takes about half a minute'],
     ['pricelake demo --items 1000000 --keep /tmp/demo', 'A million listings; then open /tmp/demo/report.html'],
   ],
+  notes: 'Copies the sandbox, syncs, checks, and shows price spreads. Needs no network and no account.',
 });
 
 // Written out, because their rooms load the whole sandbox.
@@ -76,7 +76,7 @@ const webhook = {
 
 export const sandbox = declareCommand({
   name: 'sandbox',
-  describe: 'Serve the whole API on this machine, with generated data or your own items',
+  describe: 'Serve the whole API on this machine',
   options: {
     ...world,
     ...account,
@@ -114,7 +114,7 @@ export const sandbox = declareCommand({
     ],
   ],
   notes:
-    () => `Needs no network and no account. Runs until you press Ctrl-C; its data is in a temporary folder and then deleted.
+    () => `Serves generated data, or your own items with --data. Needs no network and no account. Runs until you press Ctrl-C; its data is in a temporary folder and then deleted.
 With --json, it prints one line when it is ready: {"baseUrl":…,"keys":{"live":…,"test":…,"operator":…}}.
 
 ${describeFaults()}

@@ -1,7 +1,7 @@
 import type { Variable } from '../../analyze/variables.js';
 import type { TableName } from '../../tables/table.js';
 import { listChoices, toFlagName } from '../command.js';
-import { COMMANDS, findCommand, nameOf } from '../commands.js';
+import { findCommand, LISTED, nameOf, resolveAlias } from '../commands.js';
 import type { Completes, Parameter } from '../parameter.js';
 import { GLOBAL_OPTIONS } from '../shared-options.js';
 
@@ -16,7 +16,8 @@ const FILES: Completion = { value: ':files' };
 type Options = Readonly<Record<string, Parameter>>;
 
 /** Completes the last of the words behind `pricelake`: commands, options, and the values of both. */
-export async function complete(words: readonly string[]): Promise<Completion[]> {
+export async function complete(typed: readonly string[]): Promise<Completion[]> {
+  const words = resolveAlias(typed);
   const [last, second] = [words.at(-1), words.at(-2)];
   if (last === '=' || second === '=') return completeSplit(words, last === '=' ? 1 : 2);
   const prefix = unquote(words.at(-1) ?? '');
@@ -27,9 +28,9 @@ export async function complete(words: readonly string[]): Promise<Completion[]> 
   const values = async () => {
     if (open !== undefined) return listValues(open, words);
     if (prefix.startsWith('-')) return listOptions(options, before);
-    const commands = rest.length === 0 ? (command?.commands ?? COMMANDS) : [];
+    const commands = rest.length === 0 ? (command?.commands ?? LISTED) : [];
     const positional = Object.values(command?.spec.arguments ?? {})[countArguments(rest, options)];
-    const named = commands.map((one) => ({ value: nameOf(one), meaning: one.spec.describe }));
+    const named = commands.map((one) => ({ value: nameOf(one.spec), meaning: one.spec.describe }));
     return [...named, ...(positional === undefined ? [] : await listValues(positional, words))];
   };
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));

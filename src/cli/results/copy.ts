@@ -84,13 +84,15 @@ const landResult = z.object({
   run_number: int64,
   lake: z.string(),
 });
-export const syncResult = z.union([runResult, landResult]);
 
-export const backfillResult = z.object({
+/** `sync --backfill`. */
+const backfillResult = z.object({
   ...runResult.shape,
   items_chosen: z.number(),
   histories_read: z.number(),
 });
+
+export const syncResult = z.union([runResult, landResult, backfillResult]);
 
 export const initResult = z.object({ file: z.string(), lake: z.string() });
 

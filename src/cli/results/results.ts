@@ -1,14 +1,5 @@
 import * as z from 'zod';
-import {
-  advanceResult,
-  backfillResult,
-  demoResult,
-  doctorResult,
-  initResult,
-  planResult,
-  sandboxResult,
-  syncResult,
-} from './copy.js';
+import { advanceResult, demoResult, doctorResult, initResult, planResult, sandboxResult, syncResult } from './copy.js';
 import {
   compactResult,
   errorResult,
@@ -38,11 +29,17 @@ import { whyResult } from './why.js';
 /** The members of the JSON line of each command, beside `ok`. Servers print theirs when they listen, without `ok`. */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ demo: demoResult, init: initResult, doctor: doctorResult, plan: planResult, sync: syncResult },
-  ...{ check: checkResult, spread: rowsResult, matches: rowsResult, watch: watchResult, query: queryResult },
-  ...{ why: whyResult, schema: schemaResult, explore: serverResult, report: reportResult, status: statusResult },
-  ...{ webhook: webhookResult, verify: verifyResult, rebuild: rebuildResult, backfill: backfillResult },
-  ...{ compact: compactResult, restore: restoreResult, changes: changesResult, manifest: manifestResult },
-  ...{ load: loadResult, sandbox: sandboxResult, 'sandbox advance': advanceResult, completion: completionResult },
+  ...{ check: checkResult, spread: rowsResult, watch: watchResult, query: queryResult },
+  ...{
+    why: whyResult,
+    schema: schemaResult,
+    explore: z.union([serverResult, addOk(reportResult)]),
+    status: statusResult,
+  },
+  ...{ webhook: webhookResult, verify: verifyResult, 'lake rebuild': rebuildResult },
+  ...{ 'lake compact': compactResult, 'lake restore': restoreResult },
+  ...{ 'deliver changes': changesResult, 'deliver manifest': manifestResult, 'deliver load': loadResult },
+  ...{ sandbox: sandboxResult, 'sandbox advance': advanceResult, completion: completionResult },
   ...{ help: helpResult },
 };
 

@@ -50,7 +50,7 @@ export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableStat
   throw new PricelakeError(
     'config',
     `${file}: lake.tables.items.partitionBy is [${wanted.join(', ')}], but the lake has [${present.join(', ')}]`,
-    { hint: 'Restore the old setting, or run `pricelake rebuild`.' },
+    { hint: 'Restore the old setting, or run `pricelake lake rebuild`.' },
   );
 }
 

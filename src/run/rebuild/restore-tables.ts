@@ -50,7 +50,7 @@ export async function restoreTables(
       'landing_gone',
       `neither the kept raw bytes nor the files of the newest run can restore ${gone.map(({ state, why }) => `${state.table} (${why})`).join(', ')}`,
       {
-        hint: 'Restore the lake from a backup, or keep these tables as the other program left them with `pricelake rebuild --accept-loss`.',
+        hint: 'Restore the lake from a backup, or keep these tables as the other program left them with `pricelake lake rebuild --accept-loss`.',
       },
     );
   }

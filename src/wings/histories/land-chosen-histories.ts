@@ -57,8 +57,8 @@ async function queryItemIds(db: Database, where: string): Promise<bigint[]> {
     const reason = cause instanceof Error ? (cause.message.split('\n', 1)[0] as string) : String(cause);
     throw new PricelakeError(
       'usage',
-      `--where ${where}: ${reason}`,
-      { hint: 'Use one SQL condition on table items.' },
+      `--backfill ${where}: ${reason}`,
+      { hint: 'Use ids of items, separated by commas, or one SQL condition on table items.' },
       { cause },
     );
   }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { showMatches } from '../../src/cli/actions/show-matches.js';
+import { runQuery } from '../../src/cli/actions/run-query.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { act, actJson, openContext } from './open-context.js';
 
@@ -19,27 +19,30 @@ const lake = await publishLake([
 ]);
 afterAll(() => rm(dirname(lake), { recursive: true }));
 
-const pairs = async (more: object = {}) =>
-  (await actJson(showMatches, { lake, top: 20, ...more }, openContext(true))).rows.map((row) => [
-    row.product,
-    row.other,
-  ]);
+const ask = (set: Record<string, string>, more: object = {}) => ({
+  ...{ lake, analysis: 'match_candidates', memory: '1GB', set: Object.entries(set) },
+  ...more,
+});
 
-test('matches lists the likeliest pairs first, with the credits of their shops', async () => {
+const pairs = async (set: Record<string, string> = {}) =>
+  (await actJson(runQuery, ask(set), openContext(true))).rows.map((row) => [row.product, row.other]);
+
+test('it lists the likeliest pairs first, with the credits of their shops', async () => {
   expect(await pairs()).toEqual([
     ['acme-1', 'acme-2'],
     ['bravo-1', 'bravo-3'],
   ]);
-  const { text } = await act(showMatches, { lake, top: 1 });
-  expect(text).toMatch(
-    /^product +other +title .*\n.*\nacme-1 +acme-2 +Acme ink red 500 ml +Ink red, 500 ml +100 .* brand Acme; words: 500 ink red; /u,
-  );
-  expect(text).toContain(CREDIT);
+  const { text } = await act(runQuery, ask({ top: '1' }, { format: 'ndjson' }));
+  expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({
+    ...{ product: 'acme-1', other: 'acme-2', title: 'Acme ink red 500 ml', other_title: 'Ink red, 500 ml' },
+    for: expect.stringContaining('brand Acme; words: 500 ink red'),
+  });
+  expect((await act(runQuery, ask({}))).text).toContain(CREDIT);
 });
 
 test('it takes a brand in any case, and as many pairs as are asked for', async () => {
   expect(await pairs({ brand: 'BRAVO' })).toEqual([['bravo-1', 'bravo-3']]);
-  expect(await pairs({ top: 1 })).toEqual([['acme-1', 'acme-2']]);
+  expect(await pairs({ top: '1' })).toEqual([['acme-1', 'acme-2']]);
   await expect(pairs({ brand: 'Bravoo' })).rejects.toMatchObject({
     code: 'usage',
     facts: { hint: 'Did you mean Bravo?' },
@@ -47,6 +50,6 @@ test('it takes a brand in any case, and as many pairs as are asked for', async (
 });
 
 test('as CSV it begins with the columns that the pipeline file takes back', async () => {
-  const { text } = await act(showMatches, { lake, top: 1, format: 'csv' });
+  const { text } = await act(runQuery, ask({ top: '1' }, { format: 'csv' }));
   expect(text.split('\n').slice(0, 2).join('\n')).toMatch(/^product,other,match,title.*\r\nacme-1,acme-2,,Acme ink/u);
 });
