@@ -15,7 +15,7 @@ FROM (
       WHEN trusted[n] > alone * trusted[n - 1] THEN format('the highest price stands alone: {:.2f} times the next', trusted[n] / trusted[n - 1])
       ELSE strange_doubt
     END AS against,
-    concat_ws('; ', CASE WHEN n < sure_shops THEN n || ' shops' END, doubt, 'left out: ' || nullif(array_to_string(kinds, ', '), ''),
+    concat_ws('; ', CASE WHEN n < sure_shops THEN 'only ' || n || ' shops' END, doubt, 'left out: ' || nullif(array_to_string(kinds, ', '), ''),
       CASE WHEN middle_gap > alone THEN format('two groups of shops, {:.2f} times apart', middle_gap) END) AS short_of_a
   FROM price_groups CROSS JOIN (FROM 'spread_limits.sql')
 )

@@ -86,16 +86,16 @@ const rule = (kind: 'attribute' | 'word', meaning: string, text: string) =>
 afterEach(() => db.run('DELETE FROM offer_rules'));
 
 test.each<[string, Listing[], string, string]>([
-  ['two shops that differ by 1.6 times', priced('10', '16'), '-, -', 'B 2 shops'],
+  ['two shops that differ by 1.6 times', priced('10', '16'), '-, -', 'B only 2 shops'],
   ['two shops further apart', priced('10', '16.01'), '-, -', 'C two shops, 1.60 times apart'],
-  ['three shops', priced('10', '11', '12'), '-, -, -', 'B 3 shops'],
+  ['three shops', priced('10', '11', '12'), '-, -, -', 'B only 3 shops'],
   ['four shops', priced('10', '11', '12', '13'), '-, -, -, -', 'A 4 shops agree'],
   ['exactly half and twice the median', priced('5', '8', '10', '13', '20'), '-, -, -, -, -', 'A 5 shops agree'],
   [
     'a unit more than that',
     priced('4.9999', '8', '10', '13', '20.0001'),
     'outlier, -, -, -, outlier',
-    'B 3 shops; left out: outlier',
+    'B only 3 shops; left out: outlier',
   ],
   [
     'half and twice the middle of two prices',
@@ -107,7 +107,7 @@ test.each<[string, Listing[], string, string]>([
     'one of three shops off by a hundred',
     priced('1.56', '1.64', '164.00'),
     '-, -, scale',
-    'B 2 shops; left out: scale',
+    'B only 2 shops; left out: scale',
   ],
   [
     'prices that are a power of ten apart each',
@@ -126,7 +126,7 @@ test.each<[string, Listing[], string, string]>([
     'a shop that lists the product more than once: its lowest price counts',
     [...priced('5', '4', '4').map((one) => ({ ...one, site: 1 })), { price: '4.50' }],
     'duplicate, -, duplicate, -',
-    'B 2 shops',
+    'B only 2 shops',
   ],
   [
     'prices that fill a field',
@@ -134,9 +134,9 @@ test.each<[string, Listing[], string, string]>([
     'placeholder, placeholder, placeholder, placeholder, -, -',
     'C only 2 of 5 shops can be compared',
   ],
-  ['9,999 forints, which may be a price', priced('9999', '10490'), '-, -', 'B 2 shops'],
-  ['9,999 forints in both shops', priced('9999', '9999'), '-, -', 'B 2 shops'],
-  ['a price that was put right, in a shop without rivals', priced('54.26', '52'), '-, -', 'B 2 shops'],
+  ['9,999 forints, which may be a price', priced('9999', '10490'), '-, -', 'B only 2 shops'],
+  ['9,999 forints in both shops', priced('9999', '9999'), '-, -', 'B only 2 shops'],
+  ['a price that was put right, in a shop without rivals', priced('54.26', '52'), '-, -', 'B only 2 shops'],
 ])('of %s is found what is wrong, and no more', async (_what, listings, found, expected) => {
   expect(await findings(...listings)).toBe(found);
   expect(await grade()).toBe(expected);

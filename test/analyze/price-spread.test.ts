@@ -106,14 +106,18 @@ describe('the grade', () => {
       [...priced('4', '4.20', '4.40', '5'), ...stale('4'), { price: '40', found: 'scale' }],
       'B left out: scale, stale',
     ],
-    ['of three shops', priced('4', '4.20', '4.40'), 'B 3 shops'],
-    ['of shops of which half are left out', [...priced('4', '4.20'), ...stale('4', '5')], 'B 2 shops; left out: stale'],
+    ['of three shops', priced('4', '4.20', '4.40'), 'B only 3 shops'],
+    [
+      'of shops of which half are left out',
+      [...priced('4', '4.20'), ...stale('4', '5')],
+      'B only 2 shops; left out: stale',
+    ],
     [
       'of shops of which most are left out',
       [...priced('4', '4.20'), ...stale('4', '5', '6')],
       'C only 2 of 5 shops can be compared',
     ],
-    ['of a lone price that is 1.6 times the next', priced('5', '5', '8'), 'B 3 shops'],
+    ['of a lone price that is 1.6 times the next', priced('5', '5', '8'), 'B only 3 shops'],
     [
       'of a lone high price beyond that',
       priced('5', '5', '8.01'),
@@ -126,7 +130,7 @@ describe('the grade', () => {
     ],
     ['of two groups that are 1.6 times apart', priced('5', '5', '8', '8'), 'A 4 shops agree'],
     ['of two groups further apart', priced('5', '5', '8.01', '8.01'), 'B two groups of shops, 1.60 times apart'],
-    ['of two shops', priced('5', '8'), 'B 2 shops'],
+    ['of two shops', priced('5', '8'), 'B only 2 shops'],
     ['of two shops further apart', priced('5', '8.01'), 'C two shops, 1.60 times apart'],
     [
       'of a price with another brand',

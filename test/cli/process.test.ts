@@ -81,15 +81,16 @@ describe('the pricelake command', () => {
   });
 
   it.each([
-    [72, 'grade, median, shops, left out'],
-    [100, 'left out'],
-  ])('keeps the title and the shops of both prices on a terminal of %i columns', async (columns, leftOut) => {
+    [60, 'max at, product, median, shops, left out, grade because'],
+    [80, 'product, median, shops, left out, grade because'],
+    [120, 'grade because'],
+  ])('keeps the title, the spread and the grade on a terminal of %i columns', async (columns, leftOut) => {
     const { stdout } = await runHere(['spread', '--lake', lake, '--top', '1'], { columns });
     const [heading = '', , row = ''] = stdout.split('\n');
     expect([heading, row].map(measureWidth).every((width) => width <= columns)).toBe(true);
-    expect(heading).toMatch(/ title .* min +min at +max +max at +spread %/u);
-    expect(row).toMatch(/^4006381333931 +Kettle/u);
-    expect(stdout).toContain(`\n… columns that do not fit: ${leftOut}\n`);
+    expect(heading).toMatch(/^title +spread % +grade +in +min +max/u);
+    expect(row).toMatch(/^Kettle.* 100\.0 +B +EUR +10\.0001 +20\.00/u);
+    expect(stdout.replaceAll(/\n {2}/gu, ' ')).toContain(`\n… columns that do not fit: ${leftOut}\n`);
   });
 
   it('answers an unknown option with exit code 2 and what was meant, in English whatever the locale', async () => {

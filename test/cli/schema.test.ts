@@ -5,8 +5,17 @@ import { showSchema } from '../../src/cli/actions/show-schema.js';
 import { CATALOGS, CONTRACT_FORMATS } from '../../src/deliver/names.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { act, MemoryOutput, openContext } from './open-context.js';
+import { runHere } from './pricelake.js';
 
 describe('schema', () => {
+  it('alone lists the tables with what they hold, in the width of the terminal', async () => {
+    const { stdout } = await runHere(['schema'], { columns: 80 });
+    for (const table of TABLE_NAMES) expect(stdout).toMatch(new RegExp(`^${table} +\\S`, 'mu'));
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(stdout).not.toContain('|');
+    expect((await runHere(['schema', '--format', 'markdown'])).stdout).toContain('| `item_id`');
+  });
+
   const formats = CONTRACT_FORMATS.filter((format) => format !== 'arrow' && !isCatalog(format));
   it.each(formats)('writes all tables or one as %s', async (format) => {
     const all = (await act(showSchema, { format })).text.toLowerCase();

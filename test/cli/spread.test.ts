@@ -63,7 +63,7 @@ describe('spread of some products', () => {
 
   it('shows the widest with shop names and the credits under the table, or elsewhere in a format without a place', async () => {
     const { text } = await act(showSpread, { lake, ...ALL });
-    expect(text).toMatch(/4006381333931 +Kettle \[31m red +EUR +10\.0001 +Alpha +20\.00 +茶店 +100\.0 +B +15\.00 +3 /u);
+    expect(text).toMatch(/Kettle \[31m red +100\.0 +B +EUR +10\.0001 +20\.00 +Alpha +茶店 +4006381333931 +15\.00 +3 /u);
     expect(text).toContain(`Pass these credits on with it:\n  ${CREDIT}\n`);
     const csv = await act(showSpread, { lake, ...ALL, format: 'csv' });
     expect([csv.text, csv.stderr]).toEqual([expect.stringContaining(CREDIT), expect.stringContaining(CREDIT)]);
@@ -73,7 +73,7 @@ describe('spread of some products', () => {
     expect(await rows({ minShops: 4 })).toEqual([]);
     expect(await products({ top: 2 })).toEqual(['cup', '4006381333931']);
     expect((await act(showSpread, { ...ALL, lake: faulty })).text).toMatch(
-      / 10\.0001 +Alpha +20\.00 +茶店 +100\.0 +B .* 3 +1\n/u,
+      / 100\.0 +B +EUR +10\.0001 +20\.00 +Alpha +茶店 .* 3 +1 +only 3 shops/u,
     );
   });
 

@@ -17,40 +17,41 @@ import { isForEyes, requireDestination, writeResult } from '../output/write-resu
 import { readLake } from '../read-lake.js';
 import { showProduct } from './show-product.js';
 
-/** Headings of the columns for people. */
+/** Headings of the columns for people. A narrow terminal leaves out the last ones. */
 const SHOWN = {
-  product_id: 'product',
   title: 'title',
-  currency: 'in',
-  trusted_min: 'min',
-  trusted_cheapest_shop: 'min at',
-  trusted_max: 'max',
-  trusted_dearest_shop: 'max at',
   trusted_spread_pct: 'spread %',
   grade: 'grade',
+  currency: 'in',
+  trusted_min: 'min',
+  trusted_max: 'max',
+  trusted_cheapest_shop: 'min at',
+  trusted_dearest_shop: 'max at',
+  product_id: 'product',
   trusted_median: 'median',
   trusted_shops: 'shops',
   left_out: 'left out',
+  grade_reason: 'grade because',
   in_stock_min: 'in stock',
   in_stock_shop: 'in stock at',
   delivered_min: 'delivered',
   delivered_shop: 'delivered by',
 } as const;
 
-/** Left out where no attribute tells. */
-const TOLD = ['in_stock_min', 'in_stock_shop', 'delivered_min', 'delivered_shop'] as const;
+/** Left out if no attribute is mapped to their meaning. */
+const FROM_ATTRIBUTES = ['in_stock_min', 'in_stock_shop', 'delivered_min', 'delivered_shop'] as const;
 
 const SHOWN_DAYS = {
   day: 'day',
-  product_id: 'product',
   title: 'title',
-  currency: 'in',
-  trusted_min: 'min',
-  trusted_cheapest_shop: 'min at',
-  trusted_max: 'max',
-  trusted_dearest_shop: 'max at',
   trusted_spread_pct: 'spread %',
   grade: 'grade',
+  currency: 'in',
+  trusted_min: 'min',
+  trusted_max: 'max',
+  trusted_cheapest_shop: 'min at',
+  trusted_dearest_shop: 'max at',
+  product_id: 'product',
   converted_min: 'min in base',
   converted_median: 'median in base',
   converted_max: 'max in base',
@@ -58,12 +59,6 @@ const SHOWN_DAYS = {
   trusted_shops: 'shops',
   left_out: 'left out',
 } as const;
-
-/** Both prices with their shops say more than a title. */
-const KEPT = [
-  ...['day', 'product_id', 'currency', 'trusted_min', 'trusted_cheapest_shop', 'trusted_max', 'trusted_dearest_shop'],
-  ...['trusted_spread_pct', 'title'],
-];
 
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
@@ -85,9 +80,9 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
       return showProduct(opened, { ...selection, product: request.product, conversion }, context);
     }
     await createResult(db, request.daily === true, conversion);
-    const headings = request.daily === true ? SHOWN_DAYS : await withoutEmpty(db, 'spreads', SHOWN, TOLD);
+    const headings = request.daily === true ? SHOWN_DAYS : await withoutEmpty(db, 'spreads', SHOWN, FROM_ATTRIBUTES);
     const result = await readTableResult(opened, 'spreads', CREDITS);
-    const report = await writeResult(result, request, context, { headings, kept: KEPT, show });
+    const report = await writeResult(result, request, context, { headings, show });
     const leftOut = await describeLeftOut(db, context.output.columns);
     if (isForEyes(request, context) && request.output === undefined) await context.output.write(leftOut.text);
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });

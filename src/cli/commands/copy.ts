@@ -106,8 +106,11 @@ export const sync = declareCommand({
   examples: [
     ['pricelake sync', 'Uses prices.yaml in this folder. The first run copies everything, later runs copy changes'],
     ['pricelake sync --reconcile', 'Compare everything with the service, and repair differences'],
-    ['pricelake sync --backfill 4711,4712', "Add the changes of two items from before the lake's first run"],
-    [`pricelake sync --backfill "product_id = '4006381333931'"`, 'The same for all offers of one product'],
+    [
+      'pricelake sync --backfill 9107000000000002,9107000000000034',
+      "Add the changes of two items from before the lake's first run",
+    ],
+    [`pricelake sync --backfill "product_id = '5994655937055'"`, 'The same for all offers of one product'],
     ['pricelake sync --max-overage 2', 'Allow this run two blocks of overage, of 10,000 export rows each'],
     [
       'pricelake sync --notify slack:SLACK_URL',

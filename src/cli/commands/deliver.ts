@@ -7,12 +7,11 @@ import { CREDITS_NOTE, LAKE, RESULT, SINCE_FORMS } from '../shared-options.js';
 export const schema = declareCommand({
   name: 'schema',
   describe: 'Show the columns of the tables, or print their DDL',
-  arguments: { table: choice(TABLE_NAMES, 'Only this table; default all') },
+  arguments: { table: choice(TABLE_NAMES, 'Only this table; without it, and without --format, the tables are listed') },
   options: {
     format: choice(
       CONTRACT_FORMATS,
-      'ddl: CREATE TABLE for DuckDB; json: JSON Schema of a row; spark: StructType as JSON; odcs: data contract; dbt: a source with tests; unity, glue, hive: statements that register the tables in place',
-      { default: 'markdown' },
+      'ddl: CREATE TABLE for DuckDB; json: JSON Schema of a row; spark: StructType as JSON; odcs: data contract; dbt: a source with tests; unity, glue, hive: statements that register the tables in place; default markdown',
     ),
     base: text('Address of the lake for dbt and catalogs, such as s3://bucket/lake'),
     output: file('Write to this file'),
@@ -34,9 +33,9 @@ export const deliver = declareCommand({
   name: 'deliver',
   describe: 'Bring rows, files or SQL to other systems',
   examples: [
-    ['pricelake deliver changes items --since 41', 'The rows that changed after run 41'],
-    ['pricelake deliver manifest items --since 41', 'The files that runs added and removed after run 41'],
-    ['pricelake deliver load snowflake --since 41 --base @lake_stage', 'The SQL for a copy at run 41'],
+    ['pricelake deliver changes items --since 1', 'The rows that changed after run 1'],
+    ['pricelake deliver manifest items --since 1', 'The files that runs added and removed after run 1'],
+    ['pricelake deliver load snowflake --since 1 --base @lake_stage', 'The SQL for a copy at run 1'],
   ],
 });
 
@@ -46,7 +45,7 @@ export const deliverChanges = declareCommand({
   arguments: { table: choice(TABLE_NAMES, 'Table of the lake', { isRequired: true }) },
   options: { since: text(SINCE_FORMS, { isRequired: true }), lake: LAKE, ...RESULT },
   examples: [
-    ['pricelake deliver changes items --since 41', 'What changed in the runs after run 41'],
+    ['pricelake deliver changes items --since 1', 'What changed in the runs after run 1'],
     [
       'pricelake deliver changes items --since 2026-11-22 --format parquet --output new.parquet',
       'What changed since midnight',
@@ -79,7 +78,7 @@ export const deliverManifest = declareCommand({
       'pricelake deliver manifest items --format redshift --base s3://bucket/lake --output items.manifest',
       'For COPY … FORMAT AS PARQUET MANIFEST',
     ],
-    ['pricelake deliver manifest items --since 41', 'Files added and removed by each run after run 41'],
+    ['pricelake deliver manifest items --since 1', 'Files added and removed by each run after run 1'],
   ],
   notes:
     'When you pass on data of open-data websites, include their licence texts. They are in the JSON output, on stderr for the other formats, and in every file.',
@@ -106,7 +105,7 @@ export const deliverLoad = declareCommand({
   },
   examples: [
     ['pricelake deliver load postgres --execute --schema prices', 'Load what the copy lacks, in one transaction'],
-    ['pricelake deliver load snowflake --since 41 --base @lake_stage', 'Statements from run 41 to the newest'],
+    ['pricelake deliver load snowflake --since 1 --base @lake_stage', 'Statements from run 1 to the newest'],
     [
       'pricelake deliver load redshift --full --base s3://bucket/lake --manifests manifests',
       'Statements and manifests that load everything',

@@ -51,7 +51,7 @@ export const query = declareCommand({
     ['pricelake query --file report.sql --format csv', 'A query from a file'],
     ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
     ['pricelake query --lake lake/electronics --lake lake/kitchen "FROM price_spread"', 'Two shards as one lake'],
-    ['pricelake query --as-of 41 --analysis price_index', 'As the lake was after run 41'],
+    ['pricelake query --as-of 1 --analysis price_index', 'As the lake was after run 1'],
     ['pricelake query --analysis', 'List the analyses with their questions and variables'],
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
     [

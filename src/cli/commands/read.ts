@@ -68,10 +68,10 @@ export const spread = declareCommand({
   examples: [
     ['pricelake spread --currency EUR --min-shops 3', 'Widest spreads among products in at least three shops'],
     [
-      'pricelake spread --category kitchen --grade A --top 100 --format csv',
+      'pricelake spread --category home-garden-kitchen-cookware --grade A --top 100 --format csv',
       'Only spreads without questionable offers',
     ],
-    ['pricelake spread --product 4006381333931', 'One product: its offers and its price history'],
+    ['pricelake spread --product 5994655937055', 'One product: its offers and its price history'],
     ['pricelake spread --daily --since 90d --format parquet --output days.parquet', 'Day by day'],
     ['pricelake spread --by match', 'Treat matched products as one (table matches)'],
     ['pricelake spread --fx ecb.csv', 'Across currencies, with your own exchange rates'],
@@ -145,8 +145,8 @@ export const why = declareCommand({
   options: { lake: LAKE },
   examples: [
     ['pricelake why items 9107000000000002 price', 'The change or the read that set a price, and earlier words'],
-    ['pricelake why history 9500000000008416', 'Where the raw bytes of a change are'],
-    ['pricelake why price_spread 4006381333931 trusted_min', 'The offers that a spread comes from'],
+    ['pricelake why history 9500000000005608', 'Where the raw bytes of a change are'],
+    ['pricelake why price_spread 5994655937055 trusted_min', 'The offers that a spread comes from'],
   ],
   notes: 'Raw bytes are kept for landing.keep (7 days). If they are gone, why says so.',
 });
@@ -221,9 +221,9 @@ export const explore = declareCommand({
     ['pricelake explore --list mine.csv --port 8080', 'With your own prices, on a fixed port'],
     ['pricelake explore --output prices.html', 'A report for people without the lake'],
     ['pricelake explore --output eur.html --currency EUR --top 200', 'One currency, a longer table'],
-    ['pricelake explore --output two.html --product 4006381333931 --product lamp-1', 'With two price histories'],
+    ['pricelake explore --output two.html --product 5994655937055 --product 4097486903723', 'With two price histories'],
     [
-      'pricelake explore --output mine.html --list mine.csv --own-site 24 --since 2026-11-18',
+      'pricelake explore --output mine.html --list mine.csv --own-site 10 --since 2026-11-18',
       'Your prices and assortment, and a week of price moves',
     ],
   ],

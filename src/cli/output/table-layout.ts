@@ -10,7 +10,9 @@ const GAP = '  ';
 /** Ids and dates, whose cells are one word, keep so much: a GTIN stays whole. */
 const LEAST_WORD = 14;
 /** Texts of several words keep so much. */
-const LEAST_TEXT = 8;
+const LEAST_TEXT = 12;
+/** The most important of them keeps more, because people know rows by it: a third of the terminal. */
+const LEAST_FIRST_TEXT = 24;
 /** First strong isolate and its end: with them, right-to-left text in a cell does not reorder its neighbours. */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
@@ -20,7 +22,7 @@ type Cell = string | number | bigint;
 /**
  * Lays plain texts out as a table with a header. If a terminal is too narrow, columns that are empty in all rows are left
  * out, then those of the highest rank, by default the last ones; a line below names them. Then the widest texts are cut,
- * from the left. Columns at the right, which hold numbers, are never cut.
+ * and the first text of several words keeps most. Columns at the right, which hold numbers, are never cut.
  */
 export function layOutTable(
   columns: readonly Column[],
@@ -29,15 +31,18 @@ export function layOutTable(
   ranks: readonly number[] = columns.map((_, at) => at),
 ): string {
   const rows = cells.map((row) => row.map((cell) => (typeof cell === 'string' ? cell : formatCount(cell))));
-  const measured = columns.map((column, at) => {
-    const [heading, align] = typeof column === 'string' ? [column] : column;
-    return measureColumn(
-      heading,
-      align !== undefined,
-      ranks[at] ?? at,
-      rows.map((row) => row[at] ?? ''),
-    );
-  });
+  const measured = keepFirstText(
+    columns.map((column, at) => {
+      const [heading, align] = typeof column === 'string' ? [column] : column;
+      return measureColumn(
+        heading,
+        align !== undefined,
+        ranks[at] ?? at,
+        rows.map((row) => row[at] ?? ''),
+      );
+    }),
+    terminal,
+  );
   const { shown, leftOut, empty } = chooseColumns(measured, terminal ?? Number.POSITIVE_INFINITY);
   const widths = fitWidths(shown, terminal ?? Number.POSITIVE_INFINITY);
   const format = (show: (column: MeasuredColumn) => string) =>
@@ -65,9 +70,17 @@ interface MeasuredColumn {
   least: number;
 }
 
+const hasWords = ({ cells }: Pick<MeasuredColumn, 'cells'>) => cells.some((cell) => cell.includes(' '));
+
+function keepFirstText(columns: readonly MeasuredColumn[], terminal = 0): MeasuredColumn[] {
+  const least = Math.max(LEAST_FIRST_TEXT, Math.floor(terminal / 3));
+  const [first] = columns.filter((one) => !one.isRight && hasWords(one)).sort((a, b) => a.rank - b.rank);
+  return columns.map((one) => (one === first ? { ...one, least: Math.min(one.width, least) } : one));
+}
+
 function measureColumn(heading: string, isRight: boolean, rank: number, cells: readonly string[]): MeasuredColumn {
   const width = cells.reduce((most, cell) => Math.max(most, measureWidth(cell)), measureWidth(heading));
-  const least = cells.some((cell) => cell.includes(' ')) ? LEAST_TEXT : LEAST_WORD;
+  const least = hasWords({ cells }) ? LEAST_TEXT : LEAST_WORD;
   return { heading, isRight, rank, cells, width, least: isRight ? width : Math.min(width, least) };
 }
 
