@@ -151,5 +151,5 @@ await compare('`pricelake spread`', ['spread'], () => measure(CLI, ['spread', '-
 const check = ['check', '--lake', LAKE, '--fail-on', 'gate', '--json'];
 await compare('`pricelake check`', ['checks'], () => measure(CLI, check));
 const report = ['explore', '--lake', LAKE, '--output', path.join(WORK, 'report.html')];
-await compare('`pricelake explore --output`', ['report'], () => measure(CLI, report));
+await compare('`pricelake explore --output FILE`', ['report'], () => measure(CLI, report));
 await rm(WORK, { recursive: true, force: true });

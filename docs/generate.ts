@@ -15,15 +15,19 @@ import { renderTables } from './render/tables.js';
 import { renderPicture } from './render/terminal-picture.js';
 import { maskFigures, renderTutorial } from './render/tutorial.js';
 
+/** Says where a page comes from at its end, because readers want to know first what it is about. */
+const page = (render: () => string | Promise<string>) => async () =>
+  `${(await render()).trimEnd()}\n\n_\`npm run docs\` generates this page._\n`;
+
 /** The pages that are generated whole, by path in the project. Of docs/analyst/questions.md and docs/tutorial.md only the outputs are. */
 export const GENERATED: Record<string, () => string | Promise<string>> = {
-  'docs/reference/cli.md': renderCli,
-  'docs/reference/tables.md': renderTables,
-  'docs/reference/checks.md': renderChecks,
-  'docs/reference/analyses.md': renderAnalyses,
-  'docs/reference/errors.md': renderErrors,
-  'docs/reference/pipeline.md': renderPipeline,
-  'docs/reference/environment.md': renderEnvironment,
+  'docs/reference/cli.md': page(renderCli),
+  'docs/reference/tables.md': page(renderTables),
+  'docs/reference/checks.md': page(renderChecks),
+  'docs/reference/analyses.md': page(renderAnalyses),
+  'docs/reference/errors.md': page(renderErrors),
+  'docs/reference/pipeline.md': page(renderPipeline),
+  'docs/reference/environment.md': page(renderEnvironment),
   'man/pricelake.1': () => renderManPage(readVersion(), EPILOGUE),
   'docs/images/spread.svg': () => renderPicture(readFileSync(packagePath('docs/tutorial.md'), 'utf8')),
 };

@@ -43,6 +43,45 @@ function linkFolders(md) {
   });
 }
 
+/** The first page of the site. GitHub shows README.md without it, so it stands here. */
+const HOME = {
+  layout: 'home',
+  hero: {
+    name: 'pricelake',
+    text: 'Shop prices, exact and yours',
+    tagline:
+      'Keeps an exact copy of the Price and Product Data API in Parquet, and shows how prices differ between shops.',
+    actions: [
+      { theme: 'brand', text: 'Tutorial, 20 minutes', link: '/docs/tutorial' },
+      { theme: 'alt', text: 'All pages', link: '/docs/' },
+    ],
+  },
+  features: [
+    {
+      title: 'You run it',
+      details:
+        'Schedules, the cost of a run, monitoring, recovery. A run copies what changed and stops before it exceeds its budget.',
+      link: '/docs/engineer',
+    },
+    {
+      title: 'You ask',
+      details:
+        'Spreads with a grade of trust, indices, your own price list: in SQL, on the command line, or in a browser.',
+      link: '/docs/analyst',
+    },
+    {
+      title: 'You move it on',
+      details: 'PostgreSQL, Snowflake, BigQuery, Redshift, Databricks, pandas, Spark, object storage.',
+      link: '/docs/loader',
+    },
+    {
+      title: 'You change it',
+      details: 'Add a check, a column, a table or an analysis: a file each, and tests that say what is missing.',
+      link: '/docs/contributor',
+    },
+  ],
+};
+
 export default defineConfig({
   title: 'pricelake',
   description: 'An exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
@@ -53,6 +92,8 @@ export default defineConfig({
   // A folder `public` of the checkout would be published as it is.
   vite: { publicDir: false },
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
+  transformPageData: ({ relativePath, frontmatter }) =>
+    relativePath === 'index.md' ? { frontmatter: { ...frontmatter, ...HOME } } : undefined,
   outDir: '../docs-site',
   cacheDir: './.vitepress/cache',
   lastUpdated: false,

@@ -20,6 +20,43 @@ const REFERENCES = [
   ['bootstrap: level, std_error, lower and upper', 'the same draws by own program, test panel', '< 1e-9'],
 ];
 
+/** The analyses by what they are about: the overview above their sections. */
+const TOPICS: Readonly<Record<string, readonly string[]>> = {
+  'Spreads and offers': [
+    ...['widest_spreads', 'price_spread', 'spread_summary', 'spread_histogram', 'spread_by_category', 'spread_by_day'],
+    ...['spread_moves', 'daily_spreads', 'dispersion', 'persistence', 'law_of_one_price'],
+    ...['offers', 'offer_prices', 'product_offers'],
+  ],
+  'Prices over time': [
+    ...['movers', 'changes_by_day', 'dynamics', 'product_changes', 'product_spells', 'lows_highs', 'cheapest_days'],
+    ...['price_leaders', 'sales', 'reductions', 'prior_price'],
+  ],
+  'Price indices': [
+    ...['price_index', 'weighted_index', 'index_contributions', 'index_interval', 'shop_index_by_category'],
+  ],
+  'Shops and their range': ['assortment', 'assortment_gaps', 'shop_overlap', 'source_freshness'],
+  'Stock and life of listings': ['availability', 'stock_moves', 'listing_lifetimes', 'successors'],
+  'Products and attributes': [
+    ...['find_products', 'match_candidates', 'attribute_coverage', 'attribute_names', 'attribute_proposals'],
+  ],
+};
+
+/** @throws Error for an analysis that is in no topic or in two, because readers would not find it */
+function renderOverview(): string {
+  const named = Object.values(TOPICS).flat();
+  const lost = listAnalyses().filter((name) => named.filter((one) => one === name).length !== 1);
+  const unknown = named.filter((name) => !listAnalyses().includes(name));
+  if (lost.length + unknown.length > 0) {
+    throw new Error(
+      `TOPICS in docs/render/analyses.ts must name each analysis once: ${[...lost, ...unknown].join(', ')}`,
+    );
+  }
+  const lines = Object.entries(TOPICS).map(
+    ([topic, names]) => `- **${topic}**: ${names.map((name) => `[${name}](#${name})`).join(', ')}\n`,
+  );
+  return lines.join('');
+}
+
 /** `docs/reference/analyses.md`. */
 export function renderAnalyses(): string {
   const common = listCommon();
@@ -28,8 +65,7 @@ export function renderAnalyses(): string {
   );
   return `# Analyses
 
-\`npm run docs\` generates this page from the first comment of each file in \`pipelines/analysis\`.
-
+${renderOverview()}
 Run one with \`pricelake query --analysis NAME\`. Set a variable with \`--set name=value\`; \`any of\` takes several values, such as \`--set by="category and shop"\`. Counts, prices and times are exact; percentages, means and indices are doubles, unless the first lines of the file say otherwise. The files also run in plain DuckDB ([how](../analyst/measure-prices.md#run-one)).
 
 Several analyses have these variables:

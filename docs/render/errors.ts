@@ -53,8 +53,6 @@ export function renderErrors(): string {
   const codes = listErrorCodes().map(({ code, meaning, exit }) => `- \`${code}\` (${exit}): ${meaning}`);
   return `# Errors and exit codes
 
-\`npm run docs\` generates this page from the code.
-
 Schedulers branch on the exit code. Programs branch on \`error.code\` of the JSON that \`--json\` prints. The codes are stable;
 the messages are not.
 

@@ -118,8 +118,6 @@ export function renderPipeline(): string {
   );
   return `# Pipeline file
 
-\`npm run docs\` generates this page.
-
 Commands read \`prices.yaml\` of the current folder, the file that \`PRICELAKE_PIPELINE\` names, or the file that you give.
 \`pricelake init\` writes one, whose comments explain every option. Only \`source.baseUrl\`, \`source.apiKey\` and \`lake.path\` are required. An unknown key is an
 error that names the nearest known one.

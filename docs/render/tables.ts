@@ -7,7 +7,7 @@ export function renderTables(): string {
   const sections = TABLE_NAMES.map(loadTableSchema).map((schema) => renderTable(schema, first));
   return `# Tables
 
-\`npm run docs\` generates this page from \`schemas/*.yaml\`, the only authority on names and types. \`pricelake schema items\` prints one table.
+\`pricelake schema items\` prints one table. \`schemas/*.yaml\` are the only authority on names and types.
 
 - \`?\` after a type: the column may be null.
 - Money is DECIMAL(18,4): exact, never a float.

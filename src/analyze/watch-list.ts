@@ -211,7 +211,7 @@ async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','>
   throw new PricelakeError(
     'config',
     `${file}:${unsure.line}: ${text} may be ${text.replace(/[.,]/, '')}, or ${text.replace(',', '.')} with three decimals`,
-    { hint: `Write one price of the file with two decimals, such as 1299,00 or 1299.00: it shows the decimal sign.` },
+    { hint: `Write at least one price of the file with two decimals, such as 1299,00 or 1299.00, so that pricelake can see which decimal sign the file uses.` },
   );
 }
 

@@ -169,9 +169,13 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
   await rm(goodPath);
   const rows = counts.rows + separated.bad;
   if (rows !== source.rows) {
-    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but only ${rows} could be told apart`, {
-      hint: 'Nothing was published. The landing keeps the raw bytes.',
-    });
+    throw new PricelakeError(
+      'contract',
+      `${part}: ${source.rows} rows landed, but pricelake could read only ${rows} of them as separate lines`,
+      {
+        hint: 'Nothing was published. The landing keeps the raw bytes.',
+      },
+    );
   }
   const bad = separated.bad > 0 ? { badPath } : {};
   const rejected = counts.rejected + separated.bad;

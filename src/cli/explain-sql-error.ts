@@ -12,7 +12,7 @@ export function explainSqlError(error: unknown): unknown {
 
 function findHint(message: string): { hint?: string } {
   if (message.startsWith('Out of Memory')) {
-    return { hint: 'Raise the limit with --memory, or query less at once.' };
+    return { hint: 'Raise the limit with --memory, or ask for fewer rows.' };
   }
   if (/Table with name (?:weights|tree) does not exist/u.test(message)) {
     return {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import yargs, { type Argv, type CommandModule, type Options } from 'yargs';
 import { type Command, describeUsage, listChoices, readNotes, toFlagName } from './command.js';
 import { ALL_TOPICS } from './commands/shell.js';
-import { COMMANDS, findCommand, GROUPS, LISTED, nameOf, resolveAlias } from './commands.js';
+import { COMMANDS, findCommand, GROUPS, nameOf, resolveAlias, SPECS } from './commands.js';
 import { COMPLETE_WORD } from './completion/scripts.js';
 import { loadEnvFile } from './env-file.js';
 import { describeExits } from './exit-codes.js';
@@ -140,7 +140,7 @@ function printHelp(): void {
     ...GROUPS.map(({ title, commands }) =>
       list(
         title,
-        commands.map(({ spec }) => [spec.name.padEnd(8), spec.describe]),
+        commands.map(({ spec }) => [`pricelake ${spec.name}`.padEnd(17), spec.describe]),
       ),
     ),
     list('Options of every command', [
@@ -154,12 +154,12 @@ function printHelp(): void {
   process.stdout.write(`${parts.join('\n\n')}\n`);
 }
 
-const EVERYDAY = ['sync', 'status', 'spread', 'query', 'explore'];
+const EVERYDAY = ['sync', 'spread', 'query', 'explore', 'status'];
 
 /** For somebody who types only the name of the program. */
 function printFirstHelp(): void {
   const columns = process.stdout.isTTY ? measureScreen(process.stdout).columns : undefined;
-  const everyday = LISTED.filter(({ spec }) => EVERYDAY.includes(spec.name)).map(({ spec }) => {
+  const everyday = EVERYDAY.flatMap((name) => SPECS.filter((spec) => spec.name === name)).map((spec) => {
     return `${hangText(`  pricelake ${spec.name}`.padEnd(21), spec.describe, columns)}\n`;
   });
   process.stdout.write(`${wrapText(SUMMARY, columns)}

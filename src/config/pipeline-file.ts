@@ -147,7 +147,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
     return value.replaceAll(VARIABLE, (expression, name: string) => {
       const where = `${locate(path)}: ${namePath(path)}`;
       if (!ENVIRONMENT_ONLY.test(expression)) {
-        throw new PricelakeError('config', `${where} has a $\{ that begins no variable; write \${NAME}`);
+        throw new PricelakeError('config', `${where} has a $\{ that doesn't begin a variable; write \${NAME}`);
       }
       const text = env[name];
       if (text !== undefined && text !== '') return text;

@@ -21,7 +21,7 @@ export function readStates(lake: Lake, asOf: bigint | undefined): ReadState {
     if (version < 0n) return { ...state, version, files: [] };
     if (await areKept(lake, table, state.files)) return state;
     throw new PricelakeError('usage', `the lake does not keep the files of ${table} as of run ${asOf}`, {
-      hint: 'lake.retention in the pipeline file says for how long superseded files stay.',
+      hint: 'lake.retention in the pipeline file sets how long replaced files are kept.',
     });
   };
 }

@@ -161,7 +161,7 @@ export function withVariables<T>(
       throw new PricelakeError(
         'query',
         message,
-        { hint: 'Query less at once, or use `pricelake query`.' },
+        { hint: 'Ask for fewer rows, or use `pricelake query`.' },
         { cause: error },
       );
     } finally {

@@ -125,7 +125,7 @@ const BEGUN = 'query.begins';
 const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
 function explainLate(ms: number): PricelakeError {
-  const hint = 'Query less at once, or use `pricelake query`.';
+  const hint = 'Ask for fewer rows, or use `pricelake query`.';
   return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
 }
 

@@ -40,7 +40,7 @@ export function refuseBroken(broken: BrokenExport): PricelakeError {
   return new PricelakeError('snapshot_incomplete', explainBroken(broken), {
     nextRunAt,
     brokenRuns: broken.runs,
-    hint: 'Wait until then, or raise budget.calls, so that pages of /items can replace it.',
+    hint: 'Wait until then, or raise budget.calls, so that pricelake can read pages of /items instead.',
   });
 }
 

@@ -176,7 +176,7 @@ class ShardExport {
     return new PricelakeError('snapshot_incomplete', message, {
       cut: true,
       nextRunAt: findRetryAt(noted),
-      hint: 'pricelake never takes such an export for a copy. Raise budget.calls, so that pages of /items can replace it.',
+      hint: 'pricelake never accepts an incomplete export as a copy. Raise budget.calls, so that it can read pages of /items instead.',
     });
   }
 
@@ -189,7 +189,7 @@ class ShardExport {
         limit: 'exportRowsPerMonth',
         cut: true,
         ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-        hint: 'pricelake never takes a truncated export for a copy. Wait until next month, or choose a larger plan.',
+        hint: 'pricelake never accepts a truncated export as a copy. Wait until next month, or choose a larger plan.',
       },
     );
   }

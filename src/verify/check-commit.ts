@@ -54,7 +54,7 @@ function checkMetaData(
   { id, format, schemaString, partitionColumns }: NonNullable<Action['metaData']>,
   fail: (what: string) => void,
 ): void {
-  if (state.id !== undefined && id !== state.id) fail(`says that the table is ${id}; before, it was ${state.id}`);
+  if (state.id !== undefined && id !== state.id) fail(`says that the table's id is ${id}; before, it was ${state.id}`);
   if (format?.provider !== 'parquet') fail(`says that files are ${String(format?.provider)}, not parquet`);
   const fields = readFields(schemaString);
   if (fields === undefined) fail('has an invalid schema');

@@ -274,6 +274,6 @@ describe('the shape of rows', () => {
   });
 
   test('without an id is refused, and the fields that came are named', () => {
-    expect(() => shapeOf([{ sku: 1, name: 'x' }])).toThrow(/no field holds the item's id; the fields are sku, name/);
+    expect(() => shapeOf([{ sku: 1, name: 'x' }])).toThrow(/no field holds the item's id. The fields are sku, name/);
   });
 });

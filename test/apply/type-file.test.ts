@@ -230,7 +230,7 @@ describe('lines of items', () => {
   test('that are more or fewer than landed are refused', async () => {
     await expect(typing.items(`${itemLine({})}\n`, 2)).rejects.toMatchObject({
       code: 'contract',
-      message: expect.stringContaining('2 rows landed, but only 1 could be told apart'),
+      message: expect.stringContaining('2 rows landed, but pricelake could read only 1 of them as separate lines'),
     });
   });
 

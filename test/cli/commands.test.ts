@@ -92,7 +92,7 @@ describe('a value that does not fit is refused before anything else happens', ()
 test('help lists the commands by what they are for, each on one line of a terminal with 80 columns', async () => {
   const { stdout } = await runHere(['--help'], { columns: 80 });
   for (const { title, commands } of GROUPS) {
-    const lines = commands.map(({ spec }) => `  ${spec.name.padEnd(8)}  ${spec.describe}\n`);
+    const lines = commands.map(({ spec }) => `  pricelake ${spec.name.padEnd(7)}  ${spec.describe}\n`);
     expect(stdout).toContain(`${title}:\n${lines.join('')}`);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   }

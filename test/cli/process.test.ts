@@ -81,7 +81,7 @@ describe('the pricelake command', () => {
   });
 
   it.each([
-    [60, 'max at, product, median, shops, left out, grade because'],
+    [60, 'min at, max at, product, median, shops, left out, grade because'],
     [80, 'product, median, shops, left out, grade because'],
     [120, 'grade because'],
   ])('keeps the title, the spread and the grade on a terminal of %i columns', async (columns, leftOut) => {

@@ -24,7 +24,7 @@ describe('an unknown option', () => {
     'is named where the pipeline file is missing as well: sync %s',
     async (flag) => {
       const flags =
-        '--json, --quiet, --verbose, --color, --version, --help, --lake, --dataset, --publish-held, --reconcile, --land-only, --max-rows, --max-overage, --deadline, --metrics, --openlineage, --notify';
+        '--json, --quiet, --verbose, --color, --version, --help, --lake, --dataset, --publish-held, --reconcile, --land-only, --backfill, --max-rows, --max-overage, --deadline, --metrics, --openlineage, --notify';
       expect(await refuse('sync', flag)).toBe(
         `unknown option ${flag} of \`pricelake sync\` → Its options are ${flags}.`,
       );
@@ -62,7 +62,10 @@ test.each([
   ['spread --grade D', "--grade can't be D → Choose from A, B, C."],
   ['schema item', "<table> can't be item → Did you mean `items`?"],
   ['check --fail-on never', "--fail-on can't be never → Choose from gate, error, warn."],
-  ['manifest', 'missing argument: pricelake deliver manifest <table> → Run `pricelake deliver manifest --help`.'],
+  [
+    'deliver manifest',
+    'missing argument: pricelake deliver manifest <table> → Run `pricelake deliver manifest --help`.',
+  ],
   ['spread --currency', '--currency needs a value → Run `pricelake spread --help`.'],
   ['watch', '--list is missing → Run `pricelake watch --help`.'],
   ['foo', 'unknown command foo → Run `pricelake --help`.'],
@@ -96,7 +99,7 @@ test.each([0, Number.NaN, undefined])(
   },
 );
 
-test.each([[['--help']], [['sync', '--help']], [['spread', '--help']]])(
+test.each([[['sync', '--help']], [['lake', '--help']], [['spread', '--help']]])(
   'the bundle, which measures texts by itself, lays out %j as the packages do',
   async (args) => expect((await runPricelake(args)).stdout.trim()).toBe((await readHelp(args)).trim()),
 );

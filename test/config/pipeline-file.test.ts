@@ -273,8 +273,9 @@ const WHOLE = {
     '5:3: lake.path: the environment variable NOPE is not set (Set it (export NOPE=…), then run the same command again.)',
   [`${SOURCE}lake:\n  path: \${EMPTY}\n`]:
     '5:3: lake.path: the environment variable EMPTY is not set (Set it (export EMPTY=…), then run the same command again.)',
-  [`${SOURCE}lake:\n  path: \${}/lake\n`]: '5:3: lake.path has a ${ that begins no variable; write ${NAME}',
-  [`${SOURCE}lake:\n  path: \${HOME_OF_DATA/lake\n`]: '5:3: lake.path has a ${ that begins no variable; write ${NAME}',
+  [`${SOURCE}lake:\n  path: \${}/lake\n`]: "5:3: lake.path has a ${ that doesn't begin a variable; write ${NAME}",
+  [`${SOURCE}lake:\n  path: \${HOME_OF_DATA/lake\n`]:
+    "5:3: lake.path has a ${ that doesn't begin a variable; write ${NAME}",
   [`source:\n  baseUrl: 12\n  apiKey: \${KEY}\n${LAKE}`]:
     '2:3: source.baseUrl is a number; it must be the address of the service',
   [`name: my prices\n${SOURCE}${LAKE}`]: '1:1: name is text; it must be 1 to 64 letters, digits, ".", "_" or "-"',
@@ -407,7 +408,7 @@ const AFTER = {
   'checks:\n  rejects_few: {parameters: {share: [1]}}':
     '7:30: checks.<name>.parameters.<name> is a list; it must be a number or text',
   [`proof: {sample: ${SECRET}}`]: '6:9: proof.sample is text; it must be a whole number from 0 to 100000',
-  [`name: "\${${SECRET}"`]: '6:1: name has a ${ that begins no variable; write ${NAME}',
+  [`name: "\${${SECRET}"`]: "6:1: name has a ${ that doesn't begin a variable; write ${NAME}",
   [`checks: {${SECRET}: off}`]: '6:10: checks.<name> is text; it must hold severity, parameters',
   [`checks: {rejects_few: {parameters: {share: ${SECRET}}}}`]:
     '6:10: checks.rejects_few.parameters.share: must be a number, not text',

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { listBlocks } from '../../docs/render/fenced-blocks.js';
-import { SPECS } from '../../src/cli/commands.js';
+import { findCommand, SPECS } from '../../src/cli/commands.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { splitShell } from './shell-words.js';
 
@@ -57,7 +57,9 @@ function readPage(text: string): Example[] {
   const spans = [...text.matchAll(/(?<!`)`([^`\n]*\bpricelake [^`\n]+)`(?!`)/gu)].map(([, code = '']) => code);
   return [
     ...readScripts(text).flatMap(readShell),
-    ...spans.flatMap((code) => readShell(code.replaceAll(/<(\w+)>/gu, 'NAME'))).filter(({ args }) => args.length > 1),
+    ...spans
+      .flatMap((code) => readShell(code.replaceAll(/<(\w+)>/gu, 'NAME')))
+      .filter(({ args }) => findCommand(args).rest.length > 0),
   ];
 }
 

@@ -43,6 +43,25 @@ test('the site has the pages that README.md leads to, and nothing else that lies
   expect(site.vite?.publicDir).toBe(false);
 });
 
+test('the home page leads to the tutorial, to all pages and to the page of each role', async () => {
+  const site = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');
+  const transform = async (relativePath: string) =>
+    site.transformPageData?.({ relativePath, frontmatter: {} } as never, { siteConfig: site });
+  const home = (await transform('index.md'))?.frontmatter as {
+    layout: string;
+    hero: { actions: { link: string }[] };
+    features: { link: string }[];
+  };
+  expect(home.layout).toBe('home');
+  const links = [...home.hero.actions, ...home.features].map(
+    ({ link }) => `${link.slice(1).replace(/\/$/u, '/README')}.md`,
+  );
+  const roles = ['engineer', 'analyst', 'loader', 'contributor'].map((role) => `docs/${role}.md`);
+  expect(links).toEqual(['docs/tutorial.md', 'docs/README.md', ...roles]);
+  expect(pages).toEqual(expect.arrayContaining(links));
+  expect(await transform('docs/faq.md')).toBeUndefined();
+});
+
 test('each page has a twin in Markdown, and llms.txt leads to all of them', async () => {
   const out = path.join(checkout, 'out');
   const site = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');

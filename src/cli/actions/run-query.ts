@@ -206,7 +206,7 @@ async function prepareWeights(
   await loadTree(db, tree);
   if (by !== undefined && by !== unit) {
     throw new PricelakeError('usage', `by=${by} does not fit ${weights}, whose weights are by ${unit}`, {
-      hint: 'Leave by out.',
+      hint: 'Leave out --set by=…: the file of --weights decides it.',
     });
   }
   await setVariables(db, { by: unit });

@@ -100,7 +100,7 @@ export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call)
   signal.throwIfAborted();
   if (snapshot.isWhole) return;
   throw new PricelakeError('query', 'the prices of the past are being prepared, once for each run', {
-    hint: 'Ask again in a minute. What reads present prices alone is answered at once.',
+    hint: 'Ask again in a minute. Questions about present prices are answered at once.',
   });
 }
 

@@ -39,7 +39,7 @@ export function refuseNarrowing(
       'config',
       `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}: no run would keep those rows up to date`,
       {
-        hint: `Restore datasets: ${showSelection(had)}, or set lake.path to another folder for a copy of fewer datasets.`,
+        hint: `Restore \`datasets: ${showSelection(had)}\`, or set lake.path to another folder for a copy of fewer datasets.`,
       },
     );
   }
@@ -78,7 +78,7 @@ export async function checkSelection(
   throw new PricelakeError(
     'config',
     `source.datasets: the key can't read ${nameDatasets(missing)}; it can read ${nameDatasets(readable) || 'none'}${beyond}`,
-    { hint: "Correct the list; the portal shows the account's datasets." },
+    { hint: "Correct the list: the service's portal shows the datasets of your account." },
   );
 }
 

@@ -213,7 +213,7 @@ async function holdBatch(landing: Landing, pipelineFile: string, failed: CheckRe
     'gate_failed',
     `the batch is held: ${failed.length === 1 ? 'a gate' : `${failed.length} gates`} failed: ${names}`,
     {
-      hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipelineFile} and sync again, or waive the gate with sync --publish-held. No call is repeated.`,
+      hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither repeats a call.`,
       checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
       runId: landing.runId,
     },

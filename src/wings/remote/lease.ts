@@ -123,7 +123,7 @@ function refuseHeld(store: ObjectStore, found: StoredRecord): void {
   if (!isHeld(found)) return;
   const { pid, host, acquiredAt: since } = found.record;
   throw new PricelakeError('lake_locked', `${store.url}: held by process ${pid} on ${host} since ${since}`, {
-    hint: 'Wait until that run ends, or stop it. The lease of a dead process expires after 90 seconds.',
+    hint: 'Wait until that run ends, or stop it. The lease of a process that has died expires after 90 seconds.',
     ...{ pid, host, since },
   });
 }
