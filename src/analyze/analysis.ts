@@ -48,7 +48,7 @@ export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }
 
-/** The newest instant that the service has written into a row; undefined where there is none. */
+/** The newest time that the service has written into a row. Undefined for a lake without rows. */
 export async function findNewestTime(
   graph: RelationGraph,
   { history, items }: { history: Source; items: Source },

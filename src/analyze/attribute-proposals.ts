@@ -27,7 +27,7 @@ const OPTIONS = {
 /** At most so many names of each meaning, those of most items first. */
 const MOST_NAMES = 5;
 
-/** `isAnew` proposes what the lake was told already as well. */
+/** With `isAnew`, ignores how the lake maps attributes, and proposes a mapping for all of them. */
 export async function proposeAttributes(db: Database, { isAnew = false } = {}): Promise<AttributeProposal[]> {
   const offer_rules = isAnew ? sql`${itself('offer_rules')} WHERE rule <> 'attribute'` : itself('offer_rules');
   const { text } = bindQuery(readAnalysis('attribute_proposals'), { items: itself('items'), offer_rules });

@@ -37,7 +37,7 @@ export function toProductId(given: string): string {
 
 /**
  * Refuses a value that the lake does not have, so that a typo gives an error and not an empty result.
- * @param tables - tables that are there; a value is not looked up elsewhere
+ * @param tables - tables that are there; values are looked up only in these
  * @throws PricelakeError `usage` with the nearest known value
  */
 export async function requireKnownValue(

@@ -21,7 +21,7 @@ export interface Variable {
   /** Smallest and largest number. */
   from?: number;
   to?: number;
-  /** The value of an unset variable, in words; undefined where there is none. */
+  /** The value of an unset variable, in words. Undefined for a variable without a default. */
   default?: string;
   isRequired: boolean;
   /** Meaning in words. */
@@ -135,7 +135,7 @@ const isDate = (text: string) => {
 };
 const isNumber = (text: string) => /^-?\d+(?:\.\d+)?$/u.test(text);
 
-/** Each kind in words, and its test. Values of the lake are looked up elsewhere (known-values.ts). */
+/** Each kind in words, and its test. known-values.ts looks up values of the lake. */
 const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
   text: { what: 'a text', fits: () => true },
   list: { what: 'a list', fits: () => true },

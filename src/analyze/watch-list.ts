@@ -17,7 +17,7 @@ const PREPARED = new Set(['watch_priced']);
 export interface WatchListOptions {
   /** CSV of the user's own products and prices. */
   list: string;
-  /** Currency of lines that name none. */
+  /** Currency of lines that have no currency. */
   currency?: string | undefined;
   /** Website that is the user's own. */
   ownSite?: bigint | undefined;
@@ -211,7 +211,9 @@ async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','>
   throw new PricelakeError(
     'config',
     `${file}:${unsure.line}: ${text} may be ${text.replace(/[.,]/, '')}, or ${text.replace(',', '.')} with three decimals`,
-    { hint: `Write at least one price of the file with two decimals, such as 1299,00 or 1299.00, so that pricelake can see which decimal sign the file uses.` },
+    {
+      hint: `Write at least one price of the file with two decimals, such as 1299,00 or 1299.00, so that pricelake can see which decimal sign the file uses.`,
+    },
   );
 }
 

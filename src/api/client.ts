@@ -38,7 +38,7 @@ export interface ClientOptions {
 
 /** A limit that outlives a client, beside the client's own (`setCallLimit`). */
 export interface CallCap {
-  /** Reserves a call before it is sent. @throws PricelakeError if none is left */
+  /** Reserves a call before it is sent. @throws PricelakeError if no call is left */
   begin(): void;
   /** The end of a reserved call; `reached` is false if the service never got it. */
   end(reached: boolean): void;
@@ -70,7 +70,7 @@ export interface ApiClient {
   calls(): number;
   /** Those that were refused or not answered: the document does not say whether the service counts them. */
   refusedCalls(): number;
-  /** Now by the `Date` headers of the service's answers; undefined if none was valid. */
+  /** The present time by the `Date` headers of the service's responses. Undefined if no header was valid. */
   serviceTime(): Date | undefined;
   /** Ends all calls and closes the connections. */
   close(): Promise<void>;

@@ -56,7 +56,7 @@ export function createTransport(origin: string, timeouts: Timeouts) {
     connect: { timeout: timeouts.connectMs },
     connections: MAX_CONNECTIONS,
   });
-  // Each request has its limits, because connections to a proxy have none.
+  // The limits are set on each request, because undici sets none on connections to a proxy.
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.stallMs };
   const underWay = new Set<(reason: Error) => void>();
 

@@ -33,8 +33,8 @@ export interface Parameter<T = unknown> {
   read(typed: unknown, flag: string): T;
 }
 
-/** A declaration may add this to a description. */
-type More = Partial<Omit<Parameter, 'describe' | 'type' | 'choices' | 'list' | 'read'>>;
+/** Fields that a declaration may add to the description of a parameter. */
+type Details = Partial<Omit<Parameter, 'describe' | 'type' | 'choices' | 'list' | 'read'>>;
 
 /** Undefined stands for an option that was not given, unless there always is a value. */
 type Given<M, T> = M extends { default: unknown } | { isRequired: true } ? T : T | undefined;
@@ -49,7 +49,7 @@ export interface Form<T> {
   hint?: string;
 }
 
-export function value<T, const M extends More>(form: Form<T>, describe: string, more?: M) {
+export function value<T, const M extends Details>(form: Form<T>, describe: string, more?: M) {
   const { what, parse, placeholder, hint } = form;
   const read = (typed: unknown, flag: string): T => {
     const parsed = typeof typed === 'string' ? parse(typed) : undefined;
@@ -61,22 +61,22 @@ export function value<T, const M extends More>(form: Form<T>, describe: string, 
 
 const anyText = (placeholder: string): Form<string> => ({ what: 'a text', parse: (text) => text, placeholder });
 
-export const text = <const M extends More>(describe: string, more?: M) => value(anyText('TEXT'), describe, more);
+export const text = <const M extends Details>(describe: string, more?: M) => value(anyText('TEXT'), describe, more);
 
 /** A path, which completion leaves to the shell. */
 const pathOf =
   (placeholder: string) =>
-  <const M extends More>(describe: string, more?: M) =>
+  <const M extends Details>(describe: string, more?: M) =>
     value(anyText(placeholder), describe, { completes: 'files', ...(more as M) });
 export const file = pathOf('FILE');
 export const folder = pathOf('FOLDER');
 
 /** True or false if it is given, also as `--no-…`. */
-export const flag = <const M extends More>(describe: string, more?: M) =>
+export const flag = <const M extends Details>(describe: string, more?: M) =>
   ({ describe, type: 'boolean', read: (typed) => typed === true, ...more }) as Parameter<Given<M, boolean>>;
 
-/** One of a few names, or none with `isBare`. */
-export const choice = <const C extends string, const M extends More>(
+/** One of a few names. With `isBare`, the option may also be given without a name. */
+export const choice = <const C extends string, const M extends Details>(
   choices: readonly C[] | (() => readonly C[]),
   describe: string,
   more?: M,
@@ -115,7 +115,7 @@ interface Bounds {
 }
 
 /** A number within bounds, both included. */
-export function number<const M extends More & Bounds>(describe: string, { from, to, ...more }: M, isWhole = false) {
+export function number<const M extends Details & Bounds>(describe: string, { from, to, ...more }: M, isWhole = false) {
   const kind = isWhole ? 'whole number' : 'number';
   const range = to === undefined ? `${from} or more` : `${from} to ${to}`;
   const read = (typed: unknown, flagName: string): number => {
@@ -128,7 +128,7 @@ export function number<const M extends More & Bounds>(describe: string, { from, 
   return { describe, type: 'number', placeholder: 'N', read, ...more } as Parameter<Given<M, number>>;
 }
 
-export const whole = <const M extends More & Bounds>(describe: string, more: M) => number(describe, more, true);
+export const whole = <const M extends Details & Bounds>(describe: string, more: M) => number(describe, more, true);
 
 /** A parameter that can be given more than once. */
 export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeated') =>

@@ -146,7 +146,7 @@ function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
 }
 
-/** `run          12s, about 40s left`; `at least` if no earlier run tells what follows. */
+/** `run          12s, about 40s left`; `at least` if no earlier run shows how long the remaining steps take. */
 function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
   const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];

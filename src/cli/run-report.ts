@@ -10,7 +10,7 @@ interface ReportOptions {
   style?: Style;
   /** The words that start this program. */
   program?: string;
-  /** The checks that found something, and the next step, are shown elsewhere. */
+  /** Leaves out the checks that found something and the next step, because the caller shows them. */
   isStep?: boolean;
   /** Cells of the terminal; default 80. */
   columns?: number | undefined;

@@ -19,7 +19,7 @@ export async function findPipeline(named: string | undefined, env: NodeJS.Proces
   );
 }
 
-/** As `findPipeline`, but undefined if there is none. A file that PRICELAKE_PIPELINE names must exist. */
+/** As `findPipeline`, but returns undefined if there is no pipeline file. A file that PRICELAKE_PIPELINE names must exist. */
 export async function seekPipeline(
   named: string | undefined,
   env: NodeJS.ProcessEnv,

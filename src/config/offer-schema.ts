@@ -68,7 +68,7 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
   }, 'must list each value under one meaning only')
   .prefault({});
 
-/** Which attributes of offers tell what. A meaning without names is told by none. */
+/** The attributes that have each meaning. No attribute has a meaning that lists no names. */
 export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
 
 const ZONE = 'must be a time zone such as Europe/Zagreb';

@@ -60,7 +60,7 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
-/** Reads who is told of news, with the addresses. Faults as of `readPipeline`; none repeats an address. */
+/** Reads the receivers of messages with their addresses. Throws as `readPipeline` does; no error repeats an address. */
 export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<NotifySettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook']);
   for (const [index, { slack, teams, url }] of values.notify.entries()) {

@@ -259,7 +259,7 @@ export interface UserMatch {
 export interface Pipeline extends Omit<PipelineValues, 'source' | 'budget' | 'webhook' | 'notify'> {
   budget: PipelineValues['budget'] & Pick<Budget, 'share'>;
   file: string;
-  /** True where there is no pipeline file: what the lake was told stays. */
+  /** True if there is no pipeline file. Then the lake keeps the settings of its last run. */
   keepsTold?: boolean;
   /** Decisions of the file that analysis.matches names. */
   userMatches?: readonly UserMatch[];

@@ -22,7 +22,7 @@ interface ManifestFile {
   missing_columns: string[];
 }
 
-/** A removed file is gone, unless the lake has a retention. */
+/** A removed file no longer exists, unless lake.retention keeps it. */
 interface ManifestCommit {
   version: bigint;
   at: string | undefined;

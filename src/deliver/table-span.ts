@@ -10,13 +10,13 @@ import { readCommitsSince, type Since } from './since.js';
 /** Changes of a table between two versions, from its log alone. */
 export interface TableSpan {
   table: TableName;
-  /** The earlier version, -1n for none, and the newest. */
+  /** The earlier version (-1n if there is no earlier one) and the newest version. */
   from: bigint;
   to: bigint;
   entries: LogEntry[];
   /** Runs that changed rows. */
   runIds: string[];
-  /** Files that only the newest version has, and files that only the earlier one has; none without rows. */
+  /** Files that only the newest version has, and files that only the earlier one has. Empty files are left out. */
   added: DataFile[];
   removed: DataFile[];
   /** Files that commits removed to change rows, not by compaction. */

@@ -10,7 +10,7 @@ interface WarehouseForm {
   dialect: SqlDialect;
   /** Undefined if a transaction spans only one statement over one table. */
   transaction: readonly [begin: string, commit: string] | undefined;
-  /** Form of `--base`, with an example; undefined if none is needed. */
+  /** Form of `--base`, with an example. Undefined if the warehouse needs no address. */
   base?: { pattern: RegExp; example: string };
   /** Undefined if the caller fills a table of the session. */
   staging?: {

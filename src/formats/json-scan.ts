@@ -77,7 +77,7 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipScalar(bytes, at);
 }
 
-/** Finds the fields of the object at `start`, after white space. Throws SyntaxError if there is none. */
+/** Finds the fields of the object at `start`, after white space. Throws SyntaxError if there is no object. */
 export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   const fields = new Map<string, Slice>();
   eachField(bytes, start, (name, value) => {
@@ -142,7 +142,7 @@ function readKey(bytes: Buffer, start: number, end: number): string {
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/** Finds the elements of the array at `start`. Throws SyntaxError if there is none. */
+/** Finds the elements of the array at `start`. Throws SyntaxError if there is no array. */
 export function readElements(bytes: Buffer, start: number): Slice[] {
   const elements: Slice[] = [];
   let i = skipSpace(bytes, start);
@@ -174,7 +174,7 @@ export function showValue(bytes: Buffer, { start, end }: Slice): string {
   return end - start > SHOWN_BYTES ? `${text}…` : text;
 }
 
-/** As `readInt64`, but undefined if it is none. */
+/** As `readInt64`, but returns undefined if the value is not a 64-bit integer. */
 export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   const text = bytes.toString('latin1', slice.start, slice.end);
   if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) return undefined;

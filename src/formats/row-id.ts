@@ -6,7 +6,7 @@ import { findField, findFittingField } from './json-scan.js';
  */
 export type FitId = (name: string) => 'sure' | 'maybe' | undefined;
 
-/** For rows whose field is named as in the document. */
+/** Accepts only the name of the API document. */
 export const isNamedId: FitId = (name) => (name === 'id' ? 'sure' : undefined);
 
 /** The index of the column that is sure to fit, else of the first that may; -1 if no column fits. */

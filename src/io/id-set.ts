@@ -1,4 +1,4 @@
-/** Ids in ascending order, some of which are gone. A `Set` takes ten times the memory, and no more than 16 million. */
+/** A set of ids that is filled in ascending order. A `Set` takes ten times the memory, and holds at most 16 million ids. */
 export class IdSet implements Iterable<bigint> {
   readonly #ids: BigInt64Array;
   readonly #isGone: Uint8Array;

@@ -24,7 +24,7 @@ export function explainReadFault(path: string, hint: string): (cause: NodeJS.Err
   };
 }
 
-/** A link in place of a lake's file or folder is refused, because writes and removals would happen elsewhere. */
+/** Refuses a link in place of a lake's file or folder, because pricelake would write and remove files outside the lake. */
 export function refuseLink(path: string): PricelakeError {
   return new PricelakeError('lake_invalid', `${path}: this is a symbolic link; nothing behind it was changed`, {
     hint: 'Remove the link; pricelake creates what belongs there. For a lake on another disk, set lake.path to its folder there.',

@@ -1,4 +1,4 @@
-/** Returns the known name that a mistyped or shortened one may mean; undefined if none is near enough. */
+/** Returns the known name that a mistyped or shortened name may mean. Undefined if no known name is similar enough. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
   const typed = given.toLowerCase();
   let best: { name: string; distance: number } | undefined;

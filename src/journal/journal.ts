@@ -173,7 +173,7 @@ function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): st
 interface Line {
   /** The line without its checksum. */
   text: string;
-  /** Its checksum; undefined if it has none. */
+  /** The line's checksum. Undefined for a line without one. */
   sum: string | undefined;
   /** Offset after its newline. */
   end: number;
@@ -256,7 +256,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** An entry, or why the line is none. */
+/** An entry, or the reason why the line can't be read as an entry. */
 function readEntry<Entry, State>(
   line: string,
   where: string,

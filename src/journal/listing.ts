@@ -103,7 +103,7 @@ function changeLast(
 
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
-/** The plan for the last counts; undefined if there is none yet. */
+/** The plan for the last counts. Undefined before a plan is made. */
 export function findListingPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

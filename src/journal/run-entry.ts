@@ -71,7 +71,7 @@ export const runEntry = z.discriminatedUnion('type', [
   }),
   /** The way by which a try copied all items, or read changed ones whole, and why. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),
-  /** The time at which rows were first made. It dates sites, rejects and gone items in every try. */
+  /** The time at which rows were first made. Sites, rejects and removed items have this time in every try. */
   note('normalize', {
     at: z.string(),
     /** The same moment by the service's clock; null if its answers don't say. */

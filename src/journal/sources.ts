@@ -4,7 +4,7 @@ import type { EntryOf, Part } from './run-entry.js';
 
 /** The changes that a source beside the feed has brought to a run. */
 export interface LandedSource {
-  /** The file that holds them; undefined while there are none. */
+  /** The file that holds the changes. Undefined before the first change. */
   landed: { file: string; origin: ChangeOrigin } | undefined;
   changes: number;
   bytes: number;

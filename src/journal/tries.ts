@@ -7,7 +7,7 @@ export type RunStep = (typeof RUN_STEPS)[number];
 
 const step = z.enum(RUN_STEPS);
 
-/** One process's work on a run. A process that is killed leaves none. */
+/** One process's work on a run. A process that is killed leaves no entry. */
 export const tryEntry = z.strictObject({
   type: z.literal('try'),
   runNumber: int64Text,

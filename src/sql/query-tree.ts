@@ -18,7 +18,7 @@ export function asTree(value: unknown): Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};
 }
 
-/** The nodes of a list; none where there is no list. */
+/** The nodes of a list. Empty if the value is not a list. */
 export function listTrees(value: unknown): Tree[] {
   return Array.isArray(value) ? value.map(asTree) : [];
 }

@@ -58,7 +58,7 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
   try {
     return await connection.extractStatements(sql);
   } catch (cause) {
-    // The binding says no more about a text without a statement.
+    // For a text without a statement, the binding's error has no details.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';
     throw empty ? new PricelakeError('query', 'the SQL has no statement', {}, { cause }) : cause;
   }

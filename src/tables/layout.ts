@@ -43,7 +43,7 @@ export function temporaryPath(lake: Lake, name: string): string {
   return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
 }
 
-/** Absolute paths of all files below a folder; none if it is missing. */
+/** Absolute paths of all files below a folder. Empty if the folder is missing. */
 export async function listFilesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing);
   return (entries ?? []).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

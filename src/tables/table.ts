@@ -67,7 +67,7 @@ export const DERIVED_TABLES = TABLE_NAMES.filter(
   (table): table is DerivedTableName => typeof TABLE_KINDS[table] === 'object',
 );
 
-/** Tables whose rows the pipeline file says. */
+/** Tables whose rows are settings of the pipeline file. */
 export type ToldTableName = { [K in TableName]: TableKinds[K] extends 'told' ? K : never }[TableName];
 export const TOLD_TABLES = TABLE_NAMES.filter((table): table is ToldTableName => TABLE_KINDS[table] === 'told');
 
@@ -118,7 +118,7 @@ export interface Applied {
   run: bigint | undefined;
   /** The feed cursor up to which the table is applied. */
   cursor: bigint | undefined;
-  /** History only: its newest change ahead of the feed's cursor; 0 if there is none. */
+  /** History only: its newest change ahead of the feed's cursor, or 0. */
   ahead: bigint;
   /** Items only: µs since 1970 up to which they were polled; 0 after a run by the feed. */
   polledAt: bigint;
@@ -142,7 +142,7 @@ export interface Applied {
 export interface CopiedDatasets {
   /** True where a list was asked for; false where it is all that the key can read. */
   isList: boolean;
-  /** Ids of the datasets that were copied whole, in order; none of a lake that copies all. */
+  /** Ids of the datasets that were copied whole, in order. Empty for a lake that copies all datasets. */
   ids: readonly bigint[];
 }
 

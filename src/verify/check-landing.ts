@@ -104,7 +104,7 @@ function listSums(before: string, line: string): string[] {
   );
 }
 
-/** Each line of the memory has a checksum of its own. One that a person wrote may have none. */
+/** Each line of the memory has a checksum of its own. A line that a person wrote may lack it. */
 export function* checkMemory(text: string): Generator<string> {
   for (const [index, whole] of text.split('\n').slice(0, -1).entries()) {
     const [tail, claimed] = SUM.exec(whole) ?? [];

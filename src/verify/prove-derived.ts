@@ -102,7 +102,7 @@ export const countProof: Proof = {
   },
 };
 
-/** Reads the newest counts. A last line that was cut short tells nothing. */
+/** Reads the newest counts. Skips a last line that was cut short. */
 function findCounts(memory: string, report: Report): string | undefined {
   const lines = memory.split('\n').slice(0, -1);
   const at = lines.findLastIndex((line) => line.startsWith('{"type":"counts"'));

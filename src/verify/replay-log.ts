@@ -11,7 +11,7 @@ import type { Report } from './proof.js';
 import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
- * Replays a table's log from version 0, or from the oldest checkpoint if older entries are gone, and compares every
+ * Replays a table's log from version 0, or from the oldest checkpoint if older entries were removed, and compares every
  * checkpoint with the replay. Shares no code with the writer. Undefined if there is no log, or after a report if it
  * can't be replayed.
  */

@@ -5,7 +5,7 @@ import { type Assertion, isSameValue, isTold, listRead, listTold } from './told-
 /** The origin of one value. */
 export interface ExplainedValue {
   column: string;
-  /** As text; null if there is none. */
+  /** The value as text, or null. */
   value: string | null;
   how: 'change' | 'read' | 'computed' | 'unknown';
   /** The word that set it; undefined if it is computed. */
@@ -68,7 +68,7 @@ export function listOthers(column: string, { by }: ExplainedValue, { changes, la
     .sort((a, b) => b.runId.localeCompare(a.runId) || at(b).localeCompare(at(a)));
 }
 
-/** True if a change came after the item was read whole. Without the bytes of the read, its time against the run's tells. */
+/** True if a change came after the item was read whole. If the bytes of the read are no longer kept, the time of the run decides. */
 function isAfter(change: Assertion, base: Assertion | undefined, row: Row, isOfRead: boolean): boolean {
   if (base !== undefined) return base.runId < change.runId || !isOfRead;
   const readAt = toText(row.read_at);
@@ -82,7 +82,7 @@ function beginOf(runId: string): number {
   return Date.parse(`${dashed}T${time.replaceAll(/(\d{2})(?=\d)/gu, '$1:')}Z`);
 }
 
-/** The landed bytes say something else: the value was typed, or a change set it whose words say no more. */
+/** Explains a value that differs from the landed text, because it was cast or a later change set it. */
 function explainDifferent(column: string, row: Row, base: Assertion): ExplainedValue {
   const value = toText(row[column]);
   const note = `the landed text was cast exactly (pipelines/models/items.sql)${isTold(column) ? ', or a later change moved it' : ''}`;

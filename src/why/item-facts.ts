@@ -42,9 +42,9 @@ export async function readItemFacts(
   }));
 }
 
-/** Every change of the items, oldest first, with whether it tells a price or a title. */
+/** Every change of the items, oldest first, with whether it has a price or a title. */
 function readChanges(db: Statements, condition: string): Promise<Row[]> {
-  // As macros.sql tells them, whose macros only runs have.
+  // The same rule as in macros.sql, whose macros only sessions of runs have.
   return db.rows(
     `SELECT *,
       previous_price IS NOT NULL OR coalesce(list_contains(json_keys(changes), 'price'), false) AS is_price_change,

@@ -22,9 +22,9 @@ export interface LandedRow {
   /** When its file was read, ISO 8601; undefined where the journal does not say. */
   readAt: string | undefined;
   text: string;
-  /** The raw text of a value, by the names of the API document; undefined if the row has none. */
+  /** The raw text of a field, by its name in the API document. Undefined if the row lacks the field. */
   raw(path: string): string | undefined;
-  /** The value that the raw text means: that of a JSON string, or of a cell; null if there is none. */
+  /** The value of a raw text: the content of a JSON string or of a CSV cell. Null for an absent value. */
   says(path: string): string | null;
 }
 

@@ -5,7 +5,7 @@ import type { LandedRow } from './landed-rows.js';
 /** Somebody's word for a value: a change of the service, or a whole read of the item. */
 export interface Assertion {
   kind: 'change' | 'read';
-  /** The value as text; null if it said that there is none. */
+  /** The value as text, or null if the change set the field to null. */
   value: string | null;
   runId: string;
   /** The service's time of a change. */
@@ -19,7 +19,7 @@ export interface Assertion {
   raw: string | undefined;
 }
 
-/** Says what a change tells about a column; undefined if nothing. */
+/** Reads the value that a change sets for a column. Undefined if the change does not set it. */
 type Tell = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], tell: Tell): Tell => {
   return (row) => (kinds.includes(String(row.kind)) ? tell(row) : undefined);
@@ -30,7 +30,7 @@ const onPrice =
   (row) =>
     row.is_price_change === true ? tell(row) : undefined;
 
-/** Columns that changes set (pipelines/models/apply.sql), where the raw change has them, and what they say. */
+/** Columns that changes set (pipelines/models/apply.sql), with the place and the form of their values in a raw change. */
 const TOLD: Record<string, { path: string; tell: Tell }> = {
   title: { path: 'changes.title', tell: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
   price: {

@@ -137,7 +137,7 @@ async function connect(url: string | undefined) {
   return client;
 }
 
-/** Faults of SQL's classes 08, 53, 57 and 40 may be gone at the next try. */
+/** Throws errors of the SQLSTATE classes 08, 53, 57 and 40 as temporary, because a later load may succeed. */
 function explainPostgres(thrown: unknown): never {
   const cause = explainFileFault(thrown);
   if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;

@@ -74,7 +74,7 @@ export async function readStatus(
   };
 }
 
-/** Items of which the last run, even an idle one, could not establish whether they are listed; undefined if there are none. */
+/** The number of items for which the last run, even an idle one, could not establish whether they are listed. Undefined for 0. */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
     idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));

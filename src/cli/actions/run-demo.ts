@@ -142,7 +142,7 @@ async function readAddress(child: ChildProcessByStdio<null, Readable, null>, sig
 
 /**
  * Words that start this program again from this folder: `pricelake` only if that name leads to it. Folders that npm puts
- * on the path don't count, because they are gone when its script ends.
+ * on the path don't count, because npm removes them when its script ends.
  */
 function nameOwnCommand(env: NodeJS.ProcessEnv): string {
   const entry = process.argv[1] ?? '';

@@ -196,7 +196,7 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
 /** Names attributes that may tell availability, delivery and the like, and that the pipeline file doesn't map. */
 async function lookAtAttributes(path: string, { signal }: CommandContext): Promise<Finding[]> {
   const lake = await openLake(path, { create: false }).catch(() => undefined);
-  // `lookAtLake` has told why there is none.
+  // `lookAtLake` has already reported why the lake can't be opened.
   if (lake === undefined || (await readPointer(lake)) === undefined || (await readPartial(lake)) !== undefined)
     return [];
   const tables = (): TableName[] => ['items', 'offer_rules'];

@@ -136,8 +136,8 @@ function findTables(db: Database, sql: string): TableName[] {
 }
 
 /**
- * Names of tables and views in small letters. DuckDB finds none in a statement that joins with USING or has parameters.
- * Then these are all words of it, since some may be names.
+ * Names of tables and views in lower case. DuckDB returns no names for a statement that joins with USING or has
+ * parameters. Then all words of the statement are returned, because some of them may be names.
  */
 function listNames(db: Database, sql: string): string[] {
   const words = () => sql.toLowerCase().match(/\w+/gu) ?? [];
@@ -154,7 +154,7 @@ function toVariable([name, value]: readonly [string, string]): [string, DuckDBVa
   return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
 }
 
-/** Variables of an analysis, or of a file whose header declares some; undefined where there are no declarations. */
+/** Variables of an analysis, or of a file whose header declares variables. Undefined for SQL without declarations. */
 function declareVariables({ analysis, file }: Arguments<typeof query>, sql: string): Variable[] | undefined {
   if (analysis !== undefined) return readVariables(analysis);
   const declared = readDeclarations(sql, file ?? 'the SQL');

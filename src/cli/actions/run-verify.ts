@@ -23,7 +23,7 @@ export async function runVerify(request: Arguments<typeof verify>, context: Comm
   const { lake: path, settings } = await findTarget(request);
   const { io, signal, json, output, style } = context;
   const { lake, isOtherFormat } = await openDamagedLake(path);
-  // Proofs of a format that is not known would be none.
+  // This refuses a lake of another format, which the proofs can't read.
   if (isOtherFormat) await openLake(path, { create: false });
   await refusePartial(lake);
   const session = await openSession({ signal, memoryLimit: settings?.lake.memory });

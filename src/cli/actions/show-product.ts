@@ -78,7 +78,7 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
     ORDER BY converted_price NULLS LAST, item_id`);
 }
 
-/** The most frequent currency of the offers; undefined if none has a price. */
+/** The most frequent currency of the offers. Undefined if no offer has a price. */
 async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
   if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
     const where = currency === undefined ? '' : ` in ${currency}`;

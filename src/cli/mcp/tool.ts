@@ -10,7 +10,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   title: string;
   describe: string;
   input: Input;
-  /** Also the members of an answer that none of its own. */
+  /** The members of an answer. */
   output: z.ZodType;
   /** False if it may change the lake. */
   isReadOnly: boolean;

@@ -9,7 +9,7 @@ import { openLake } from '../../lake/lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { contentSchema, MAX_WAITING, noticeSchema } from './notice.js';
 
-/** Most facts of which a receiver is known to have been told. */
+/** The maximum number of facts to remember as sent to a receiver. */
 export const MAX_ACTIVE = 20_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 
@@ -52,7 +52,7 @@ export function findWatchMemory(state: string): MemoryFile {
   return { path, part: join(dirname(path), `.${randomUUID()}.notify.tmp`) };
 }
 
-/** A damaged file counts as none: facts that last are told once more. */
+/** A damaged file counts as a missing one, so facts that still hold are sent once more. */
 export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Promise<NoticeMemory> {
   if (file === undefined) return {};
   try {

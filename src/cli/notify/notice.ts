@@ -8,7 +8,7 @@ export const MAX_WAITING = 200;
 const line = z.string().max(1000);
 
 export const noticeSchema = z.strictObject({
-  /** The fact that it is about. While the fact lasts, nobody is told of it again. */
+  /** Identifies the fact behind the notice. While the fact lasts, no receiver gets it again. */
   key: z.string().max(200),
   kind: z.enum(['price', 'held', 'failed', 'stale', 'budget']),
   at: z.iso.datetime(),

@@ -13,10 +13,10 @@ import type { Receiver } from './receivers.js';
 import { sendMessage } from './send-message.js';
 
 export interface News {
-  /** Undefined if the pipeline file could not be read, or none was named. */
+  /** Undefined if the pipeline file can't be read, or the command uses no pipeline file. */
   pipeline: string | undefined;
   command: Batch['command'];
-  /** All facts that a receiver should know of, told before or not. */
+  /** All facts that hold now, whether they were sent before or not. */
   find(receiver: Receiver): Notice[];
   /** True if facts that are not found no longer last. A run that failed has not seen everything. */
   isComplete: boolean;
@@ -72,7 +72,7 @@ function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: 
   return { ...rest, unsent: next, waiting: [], dropped: 0 };
 }
 
-/** By kind and place, because a file must not hold the address. One that is named twice is told once. */
+/** Identifies a receiver by kind and name, because a file must not hold the address. A receiver that is named twice gets one message. */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();
   const target = (one: Receiver) => JSON.stringify([one.kind, one.kind === 'command' ? one.command : one.address]);

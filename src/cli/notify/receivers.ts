@@ -8,7 +8,7 @@ import type { CliIo } from '../terminal-io.js';
 
 const KINDS = ['slack', 'teams', 'url'] as const;
 
-/** Somebody who is told of news. */
+/** A destination of messages. */
 export type Receiver = { staleAfterMs: number } & (
   | { kind: (typeof KINDS)[number]; address: string; secret?: string | undefined }
   | { kind: 'command'; command: readonly string[] }
@@ -79,7 +79,7 @@ export async function readReceivers(
   return { name, receivers: notify.flatMap((entry) => resolveEntry(entry, io)) };
 }
 
-/** As `readReceivers`, of the file that a command names or finds; none if `--lake` alone names the lake. */
+/** Reads the receivers of the pipeline file that a command names or finds. Empty if `--lake` names the lake and there is no file. */
 export async function seekReceivers(
   { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },
   env: NodeJS.ProcessEnv,

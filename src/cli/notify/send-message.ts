@@ -12,7 +12,7 @@ export interface SendLimits {
   tryMs: number;
   tries: number;
   pauseMs: number;
-  /** An answer says nothing but its status; no more of it is read. */
+  /** Only the status of a response matters, so reading of the body is bounded. */
   answerBytes: number;
 }
 

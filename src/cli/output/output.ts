@@ -3,9 +3,9 @@ import { hasSystemCode } from '../../io/errors.js';
 import { explainOutputFault, replaceOutput } from '../../io/output-file.js';
 import { toTerminalText } from '../plain-text.js';
 
-/** Takes results, for stdout or a file. Writing after the reader has gone (`| head`) is no error. */
+/** Writes results to stdout or a file. Writing after the reader closed the pipe (`| head`) is not an error. */
 export interface Output {
-  /** Waits until the bytes are taken; false if the reader has gone. */
+  /** Waits until the bytes are written. False if the reader closed the pipe. */
   write(chunk: string | Uint8Array): Promise<boolean>;
   /** Columns of the terminal; undefined without one. */
   readonly columns: number | undefined;
@@ -64,7 +64,7 @@ export async function writeText(
 /** The window's size may change. */
 export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
 
-/** The usual size for a terminal that reports none or 0, as serial lines and some containers do. */
+/** The size of a terminal that reports no size or 0, as serial lines and some containers do. */
 export function measureScreen({ columns, rows }: Pick<Screen, 'columns' | 'rows'>): { columns: number; rows: number } {
   const orUsual = (cells: number | undefined, usual: number) => (cells !== undefined && cells > 0 ? cells : usual);
   return { columns: orUsual(columns, 80), rows: orUsual(rows, 24) };

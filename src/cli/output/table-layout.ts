@@ -1,17 +1,17 @@
 import { formatCount } from '../../formats/count.js';
 import { measureWidth, truncateToWidth, wrapText } from './display-width.js';
 
-/** The heading of a column, whose cells are at the left unless it says otherwise. */
+/** The heading of a column. Its cells are aligned left, or right if the heading is a pair. */
 export type Column = string | readonly [heading: string, align: 'right'];
 
 export const right = (heading: string): Column => [heading, 'right'];
 
 const GAP = '  ';
-/** Ids and dates, whose cells are one word, keep so much: a GTIN stays whole. */
+/** The least width of a column of single words, such as ids and dates. A GTIN fits into it. */
 const LEAST_WORD = 14;
-/** Texts of several words keep so much. */
+/** The least width of a column of texts with several words. */
 const LEAST_TEXT = 12;
-/** The most important of them keeps more, because people know rows by it: a third of the terminal. */
+/** The least width of the most important such column, which identifies a row; a third of a wide terminal. */
 const LEAST_FIRST_TEXT = 24;
 /** First strong isolate and its end: with them, right-to-left text in a cell does not reorder its neighbours. */
 const ISOLATE = ['\u2068', '\u2069'] as const;

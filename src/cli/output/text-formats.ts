@@ -43,7 +43,7 @@ export function writeRows(result: ResultSet, output: Output, separator: string):
   });
 }
 
-/** Writes batch by batch until the reader has gone. Returns the number of rows. */
+/** Writes batch by batch until the reader closes the pipe. Returns the number of rows. */
 async function writeBatches(
   { batches }: ResultSet,
   output: Output,

@@ -94,7 +94,7 @@ async function writeJsonLine(result: ResultSet, output: Output): Promise<undefin
   await output.write(`],"rowCount":${rows},"attribution":${toJsonText(result.credits)}}\n`);
 }
 
-/** Writes a result, and returns the number of rows. Stops early if the reader has gone. */
+/** Writes a result, and returns the number of rows. Stops early if the reader closes the pipe. */
 type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
 const WRITERS: Record<Exclude<Format, 'parquet'>, WriteFormat> = {

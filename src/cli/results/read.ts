@@ -86,7 +86,7 @@ export const checkList = z.array(
 export const checkResult = z.object({ checks: checkList });
 
 const credits = z.array(z.string());
-/** Rows within the line; without a file, `--format` says nothing. */
+/** Rows within the JSON line. Without --output, --format has no effect on them. */
 const rows = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),

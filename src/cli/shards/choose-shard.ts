@@ -17,7 +17,7 @@ export function findShard({ source, lake }: Pipeline, folder: string): string | 
 /**
  * The pipeline of one shard: its datasets, a lake of its own below `lake.path` (and below the remote), and its part of the
  * budget. A pipeline without shards stays as it is.
- * @throws PricelakeError `usage` where the name is missing, or is none of the file's
+ * @throws PricelakeError `usage` if the name is missing, or the file has no shard of that name
  */
 export async function chooseShard(pipeline: Pipeline, name: string | undefined): Promise<Pipeline> {
   const { source, lake, budget, file } = pipeline;

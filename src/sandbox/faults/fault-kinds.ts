@@ -16,7 +16,7 @@ export const FAULT_ENDPOINTS = [
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 interface KindFacts {
-  /** The argument if none is given. */
+  /** The argument of a fault that is given without one. */
   byDefault: string;
   /** The effect on a client, in words. */
   says: string;

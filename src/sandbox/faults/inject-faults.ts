@@ -122,7 +122,7 @@ function answerFault(effect: FaultEffect, request: Request, service: Service): R
   return answerRefusal(refuseLimit(kind === '402' ? 402 : 429, argument, service), request, service);
 }
 
-/** A proxy's page: no JSON, none of the service's headers. */
+/** A page of a proxy: not JSON, and without the service's headers. */
 function answerHtml(status: number): Response {
   const page = `<!doctype html><html><head><title>${status}</title></head><body><h1>${status} Upstream error</h1></body></html>\n`;
   return new Response(page, { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });

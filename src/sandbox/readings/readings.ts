@@ -118,7 +118,7 @@ CREATE MACRO category_member(old, fresh) AS '"category":[' || json_text(old::JSO
 `;
 }
 
-/** Categories that items may move to; none if categories never change. */
+/** Categories that items may move to. Empty if categories never change. */
 export function createCategoryChoice(readings: Readings): string {
   const some = readings.get('changes.category') === 'never' ? 'false' : 'category_id IS NOT NULL';
   return `CREATE TABLE category_choice AS

@@ -12,7 +12,7 @@ export class SigningSecrets {
   #secrets: Secret[] = [];
   #derived = 0;
 
-  /** @param seed makes secrets up where none are given */
+  /** @param seed generates the secrets that the user does not give */
   constructor(seed: number) {
     this.#seed = seed;
   }

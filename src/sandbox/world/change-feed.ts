@@ -1,7 +1,7 @@
 import { findFirstAbove, NumberColumn } from './number-column.js';
 import { RowFile } from './row-file.js';
 
-/** The item of a change whose item is gone from the caller's data. */
+/** Stands for the item of a change if the caller can no longer see the item. */
 const NO_ITEM = 0xffff_ffff;
 
 export type FeedColumns = [bigint[], bigint[], ...(number | null)[][]];

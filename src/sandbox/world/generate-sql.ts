@@ -36,7 +36,7 @@ const STOCK = `CASE WHEN habit IN (1, 4) THEN concat('"availability":"https://sc
   ELSE concat('"stock":', CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"'
     ELSE (CASE WHEN h6 % 19 = 0 THEN 0 ELSE h7 % 60 END)::VARCHAR END) END`;
 
-/** The cost of delivery: an amount, free from a price on; as a number, as text, null, or not told. */
+/** The cost of delivery, which is free above some price: as a number, as text, as null, or absent. */
 const SHIPPING = `CASE WHEN habit = 2 THEN ',"shipping":null' WHEN habit = 3 THEN ''
   ELSE concat(',"shipping":', CASE WHEN habit = 1 AND worth > 40 * per_euro THEN '"free"' WHEN habit <> 4 AND worth > 80 * per_euro THEN '0'
     WHEN habit = 4 THEN concat('"', replace(delivery::VARCHAR, '.', ','), ' ', currency, '"') ELSE delivery::VARCHAR END) END`;
@@ -181,7 +181,7 @@ INSERT INTO pending
 SELECT n, 0, first_seen_at, price, NULL, '{}', mask FROM items WHERE n >= $from::BIGINT AND n < $to::BIGINT;
 `;
 
-/** Listings that are gone from the caller's data: their changes stay, with a null item. */
+/** Listings that the caller can no longer see. Their changes stay in the feed, with a null item. */
 export const INSERT_GONE_PENDING = `
 INSERT INTO pending
 SELECT NULL, kind, make_timestamp($firstSeen::BIGINT + 3600000000 * (10 + kind * 30) + (draw(g, $seed::BIGINT, 41 + kind) % 86400000000)::BIGINT),

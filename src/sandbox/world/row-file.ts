@@ -36,7 +36,7 @@ export class RowFile {
     if (ends.length !== rows.length) {
       throw new Error(`rendered ${ends.length} lines for ${rows.length} rows`);
     }
-    // Nothing is awaited from here on: readers see all of the new rows or none.
+    // There is no await from here on, so a reader sees either all of the new rows or no new row.
     for (let k = 0; k < ends.length; k++) {
       const end = ends.values[k] as number;
       this.#offsets.set(rows[k] as number, start);

@@ -149,7 +149,7 @@ function holdWithin(most: Spent, { left }: SessionBudget): Spent {
   };
 }
 
-/** The new plan of a run that needs more than its plan allows. The error stays if there is none that the session can pay. */
+/** Plans again for a run that needs more than its plan allows. Throws the run's error if the session can't pay for the new plan. */
 async function offerPlan(error: unknown, call: Call, { isReconcile }: KnownPlan): Promise<unknown> {
   if (!(error instanceof PricelakeError) || error.code !== 'budget') return error;
   const plan = await planRun(call, isReconcile).catch(() => undefined);
