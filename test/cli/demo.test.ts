@@ -29,7 +29,7 @@ describe('the demo', () => {
     // As they stand, in a shell where `npm link` may have made pricelake known.
     const commands = stdout.match(/(?<=^ *)(?:node|pricelake) .*/gm) ?? [];
     expect(commands.map((line) => line.replace(`node ${MAIN}`, 'pricelake').split(' ')[1])).toEqual([
-      ...['check', 'explore', 'report', 'spread', 'query', 'sandbox'],
+      ...['check', 'explore', 'explore', 'spread', 'query', 'sandbox'],
     ]);
     // Two serve until they are stopped.
     for (const line of [commands[0] ?? '', ...commands.slice(2, -1)]) await run('sh', ['-c', line], { cwd });

@@ -11,7 +11,7 @@ import { itself } from '../../sql/sql.js';
 import { valueToText } from '../../sql/value-json.js';
 import type { CommandContext } from '../command.js';
 import { wrapText } from '../output/display-width.js';
-import { showAmount } from '../output/money.js';
+import { showAmount, trimZeros } from '../output/money.js';
 import { drawPriceChart } from '../output/price-chart.js';
 import { readTableResult, withoutEmpty } from '../output/result-set.js';
 import { isForEyes, type ResultRequest, writeResult } from '../output/write-result.js';
@@ -64,6 +64,8 @@ export async function showProduct(opened: OpenedLake, request: ProductRequest, c
 
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   if (name === 'price_changed_at' && value !== null) return valueToText(value).slice(0, 10);
+  // Reasons quote prices with all four decimals.
+  if (name === 'reason' && typeof value === 'string') return trimZeros(value);
   return showAmount(name, value, read('currency'));
 }
 

@@ -13,6 +13,8 @@ const LEAST_WORD = 14;
 const LEAST_TEXT = 12;
 /** The least width of the most important such column, which identifies a row; a third of a wide terminal. */
 const LEAST_FIRST_TEXT = 24;
+/** A day may stand before it. */
+const LAST_FIRST_RANK = 1;
 /** First strong isolate and its end: with them, right-to-left text in a cell does not reorder its neighbours. */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
@@ -74,7 +76,7 @@ const hasWords = ({ cells }: Pick<MeasuredColumn, 'cells'>) => cells.some((cell)
 
 function keepFirstText(columns: readonly MeasuredColumn[], terminal = 0): MeasuredColumn[] {
   const least = Math.max(LEAST_FIRST_TEXT, Math.floor(terminal / 3));
-  const [first] = columns.filter((one) => !one.isRight && hasWords(one)).sort((a, b) => a.rank - b.rank);
+  const [first] = columns.filter((one) => one.rank <= LAST_FIRST_RANK && !one.isRight && hasWords(one));
   return columns.map((one) => (one === first ? { ...one, least: Math.min(one.width, least) } : one));
 }
 
