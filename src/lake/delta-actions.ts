@@ -113,7 +113,10 @@ function checkShape(value: unknown): Action {
   const { success, error } = actionSchema.safeParse(value);
   if (success) return value as Action;
   const where = error.issues[0]?.path.join('.') ?? '';
-  throw new PricelakeError('lake_invalid', where === '' ? 'it is not an object' : `${where} is missing or of another type`);
+  throw new PricelakeError(
+    'lake_invalid',
+    where === '' ? 'it is not an object' : `${where} is missing or of another type`,
+  );
 }
 
 /** Refuses an action that could fetch too many bytes, or bring text into SQL. */
