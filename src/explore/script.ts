@@ -248,9 +248,10 @@ export const PAGE_SCRIPT = `
     const show = (event) => {
       const { left, width } = area.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - left) / width));
-      const at = Math.min(to - 1, from + share * (to - from));
+      // At the right edge, the prices are those of now, however new they are.
+      const at = share > 0.99 ? to : from + share * (to - from);
       const asked = lines.flatMap(({ name, key, steps }) => {
-        const step = steps.find(([begin, end]) => begin <= at && at < end);
+        const step = steps.findLast(([begin, end]) => begin <= at && (at < end || end === to));
         return step === undefined ? [] : [{ name, key, text: step[2], price: Number(step[2].replaceAll(',', '')) }];
       });
       asked.sort((a, b) => a.price - b.price);

@@ -21,7 +21,7 @@ export async function askForSparklines(answers: readonly Answer[], ask: PageRequ
     for (const read of readAll(await ask({ analysis: 'recent_prices', set, limit: markets.size })))
       known.set(toKey(read), drawSparkline(readPrices(read)));
   }
-  // Its value is the product, so a copied table keeps it.
+  // A column needs a name of the answer; a copied table has no value in it.
   return {
     name: 'product_id',
     label: '30 days',
