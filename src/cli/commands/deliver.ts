@@ -11,7 +11,7 @@ export const schema = declareCommand({
   options: {
     format: choice(
       CONTRACT_FORMATS,
-      'ddl: CREATE TABLE for DuckDB; json: JSON Schema of a row; spark: StructType as JSON; odcs: data contract; dbt: a source with tests; unity, glue, hive: statements that register the tables in place; default markdown',
+      'ddl: CREATE TABLE for DuckDB; json: JSON Schema of a row; spark: StructType as JSON; odcs: data contract; dbt: a source with tests; unity, glue, hive: statements of a catalog; default markdown',
     ),
     base: text('Address of the lake for dbt and catalogs, such as s3://bucket/lake'),
     output: file('Write to this file'),
