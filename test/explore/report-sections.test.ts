@@ -102,7 +102,7 @@ describe('what moved', () => {
   it('is told since a time or a run', async () => {
     const { text, find } = (await readReport({ since: { time: '2026-11-11T00:00:00Z' } }))('today');
     expect(text).toContain('Falls 1 Rises 1 New 1 Back 0');
-    expect(find('The largest of').map(([title, shop]) => `${title} ${shop}`)).toEqual([
+    expect(find('The largest of').map(([title, , shop]) => `${title} ${shop}`)).toEqual([
       'Urn Beta',
       'Urn 茶店',
       '&lt;img src=x onerror=alert(1)&gt; Beta',
