@@ -1,7 +1,10 @@
 /**
  * npm run bench [-- --items 1000000,5000000 --changes 100,8000,300000 --pairs 3 --record]
+ * npm run bench -- --guard [--record]
  * First copies, everyday runs and runs that find nothing new against the floors, in one table of Markdown: medians of pairs that
  * were measured in turn, with their range. `--record` keeps our CPU seconds; the next bench shows the change against them.
+ * `--guard` measures 200,000 items and 100 changes, and fails where the CPU seconds divided by those of the plain floor
+ * exceed the recorded ratio by more than a tenth.
  */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -28,6 +31,7 @@ const { values } = parseArgs({
     changes: { type: 'string', default: '100,8000,300000' },
     pairs: { type: 'string', default: '3' },
     record: { type: 'boolean', default: false },
+    guard: { type: 'boolean', default: false },
   },
 });
 
@@ -37,9 +41,12 @@ const WORK = fileURLToPath(new URL('./.work', import.meta.url));
 const inWork = (...names: string[]) => path.join(WORK, ...names);
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const pairs = Number(values.pairs);
+if (values.guard) Object.assign(values, { items: '200000', changes: '100' });
+/** A ratio may exceed the recorded one by this factor. */
+const TOLERANCE = 1.1;
 const numbers = (list: string) => list.split(',').filter(Boolean).map(Number);
 
-/** Our CPU seconds by title of the row, as last recorded. */
+/** Our CPU seconds by title of the row, as last recorded, and the ratios that the guard compares. */
 const RECORDED = script('./recorded.json');
 
 /** The figures of a row of the bench. */
@@ -152,7 +159,9 @@ async function report(title: string, work: () => Promise<Figures>): Promise<void
   const ratio = (floor: 'plain' | 'exact', figure: 'seconds' | 'cpuSeconds') =>
     of((run) => run[floor] && run[figure] / run[floor][figure], 2);
   const cpuSeconds = median(runs.map((run) => run.cpuSeconds));
-  recorded[title] = Math.round(cpuSeconds * 10) / 10;
+  if (!values.guard) recorded[title] = Math.round(cpuSeconds * 10) / 10;
+  const ratioOfLeast = values.guard ? divideLeast(runs) : undefined;
+  if (ratioOfLeast !== undefined) recorded[`${title}, CPU ÷ plain`] = ratioOfLeast;
   const last = before[title];
   const change =
     last === undefined
@@ -170,6 +179,22 @@ async function report(title: string, work: () => Promise<Figures>): Promise<void
       .join(', '),
   ];
   console.log(`| ${cells.join(' | ')} |`);
+}
+
+/** The least CPU seconds of the pairs divided by those of the plain floor: other load only ever adds to either. */
+function divideLeast(runs: readonly Figures[]): number | undefined {
+  const floors = runs.flatMap(({ plain }) => plain?.cpuSeconds ?? []);
+  if (floors.length === 0) return undefined;
+  return Math.round((100 * Math.min(...runs.map(({ cpuSeconds }) => cpuSeconds))) / Math.min(...floors)) / 100;
+}
+
+/** Rows whose ratio exceeds the recorded one, in words. */
+function* findDearer(): Generator<string> {
+  for (const [row, ratio] of Object.entries(recorded)) {
+    const last = before[row];
+    if (last !== undefined && ratio <= last * TOLERANCE) continue;
+    yield `${row}: ${ratio}, but ${last === undefined ? 'no ratio is recorded: add --record' : `${last} was recorded`}`;
+  }
 }
 
 const count = (n: number) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}k` : `${n}`);
@@ -191,15 +216,20 @@ async function benchItems(items: number): Promise<void> {
   }
 }
 
+function fail(why: string): void {
+  console.error(`bench failed: ${why}`);
+  process.exitCode = 1;
+}
+
 await rm(WORK, { recursive: true, force: true });
 await mkdir(WORK, { recursive: true });
 try {
   for (const items of numbers(values.items)) await benchItems(items);
   // Rows that were not measured this time stay as they are.
   if (values.record) await writeFile(RECORDED, `${JSON.stringify({ ...before, ...recorded }, null, 2)}\n`);
+  else if (values.guard) for (const dearer of findDearer()) fail(dearer);
 } catch (error) {
-  console.error(`bench failed: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
+  fail(error instanceof Error ? error.message : String(error));
 } finally {
   await rm(WORK, { recursive: true, force: true });
 }
