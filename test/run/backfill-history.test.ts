@@ -92,8 +92,8 @@ describe('a backfill of history', () => {
     // A condition that chooses nothing, or is none, is refused before a call.
     world.requests.length = 0;
     for (const [where, message] of [
-      ['price >', /--where price >: .*syntax error/i],
-      ['true) OR (nothing = 1', /--where .*"?nothing"?/],
+      ['price >', /--backfill price >: .*syntax error/i],
+      ['true) OR (nothing = 1', /--backfill .*"?nothing"?/],
       ['price < 0', /no items are selected/],
     ] as const) {
       await expect(backfillHistory(world.pipeline, { where }, testIo, signal)).rejects.toThrow(message);
