@@ -268,8 +268,8 @@ export function listSegments({ journal, folder }: Landing, shard: Shard): ShardS
 }
 
 /**
- * Segments of exports that have ended, of all shards: complete ones, and those that the service cut. They are paid for, so
- * a run takes their rows by whatever route its copy goes on.
+ * Segments of complete exports, and of those that the service cut. They are paid for, so a run takes their rows, also if
+ * its copy continues by pages.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
   const { attempts, planned } = journal.state.exports;
