@@ -8,7 +8,7 @@ test('a missing or empty folder becomes a lake, and opens again', async () => {
   for (const path of [await makeFolder(), join(await makeFolder(), 'a', 'b')]) {
     const lake = await openLake(path, { create: true });
     expect(await readFile(join(lake.root, '_pricelake', 'format.json'), 'utf8')).toBe(
-      '{"format":"pricelake","version":2}\n',
+      '{"format":"pricelake","version":3}\n',
     );
     expect(await openLake(path, { create: false })).toEqual(lake);
     await writeFile(join(path, 'lake.json'), '{}');
@@ -80,8 +80,8 @@ test('a lake whose marker is gone or damaged opens for repair, as it is, when ru
 
 test('a lake of another format version opens for repair alone', async () => {
   const root = await makeLanded();
-  await writeFile(markerOf(root), '{"format":"pricelake","version":3}');
-  const message = `${markerOf(root)}: the lake has format 3, but this version of pricelake reads format 2`;
+  await writeFile(markerOf(root), '{"format":"pricelake","version":4}');
+  const message = `${markerOf(root)}: the lake has format 4, but this version of pricelake reads format 3`;
   expect(await openDamagedLake(root)).toEqual({ lake: { root }, damage: message, isOtherFormat: true });
   await expect(findLake(root)).rejects.toMatchObject({ code: 'lake_invalid', message });
 });

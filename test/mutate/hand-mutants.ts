@@ -88,7 +88,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a product that lost its last offer is not made again',
-    file: 'src/run/derive/derive.ts',
+    file: 'src/run/derive/narrow.ts',
     find: '{before} WHERE product_id IS NOT NULL ',
     replace: '{before} WHERE false ',
     tests: DERIVED,
@@ -189,7 +189,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'products that did not change are made again',
-    file: 'src/run/derive/derive.ts',
+    file: 'src/run/derive/narrow.ts',
     find: 'const FEW_PRODUCTS = 4n;',
     replace: 'const FEW_PRODUCTS = 4_000n;',
     tests: DERIVED,
