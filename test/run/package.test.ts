@@ -105,7 +105,7 @@ describe('the package', () => {
   test('tells its version and its help where it is installed', async () => {
     const [version, help] = await Promise.all([npx(['--version'], project), pricelake(['check', '--help'])]);
     expect(version).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(help).toContain('Check the published tables');
+    expect(help).toContain('Find bad data in the tables');
   });
 
   test('runs by npx in the checkout, too, which leaves the built code alone', async () => {
