@@ -30,6 +30,7 @@ FUNCTIONS = {
     "list_max": "array_max($1)",
     "list_sort": "array_sort($1)",
     "make_timestamptz": "timestamp_micros($1)",
+    "quantile_cont": "percentile($1, $2)",
     # Unlike DuckDB's, Spark's sequence counts down where the end is below the start.
     "range": "filter(sequence($1, greatest($1, $2 - 1)), nth -> nth < $2)",
     "regexp_extract": "regexp_extract($1, $2, $3)",
