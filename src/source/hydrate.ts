@@ -13,7 +13,7 @@ import { type ChangedItems, type HydrationChoice, planHydration } from '../plan/
 import { skipSample } from './allow-skipping.js';
 import type { DatasetPart } from './dataset-client.js';
 import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
-import { cutItemTails, type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
+import { type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
 import { type ItemPage, readItemPage } from './page.js';
 
 /** Requests side by side; the rate stays the client's. */
@@ -82,7 +82,6 @@ export async function landHydration(
     for (const file of files.slice(handed)) onFile(file);
     handed = files.length;
   };
-  await cutItemTails(landing, 'hydrate');
   for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, exports.fitId);
   handOver();
   const files = new ItemFiles(landing, 'hydrate', io);

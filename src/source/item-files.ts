@@ -31,11 +31,13 @@ export function listItemFiles({ folder, journal }: Landing, kind: PageKind): Ite
   return [...journal.state.pages[kind].files].map(([file, page]) => ({ path: path.join(folder, file), ...page }));
 }
 
-/** Cuts off bytes that a killed process wrote after the last row that the journal names. */
-export async function cutItemTails({ folder, journal }: Landing, kind: PageKind): Promise<void> {
-  // Files of exports are journaled when they are whole; their count leaves out a header that was repeated.
-  for (const [file, { bytes }] of journal.state.pages[kind].files)
-    if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
+/** Cuts off bytes that a killed process wrote after the last row that the journal names, in all files of items. */
+export async function cutItemTails({ folder, journal }: Landing): Promise<void> {
+  for (const { files } of Object.values(journal.state.pages)) {
+    // Files of exports are journaled when they are whole; their count leaves out a header that was repeated.
+    for (const [file, { bytes }] of files)
+      if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
+  }
 }
 
 /** Lands items read whole, a line each, in files of about FILE_BYTES. One call at a time. */

@@ -7,7 +7,7 @@ import type { Landing } from '../journal/landings.js';
 import type { PolledPart } from '../journal/reads.js';
 import { countBytes } from '../journal/reads.js';
 import type { DatasetPart } from './dataset-client.js';
-import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
 /** Most rounds of a poll. If items still change then, the next run catches up. */
@@ -40,7 +40,6 @@ export async function landPoll(
   io: Io,
 ): Promise<void> {
   const { journal } = landing;
-  await cutItemTails(landing, 'poll');
   for (const part of parts) {
     const { dataset, client } = part;
     if (journal.state.polls.get(dataset)?.isDone === true) continue;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -172,6 +172,25 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     const { row, requests: after } = await run();
     expect(after.filter((request) => before.includes(request))).toEqual([]);
     expect(row).toMatchObject({ tries: 2n, caught_up: true, listing_unknown: 0n });
+    await expectCopy();
+  });
+
+  test('leaves out rows that a killed process wrote and did not journal, also if the next try asks for nothing', async () => {
+    const { world, pipeline, io, run, expectCopy } = await openCopied();
+    for (const item of listed(world).slice(-3)) events.remove(world, item);
+    for (const item of unlisted(world).slice(0, 3)) relist(world, item);
+    io.log = (_level, event) => {
+      if (event === 'audited') throw new Error('killed');
+    };
+    await expect(run()).rejects.toThrow('killed');
+    io.log = () => {};
+    const landing = path.join(pipeline.lake.path, '_pricelake', 'landing');
+    const [last = ''] = (await readdir(landing)).sort().reverse();
+    const files = (await readdir(path.join(landing, last))).filter((name) => /^(poll|listing)-/.test(name));
+    for (const name of files) await appendFile(path.join(landing, last, name), '{"id":1}\n{"id":');
+    expect(files).toContain('listing-00001.ndjson');
+    const { row, requests } = await run();
+    expect([requests, row.tries]).toEqual([[], 2n]);
     await expectCopy();
   });
 

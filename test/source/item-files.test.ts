@@ -63,7 +63,7 @@ test('of a killed process, what the journal does not name is cut off; files of e
   const entry = { type: 'hydrate.page', rows: 1, end: 2, readAt: READ_AT[0] as string, calls: 1 } as const;
   await landing.journal.append({ ...entry, file: exported });
   for (const name of ['hydrate-00001.ndjson', exported]) await appendFile(path.join(landing.folder, name), '{"id":');
-  await cutItemTails(landing, 'hydrate');
+  await cutItemTails(landing);
   expect(await readLanded(landing, 'hydrate-00001.ndjson')).toEqual(['{"id":1}']);
   expect(await readLanded(landing, exported)).toEqual(['{"id":']);
 });

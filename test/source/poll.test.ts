@@ -5,7 +5,7 @@ import type { Query } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
-import type { ItemFile } from '../../src/source/item-files.js';
+import { cutItemTails, type ItemFile } from '../../src/source/item-files.js';
 import { landPoll, reopenPoll } from '../../src/source/poll.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
@@ -113,6 +113,7 @@ test('a poll that was interrupted goes on at the page it had come to, and counts
   await expect(poll(await openLanding(), broken)).rejects.toBe(stopped);
   const landing = await reopenLanding();
   await appendFile(path.join(landing.folder, 'poll-00001.ndjson'), '{"ti'); // killed within a row
+  await cutItemTails(landing); // as a run does when it opens
   const service = fakeClient((_path, query) => page(all, query));
   const { files, told } = await poll(landing, service);
   expect(pagesOf(service)).toEqual([2, 'count']);

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { listItemFiles } from '../../src/source/item-files.js';
+import { cutItemTails, listItemFiles } from '../../src/source/item-files.js';
 import { landSample } from '../../src/wings/sample/land-sample.js';
 import { sendJson, startService } from '../api/local-service.js';
 import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
@@ -26,6 +26,7 @@ test('a sample that was interrupted asks for nothing again that has landed', asy
   expect(landed).toBeGreaterThan(0);
   // Killed between a row and its line in the journal.
   await appendFile(listItemFiles(landing, 'sample').at(-1)?.path ?? '', '{"id":');
+  await cutItemTails(landing); // as a run does when it opens
   const service = await startItems();
   const sample = await landSample(service.client, landing, ids, service.io);
   expect(service.urls).toHaveLength(ids.length - landed);

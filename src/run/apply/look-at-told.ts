@@ -4,7 +4,7 @@ import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import type { Landing } from '../../journal/landings.js';
 import { skipSample } from '../../source/allow-skipping.js';
-import { cutItemTails, landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
+import { landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { code, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Engine, Ledger, World } from '../open/run-parts.js';
@@ -75,7 +75,6 @@ export async function lookAtTold(
 }
 
 async function readTold({ client, io }: World, landing: Landing, ids: readonly bigint[]): Promise<void> {
-  await cutItemTails(landing, 'sample');
   const left = new Set(ids);
   for (const { path } of listItemFiles(landing, 'sample')) {
     for await (const id of readLandedIds(path, isNamedId)) left.delete(id);

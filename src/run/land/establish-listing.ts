@@ -8,7 +8,7 @@ import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-
 import { reachBack } from '../../plan/plan-copy.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 import { type DatasetPart, listSelectedParts } from '../../source/dataset-client.js';
-import { cutItemTails, listItemFiles } from '../../source/item-files.js';
+import { listItemFiles } from '../../source/item-files.js';
 import { landCounts, landReading, landSingles } from '../../source/listing.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -54,7 +54,6 @@ export async function establishListing(run: ListedRun): Promise<void> {
     for (const file of listItemFiles(landing, 'listing')) engine.typing.addItems({ ...file, origin: 'page' });
     return;
   }
-  await cutItemTails(landing, 'listing');
   const open: OpenListing[] = [];
   for (const part of listSelectedParts(client, landed.selection)) {
     open.push(await new ListingPart(run, part).establish());

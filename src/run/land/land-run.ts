@@ -15,7 +15,7 @@ import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
 import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../../source/feed.js';
 import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '../../source/hydrate.js';
 import { isExportFile } from '../../source/hydrate-export.js';
-import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
+import { type ItemFile, listItemFiles } from '../../source/item-files.js';
 import { landProbes } from '../../source/probe.js';
 import { listUnnamedChanges } from '../../source/unnamed-changes.js';
 import { landLowWatermark } from '../../source/watermark.js';
@@ -219,7 +219,6 @@ export async function hydrateRun(
   const { journal } = landing;
   const onFile = (file: ItemFile) => typeReread(typing, file);
   if (isComplete(journal.state)) {
-    await cutItemTails(landing, 'hydrate');
     for (const file of listItemFiles(landing, 'hydrate')) onFile(file);
     return;
   }

@@ -7,7 +7,7 @@ import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge
 import type { Account } from '../../source/account.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 import type { LandedDatasets } from '../../source/datasets.js';
-import { cutItemTails, listItemFiles, readLandedIds } from '../../source/item-files.js';
+import { listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { landSingles } from '../../source/listing.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -160,7 +160,6 @@ async function readMissing(
   { gate }: Account,
   missing: Relation,
 ): Promise<void> {
-  await cutItemTails(landing, 'listing');
   const read = async (limit: bigint) => {
     const before = new Set(await listRead(landing));
     const rows = await graph.rows(sql`SELECT item_id FROM ${missing}

@@ -5,12 +5,13 @@ import type { Io } from '../../io/io.js';
 import { dropRun, type Landing } from '../../journal/landings.js';
 import { rewindJournal } from '../../journal/rewind.js';
 import { START_AGAIN } from '../../journal/run-state.js';
+import { cutItemTails } from '../../source/item-files.js';
 import { checkLanding } from '../../verify/check-landing.js';
 
 /**
  * Compares what earlier tries landed with its checksums. A run whose bytes have changed since goes back to before them, so
  * that only these, and what was read behind them, are read again. Exports that are whole stay. An altered one counts as
- * one that broke off: it is bought again if the budget and the quota allow it.
+ * one that broke off: it is bought again if the budget and the quota allow it. Cuts off what no journal line names.
  * @param run `requiresHeld`: its batch is to be published as it is; `isCommitted`: it has committed a table
  * @returns undefined where the run was dropped, which costs calls alone
  * @throws PricelakeError `lake_invalid` where rows are lost that are bought again only if a person decides so
@@ -23,7 +24,10 @@ export async function mendLanding(
   const { folder, runId, journal } = landing;
   const { faults } = await checkLanding(folder);
   const [fault] = faults;
-  if (fault === undefined) return landing;
+  if (fault === undefined) {
+    await cutItemTails(landing);
+    return landing;
+  }
   const what = `${join(folder, fault.file)} ${fault.what}`;
   const lines = faults.flatMap(({ line }) => line ?? []);
   const isFixed = requiresHeld || isCommitted || lines.length < faults.length;
@@ -32,7 +36,9 @@ export async function mendLanding(
     await journal.close();
     const { rows } = mended;
     io.log('warn', 'landing.altered', { runId, what, ...(rows === 0n ? {} : { rows }) });
-    return { ...landing, journal: mended.journal };
+    const rewound = { ...landing, journal: mended.journal };
+    await cutItemTails(rewound);
+    return rewound;
   }
   const { taken } = journal.state.exports;
   if (taken === 0n && !requiresHeld) {

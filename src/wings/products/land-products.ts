@@ -2,7 +2,7 @@ import type { ApiClient } from '../../api/client.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import { countBytes } from '../../journal/reads.js';
-import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from '../../source/item-files.js';
+import { type ItemFile, ItemFiles, listItemFiles } from '../../source/item-files.js';
 import { readProductPage } from '../../source/page.js';
 
 export const PRODUCTS_A_PAGE = 200;
@@ -19,7 +19,6 @@ export async function landProducts(
 ): Promise<ItemFile[]> {
   const { journal } = landing;
   if (journal.state.comparisons.allProducts === undefined) {
-    await cutItemTails(landing, 'products');
     const files = new ItemFiles(landing, 'products', io);
     const landed = journal.state.pages.products;
     let { rows } = landed;

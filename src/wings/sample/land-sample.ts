@@ -2,7 +2,7 @@ import type { ApiClient } from '../../api/client.js';
 import { isNamedId } from '../../formats/row-id.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
-import { cutItemTails, type ItemFile, landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
+import { type ItemFile, landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
 
 /** Items read again to compare them with the lake. */
 export interface LandedSample {
@@ -23,7 +23,6 @@ export async function landSample(
 }
 
 async function readSample(client: ApiClient, landing: Landing, itemIds: readonly bigint[], io: Io): Promise<bigint[]> {
-  await cutItemTails(landing, 'sample');
   const left = new Set(itemIds);
   for (const { path } of listItemFiles(landing, 'sample')) {
     for await (const id of readLandedIds(path, isNamedId)) left.delete(id);
