@@ -34,7 +34,6 @@ describe("a folder of the user's checks", () => {
     [`${HEADER}SELECT 1 FROM itms`, /own\.sql:5: can't run the check: Catalog Error: .*items/u],
     [`${HEADER}DELETE FROM items`, /own\.sql: a check is one SELECT whose rows are violations, but this is DELETE$/u],
     [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check is one SELECT .* this is 2 statements$/u],
-    [`${HEADER}-- scope: row\nSELECT item_id FROM items`, /own\.sql:5: scope: only the checks of pricelake have one$/u],
     [HEADER, /own\.sql: has no SQL$/u],
     [
       `${HEADER.replace('own', 'row_equation')}SELECT 1`,
@@ -42,6 +41,11 @@ describe("a folder of the user's checks", () => {
     ],
   ])('is refused before a run begins, with file and line: %j', async (text, message) => {
     await expect(load(text)).rejects.toMatchObject({ code: 'config', message: expect.stringMatching(message) });
+  });
+
+  it('counts over all rows, even if it has the scope of a shipped check that was copied', async () => {
+    const checks = await load(`${HEADER}-- scope: row\nSELECT item_id FROM items`);
+    expect(checks.at(-1)).toMatchObject({ name: 'own', scope: undefined });
   });
 
   it('must be there', async () => {
