@@ -107,9 +107,14 @@ export function findCommand(words: readonly string[]): { command: Command | unde
   }
 }
 
-/** The command line in its present form, if its first words are an alias of a command. */
+/** The words with which a command begins, or an alias of one. */
+const FIRST_WORDS: ReadonlySet<string | undefined> = new Set(
+  SPECS.flatMap(({ name, aliases = {} }) => [name, ...Object.keys(aliases)]).map((words) => words.split(' ')[0]),
+);
+
+/** The command line in its present form, if it begins with an alias of a command. Options may stand before. */
 export function resolveAlias(args: readonly string[]): readonly string[] {
-  const at = args.findIndex((word) => !word.startsWith('-'));
+  const at = args.findIndex((word) => FIRST_WORDS.has(word));
   const startsWith = (words: string[]) => words.every((word, index) => args[at + index] === word);
   for (const { name, aliases = {} } of SPECS) {
     for (const [typed, { implies = [], renames = {} }] of Object.entries(aliases)) {

@@ -110,6 +110,7 @@ describe('an earlier form of a command line still works', () => {
     ['--json load postgres --since 1 --full', "--since and --full can't be used together"],
     ['backfill history --items 1,,2', '--backfill 1,,2 is not a list of item ids'],
     ['backfill history --where=a=1 --nope', 'unknown option --nope of `pricelake sync`'],
+    ['--lake none compact --file-size huge', '--file-size huge is not a size'],
     ['report --top 0', '--top 0 is not a whole number (1 to 1000)'],
     ['report --output other.html --top 0', '--top 0 is not a whole number (1 to 1000)'],
     ['matches --top x --lake none', 'top=x is not a whole number'],
