@@ -1,10 +1,10 @@
 /** The exact floor: the same work as the plain one, with the package's own casts. */
 
-import { type LandedFile, landedChangesSql, landedItemsSql } from '../../src/apply/landed.js';
-import { detectShape } from '../../src/apply/shape.js';
 import { readModel } from '../../src/sql/model.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { columnsOf } from '../../src/sql/sql.js';
+import { type LandedFile, landedChangesSql, landedItemsSql } from '../../src/typing/landed.js';
+import { detectShape } from '../../src/typing/shape.js';
 import type { ChangesPlaces } from './plain.js';
 
 const ITEMS = columnsOf('items').text;

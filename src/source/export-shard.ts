@@ -25,7 +25,7 @@ export interface ShardSegment extends ItemFile {
   isOfOneSite: boolean;
 }
 
-/** Types landed segments while others download: the part of `TypingQueue` (src/apply/typing-queue.ts) that exports use. */
+/** Types landed segments while others download: the part of `TypingQueue` (src/typing/typing-queue.ts) that exports use. */
 export interface SegmentTyping {
   /** Gets a segment, which may become void until its export is complete. */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openTyping } from './typing.js';
+import { openTyping } from '../typing/typing.js';
 
 const typing = await openTyping();
 

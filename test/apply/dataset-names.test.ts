@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { findRenamedDatasets, NAMES_MARK, writeDatasetPattern } from '../../src/apply/dataset-names.js';
+import { findRenamedDatasets, NAMES_MARK, writeDatasetPattern } from '../../src/typing/dataset-names.js';
 import { openMacros } from './macro-database.js';
 
 const macros = await openMacros();

@@ -1,11 +1,9 @@
 /** Rows as the models see them: a day of one item, and what is told and read of it. */
 
 import { afterAll } from 'vitest';
-import { DOUBTED_COLUMNS } from '../../src/apply/compare-rows.js';
-import { type DatasetRename, loadRenames } from '../../src/apply/dataset-names.js';
-import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/apply/feed-skew.js';
-import { readRejectedRows } from '../../src/apply/rejects.js';
 import { judgeReads, mergeRows, narrowNeeds } from '../../src/run/apply/apply-in-parts.js';
+import { DOUBTED_COLUMNS } from '../../src/run/apply/compare-rows.js';
+import { readRejectedRows } from '../../src/run/apply/rejects.js';
 import { RowsInParts } from '../../src/run/apply/rows-in-parts.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
@@ -22,6 +20,8 @@ import { MODELS } from '../../src/sql/models.js';
 import { Relation } from '../../src/sql/relation.js';
 import { code, sql } from '../../src/sql/sql.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { type DatasetRename, loadRenames } from '../../src/typing/dataset-names.js';
+import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/typing/feed-skew.js';
 
 type Value = string | number | bigint | boolean | null;
 export type Row = Record<string, Value>;

@@ -19,28 +19,28 @@ const FILES = ['test/front/files.test.ts'];
 export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'the first change behind the cursor is left out',
-    file: 'src/apply/changes.ts',
+    file: 'src/run/apply/changes.ts',
     find: '{applyFrom} AND $',
     replace: '{applyFrom} + 1 AND $',
     tests: CHANGES,
   },
   {
     name: 'the newest change is left out of items',
-    file: 'src/apply/changes.ts',
+    file: 'src/run/apply/changes.ts',
     find: '{to}`;',
     replace: '{to} - 1`;',
     tests: CHANGES,
   },
   {
     name: 'history lacks the first change behind the cursor',
-    file: 'src/apply/changes.ts',
+    file: 'src/run/apply/changes.ts',
     find: '{from})`',
     replace: '{from}) + 1`',
     tests: CHANGES,
   },
   {
     name: 'what history holds ahead of the cursor is never applied',
-    file: 'src/apply/changes.ts',
+    file: 'src/run/apply/changes.ts',
     find: 'if (findHeld(window) > applyFrom)',
     replace: 'if (findHeld(window) < applyFrom)',
     tests: SOURCES,
@@ -48,7 +48,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a webhook does not name the item that the feed no longer names',
-    file: 'src/apply/changes.ts',
+    file: 'src/run/apply/changes.ts',
     find: "const named = has('webhook') ? nameItems(once, typed) : once;",
     replace: "const named = has('history') ? nameItems(once, typed) : once;",
     tests: SOURCES,
@@ -56,7 +56,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'of an item that is read twice, the time of either is taken',
-    file: 'src/apply/typed-rows.ts',
+    file: 'src/typing/typed-rows.ts',
     find: 'last_seen_at DESC NULLS LAST, read_at DESC, part DESC',
     replace: 'last_seen_at DESC NULLS LAST, part DESC',
     tests: SOURCES,
@@ -72,7 +72,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a single item that is gone is forgotten',
-    file: 'src/apply/merge.ts',
+    file: 'src/run/apply/merge.ts',
     find: 'if (gone === 0n) return applied',
     replace: 'if (gone <= 1n) return applied',
     tests: DIFFERENCES,
@@ -80,7 +80,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a difference stays beside the change that tells of it',
-    file: 'src/apply/merge.ts',
+    file: 'src/run/apply/merge.ts',
     find: "kind, 'diff' AS origin FROM",
     replace: "kind, 'feed' AS origin FROM",
     tests: DIFFERENCES,
@@ -95,7 +95,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a dataset that exchanged its name is not renamed',
-    file: 'src/apply/dataset-names.ts',
+    file: 'src/typing/dataset-names.ts',
     find: 'if (now === undefined || now.name === former) return [];',
     replace: 'if (now === undefined || now.name !== former) return [];',
     tests: SOURCES,
@@ -103,7 +103,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'rejects of changes are told as rejects of items',
-    file: 'src/apply/rejects.ts',
+    file: 'src/run/apply/rejects.ts',
     find: "'history', 'items') AS table_name",
     replace: "'items', 'history') AS table_name",
     tests: SOURCES,
@@ -111,7 +111,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'an item of a rejected change is not read again',
-    file: 'src/apply/rejects.ts',
+    file: 'src/run/apply/rejects.ts',
     find: 'filter(({ rejected }) => rejected > 0)',
     replace: 'filter(({ rejected }) => rejected > 1)',
     tests: SOURCES,
@@ -218,7 +218,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'rows that can not be typed lose their place',
-    file: 'src/apply/type-file.ts',
+    file: 'src/typing/type-file.ts',
     find: 'if (counts.rejected > 0 || counts.rows !== rows) return undefined;',
     replace: 'if (counts.rows !== rows) return undefined;',
     tests: SOURCES,
@@ -226,7 +226,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a row that is no JSON ends the run',
-    file: 'src/apply/type-file.ts',
+    file: 'src/typing/type-file.ts',
     find: '/^(Invalid Input|Conversion) Error/',
     replace: '/^(Conversion) Error/',
     tests: SOURCES,
@@ -234,7 +234,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'the shorter of two names of datasets is found first',
-    file: 'src/apply/dataset-names.ts',
+    file: 'src/typing/dataset-names.ts',
     find: '.sort((a, b) => b.length - a.length)',
     replace: '.sort((a, b) => a.length - b.length)',
     tests: SOURCES,
@@ -242,7 +242,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a price of the feed is taken from another field',
-    file: 'src/apply/landed.ts',
+    file: 'src/typing/landed.ts',
     find: "['previous_price', '\"previousPrice\"'],",
     replace: "['previous_price', 'price'],",
     tests: CHANGES,

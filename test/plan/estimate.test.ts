@@ -2,8 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { packagePath } from '../../src/io/package-path.js';
 import { countPages } from '../../src/plan/count-pages.js';
-import { type Ahead, countBenchSeconds, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
-import { isCountWorthIt } from '../../src/source/account.js';
+import {
+  type Ahead,
+  countBenchSeconds,
+  estimateSteps,
+  extrapolateChanges,
+  sumSteps,
+} from '../../src/run/estimate/estimate.js';
+import { isCountWorthIt } from '../../src/run/open/account.js';
 
 const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
 

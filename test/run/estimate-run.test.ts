@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
-import type { RunEstimate } from '../../src/run/plan/estimate-run.js';
+import type { RunEstimate } from '../../src/run/estimate/estimate-run.js';
 import { estimateWithWings, syncWithWings } from '../../src/wings/index.js';
 import { countUsed } from './exact-copy.js';
 import { openWorld, testIo } from './world.js';

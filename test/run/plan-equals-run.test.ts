@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { RunEstimate } from '../../src/run/plan/estimate-run.js';
+import type { RunEstimate } from '../../src/run/estimate/estimate-run.js';
 import { estimateWithWings } from '../../src/wings/index.js';
 import { createSeeded } from '../seeded.js';
 import type { Habits } from '../sim/habits.js';

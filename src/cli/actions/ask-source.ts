@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '../../api/client.js';
 import { PricelakeError } from '../../io/errors.js';
-import { type AccountPlan, fetchAccountPlan } from '../../source/account.js';
+import { type AccountPlan, fetchAccountPlan } from '../../run/open/account.js';
 import type { CommandContext } from '../command.js';
 import { ENV_FILE, formatVariable } from '../env-file.js';
 import { fitError, formatError } from '../exit-codes.js';

@@ -1,7 +1,7 @@
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
-import type { RunEstimate } from '../../run/plan/estimate-run.js';
+import type { RunEstimate } from '../../run/estimate/estimate-run.js';
 import { estimateWithWings } from '../../wings/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { plan } from '../commands/copy.js';

@@ -1,19 +1,19 @@
 /** The steps of applying that look at the rows of one item at a time: over all items at once, or one part after the other. */
 
 import path from 'node:path';
+import type { RelationGraph } from '../../sql/graph.js';
+import { asRows, bindModel, type ModelName, type Needs, type Values } from '../../sql/model.js';
+import type { Relation } from '../../sql/relation.js';
+import { type Sql, sql } from '../../sql/sql.js';
+import type { Engine } from '../open/run-parts.js';
 import {
   describeJudging,
   type JudgedReads,
   type JudgedSources,
   type JudgingFacts,
   selectTaken,
-} from '../../apply/judge-reads.js';
-import { type MergeValues, selectMerged } from '../../apply/merge.js';
-import type { RelationGraph } from '../../sql/graph.js';
-import { asRows, bindModel, type ModelName, type Needs, type Values } from '../../sql/model.js';
-import type { Relation } from '../../sql/relation.js';
-import { type Sql, sql } from '../../sql/sql.js';
-import type { Engine } from '../open/run-parts.js';
+} from './judge-reads.js';
+import { type MergeValues, selectMerged } from './merge.js';
 import { type Read, RowsInParts } from './rows-in-parts.js';
 
 /** The needs of a model, all of them relations. */

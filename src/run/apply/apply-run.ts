@@ -1,16 +1,3 @@
-import { findPendingChanges, readChanges } from '../../apply/changes.js';
-import {
-  type DatasetName,
-  findRenamedDatasets,
-  listDatasetNames,
-  readKnownDatasets,
-  writeDatasetPattern,
-} from '../../apply/dataset-names.js';
-import { listStaleReads } from '../../apply/judge-reads.js';
-import type { NextSources } from '../../apply/sources.js';
-import type { TypedFile } from '../../apply/type-file.js';
-import { countTyped, ItemReader } from '../../apply/typed-rows.js';
-import type { TypingQueue } from '../../apply/typing-queue.js';
 import { openStep, reportStep } from '../../io/io.js';
 import { type Landing, readPublishable } from '../../journal/landings.js';
 import { isPublishable, type Publishable, sumLanded } from '../../journal/run-state.js';
@@ -19,6 +6,16 @@ import { isSmall, type LakeRows } from '../../lake/table-rows.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS, type RelationGraph } from '../../sql/graph.js';
 import type { DatasetSelection } from '../../tables/table.js';
+import {
+  type DatasetName,
+  findRenamedDatasets,
+  listDatasetNames,
+  readKnownDatasets,
+  writeDatasetPattern,
+} from '../../typing/dataset-names.js';
+import type { TypedFile } from '../../typing/type-file.js';
+import { countTyped, ItemReader } from '../../typing/typed-rows.js';
+import type { TypingQueue } from '../../typing/typing-queue.js';
 import { establishListing } from '../land/establish-listing.js';
 import { askFacets } from '../land/facets.js';
 import type { LandedInput } from '../land/land-run.js';
@@ -30,10 +27,13 @@ import { noteCalls } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { compareRun, type FoundRows, judgeAgain, judgeRun, type ReadChanges } from './apply.js';
+import { findPendingChanges, readChanges } from './changes.js';
+import { listStaleReads } from './judge-reads.js';
 import { isDistrusted, lookAtTold } from './look-at-told.js';
 import { type Batch, mergeRun } from './merge-run.js';
 import { findNextSources } from './seen-sources.js';
 import { fixMoment, type Moment } from './service-time.js';
+import type { NextSources } from './sources.js';
 
 /** The applied batch, and what the service has said of itself. */
 export interface AppliedRun extends Batch {

@@ -1,22 +1,22 @@
 /** Compares what has landed with the items so far, and judges what was read whole. Nothing here asks the service: what is to be read is returned. */
 
-import type { LandedChanges } from '../../apply/changes.js';
-import { addChanged, type ComparedRows, type ComparisonFacts, compareItems } from '../../apply/compare-rows.js';
-import { type DatasetNames, type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
-import { type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
-import { findNeeds, type JudgedReads, type NeededItems } from '../../apply/judge-reads.js';
-import { type BaseRows, type MergeBase, readBase, type TouchedItems } from '../../apply/merge.js';
-import { countUnnamed, type RejectedRows, readRejectedRows } from '../../apply/rejects.js';
-import type { TypedFile } from '../../apply/type-file.js';
-import { countTyped, type ItemReader, type ItemReads } from '../../apply/typed-rows.js';
 import type { Io } from '../../io/io.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
+import { type DatasetNames, type DatasetRename, loadRenames } from '../../typing/dataset-names.js';
+import { type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../typing/feed-skew.js';
+import type { TypedFile } from '../../typing/type-file.js';
+import { countTyped, type ItemReader, type ItemReads } from '../../typing/typed-rows.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hasTooManySites } from '../open/items-layout.js';
 import type { Engine, FoundLake } from '../open/run-parts.js';
 import { findAbsent } from './absent-fields.js';
 import { divideItems, judgeReads, narrowNeeds } from './apply-in-parts.js';
+import type { LandedChanges } from './changes.js';
+import { addChanged, type ComparedRows, type ComparisonFacts, compareItems } from './compare-rows.js';
+import { findNeeds, type JudgedReads, type NeededItems } from './judge-reads.js';
+import { type BaseRows, type MergeBase, readBase, type TouchedItems } from './merge.js';
+import { countUnnamed, type RejectedRows, readRejectedRows } from './rejects.js';
 import type { RowsInParts } from './rows-in-parts.js';
 import type { Moment } from './service-time.js';
 

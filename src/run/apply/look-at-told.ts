@@ -1,4 +1,3 @@
-import { ItemReader } from '../../apply/typed-rows.js';
 import { isNamedId } from '../../formats/row-id.js';
 import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
@@ -6,6 +5,7 @@ import type { Landing } from '../../journal/landings.js';
 import { skipSample } from '../../source/allow-skipping.js';
 import { landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { code, sql } from '../../sql/sql.js';
+import { ItemReader } from '../../typing/typed-rows.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Engine, Ledger, World } from '../open/run-parts.js';
 import type { ComparedRun } from './apply.js';

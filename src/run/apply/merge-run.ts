@@ -1,22 +1,22 @@
 /** Makes the changes of tables from what was compared and judged. */
 
-import { findAhead } from '../../apply/changes.js';
-import type { Comparison } from '../../apply/compare-rows.js';
-import type { DatasetNames } from '../../apply/dataset-names.js';
-import { describeSkew, type FeedSkew } from '../../apply/feed-skew.js';
-import { findStaleItems, type StaleItems } from '../../apply/judge-reads.js';
-import { extendHistory, type Merge, mergeItems, readBase } from '../../apply/merge.js';
-import { selectRejects } from '../../apply/rejects.js';
-import { findSites, type NextSites } from '../../apply/sites.js';
-import { countTyped } from '../../apply/typed-rows.js';
 import type { Io } from '../../io/io.js';
 import type { TableChange } from '../../lake/table-change.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { type Sql, sql } from '../../sql/sql.js';
+import type { DatasetNames } from '../../typing/dataset-names.js';
+import { describeSkew, type FeedSkew } from '../../typing/feed-skew.js';
+import { countTyped } from '../../typing/typed-rows.js';
 import { type JudgedRun, listTouched } from './apply.js';
 import { mergeRows } from './apply-in-parts.js';
+import { findAhead } from './changes.js';
+import type { Comparison } from './compare-rows.js';
+import { findStaleItems, type StaleItems } from './judge-reads.js';
+import { extendHistory, type Merge, mergeItems, readBase } from './merge.js';
+import { selectRejects } from './rejects.js';
 import type { Moment } from './service-time.js';
+import { findSites, type NextSites } from './sites.js';
 
 /** The changes of the tables that hold the service's rows. */
 export interface Batch {

@@ -1,5 +1,3 @@
-import type { Merge } from '../../apply/merge.js';
-import { findSources, type NextSources } from '../../apply/sources.js';
 import type { Landing } from '../../journal/landings.js';
 import type { Probes } from '../../journal/reads.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -7,6 +5,8 @@ import { join, type Sql, sql } from '../../sql/sql.js';
 import type { FoundLake } from '../open/run-parts.js';
 import { isTold, readStaleAfter } from '../open/told-rows.js';
 import type { JudgedRun } from './apply.js';
+import type { Merge } from './merge.js';
+import { findSources, type NextSources } from './sources.js';
 
 /** Finds when each source was last seen, by all that the run has read. */
 export async function findNextSources(

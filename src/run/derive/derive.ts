@@ -1,12 +1,12 @@
 import path from 'node:path';
 import pLimit from 'p-limit';
 import { type DerivedTable, listDerived, selectDerived } from '../../analyze/derived-tables.js';
-import type { Merge } from '../../apply/merge.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
+import type { Merge } from '../apply/merge.js';
 import { RowsInParts } from '../apply/rows-in-parts.js';
 import type { FoundLake } from '../open/run-parts.js';
 import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } from './narrow.js';

@@ -1,10 +1,10 @@
 import type { DerivedTable } from '../../analyze/derived-tables.js';
-import type { Merge } from '../../apply/merge.js';
 import { countRows } from '../../lake/slices.js';
 import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
+import type { Merge } from '../apply/merge.js';
 import { isByProduct } from './product-parts.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 

@@ -1,4 +1,3 @@
-import type { TypingQueue } from '../../apply/typing-queue.js';
 import { PricelakeError } from '../../io/errors.js';
 import { dropRun, type Landing } from '../../journal/landings.js';
 import { requireDisk } from '../../plan/disk.js';
@@ -8,6 +7,7 @@ import { listEndedSegments } from '../../source/export-shard.js';
 import type { ItemFile } from '../../source/item-files.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import { landSnapshot } from '../../source/snapshot.js';
+import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import type { PlannedRun } from '../plan/open-plan.js';
 

@@ -1,5 +1,3 @@
-import type { DatasetNames } from '../../apply/dataset-names.js';
-import type { ItemReader } from '../../apply/typed-rows.js';
 import type { PricelakeError } from '../../io/errors.js';
 import type { Landing } from '../../journal/landings.js';
 import { findListing, findListingPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
@@ -13,6 +11,8 @@ import { landCounts, landReading, landSingles } from '../../source/listing.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
+import type { DatasetNames } from '../../typing/dataset-names.js';
+import type { ItemReader } from '../../typing/typed-rows.js';
 import type { Engine, FoundLake, World } from '../open/run-parts.js';
 import { readPollStart } from '../plan/run-planner.js';
 import type { LandedInput } from './land-run.js';

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import type { ApiClient } from '../../api/client.js';
-import type { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Io } from '../../io/io.js';
 import { type Landing, readBegin } from '../../journal/landings.js';
@@ -9,7 +8,6 @@ import { isApplicable, isComplete, readSelection } from '../../journal/run-state
 import type { LakeRows } from '../../lake/table-rows.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import type { RunPlan } from '../../plan/plan-run.js';
-import type { Account } from '../../source/account.js';
 import { listParts, listSelectedParts } from '../../source/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
 import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../../source/feed.js';
@@ -24,6 +22,8 @@ import { code, sql } from '../../sql/sql.js';
 import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
 import { fitName } from '../../tables/item-names.js';
 import type { ChangeOrigin, DatasetSelection, RunMode } from '../../tables/table.js';
+import type { TypingQueue } from '../../typing/typing-queue.js';
+import type { Account } from '../open/account.js';
 import { isAtRest } from '../open/at-rest.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';

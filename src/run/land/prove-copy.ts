@@ -1,10 +1,7 @@
-import type { DatasetNames } from '../../apply/dataset-names.js';
-import type { ItemReads } from '../../apply/typed-rows.js';
 import { isNamedId } from '../../formats/row-id.js';
 import type { Landing } from '../../journal/landings.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge-copy.js';
-import type { Account } from '../../source/account.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { listItemFiles, readLandedIds } from '../../source/item-files.js';
@@ -13,6 +10,9 @@ import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../../sql/sql.js';
 import { LAG_MS } from '../../tables/table.js';
+import type { DatasetNames } from '../../typing/dataset-names.js';
+import type { ItemReads } from '../../typing/typed-rows.js';
+import type { Account } from '../open/account.js';
 import type { Engine, World } from '../open/run-parts.js';
 import { loadFacets } from './facets.js';
 

@@ -6,9 +6,9 @@ import { PricelakeError } from '../../io/errors.js';
 import { hasAsked, type RunState, readSelection } from '../../journal/run-state.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import type { Dataset } from '../../plan/plan-shards.js';
-import type { AccountPlan } from '../../source/account.js';
 import { listParts } from '../../source/dataset-client.js';
 import type { DatasetSelection, TableState } from '../../tables/table.js';
+import type { AccountPlan } from './account.js';
 
 /** The datasets that the lake is a copy of; undefined while it is empty. */
 export function readLakeSelection({ version, applied }: TableState): DatasetSelection | undefined {

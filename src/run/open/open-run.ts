@@ -1,5 +1,4 @@
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
-import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-schema.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
@@ -17,6 +16,7 @@ import { finishSwap } from '../../lake/swap-lake.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
+import { TypingQueue } from '../../typing/typing-queue.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
 import { mendLanding } from './mend-landing.js';

@@ -1,5 +1,4 @@
 import type { ApiClient } from '../../api/client.js';
-import type { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
@@ -8,6 +7,7 @@ import type { Lake } from '../../lake/lake.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
+import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { Repairs, Standings, Tables } from './open-tables.js';
 import type { ChangeSource, Watch } from './wings.js';
 

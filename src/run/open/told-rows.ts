@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { StaleAfter } from '../../apply/sources.js';
 import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';
 import { TOLD_TABLES, type ToldTableName } from '../../tables/table.js';
 import type { Repairs, Tables } from './open-tables.js';
+
+/** Limit of the time that a source may stay unseen: seconds (0 is for ever), or a multiple of its usual interval. */
+export type StaleAfter = { seconds: number } | { intervals: number };
 
 type Analysis = Pipeline['analysis'];
 

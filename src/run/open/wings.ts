@@ -1,8 +1,6 @@
 /** The sockets of a run, into which more may plug. It works without any of them. */
 
 import type { ApiClient } from '../../api/client.js';
-import type { FeedSkew } from '../../apply/feed-skew.js';
-import type { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
@@ -15,6 +13,8 @@ import type { Dataset } from '../../plan/plan-shards.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import type { LookAtRow, TableName, TableState } from '../../tables/table.js';
+import type { FeedSkew } from '../../typing/feed-skew.js';
+import type { TypingQueue } from '../../typing/typing-queue.js';
 
 export interface Wings {
   store?: Store | undefined;

@@ -4,8 +4,8 @@ import { isComplete, readSelection } from '../../journal/run-state.js';
 import { NO_EXPORTS, type RunCaps } from '../../plan/allowance.js';
 import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
-import { type Account, readAccount } from '../../source/account.js';
 import type { RelationGraph } from '../../sql/graph.js';
+import { type Account, readAccount } from '../open/account.js';
 import type { FoundLake, Ledger, World } from '../open/run-parts.js';
 import { RunPlanner } from './run-planner.js';
 

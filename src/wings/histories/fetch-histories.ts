@@ -12,7 +12,7 @@ import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
 import { createTableViews } from '../../lake/views.js';
 import { countBesideRun, countCallsLeft } from '../../plan/allowance.js';
-import { limitClient } from '../../source/account.js';
+import { limitClient } from '../../run/open/account.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql } from '../../sql/sql.js';

@@ -12,7 +12,7 @@ import { runSideBySide } from '../../io/side-by-side.js';
 import { Journal, readEntries, readJournal } from '../../journal/journal.js';
 import type { Landing } from '../../journal/landings.js';
 import { type LakeMemory, listBrought, type Memory } from '../../journal/memory.js';
-import { type AccountPlan, fetchAccountPlan, pickUsage } from '../../source/account.js';
+import { type AccountPlan, fetchAccountPlan, pickUsage } from '../../run/open/account.js';
 import { RowFile, type RowMark } from '../../source/row-file.js';
 import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from './backfill-journal.js';
 

@@ -1,14 +1,14 @@
 import path from 'node:path';
-import { separateBadRows } from '../../apply/bad-row-reader.js';
-import { type LandedFile, landedProductsSql, PRODUCT_FIELDS } from '../../apply/landed.js';
-import { observeRows, quoteFile } from '../../apply/observe.js';
-import { isFaultOfRows } from '../../apply/type-file.js';
 import { isNamedId } from '../../formats/row-id.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { bindModel } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql } from '../../sql/sql.js';
 import type { LookAtRow } from '../../tables/table.js';
+import { separateBadRows } from '../../typing/bad-row-reader.js';
+import { type LandedFile, landedProductsSql, PRODUCT_FIELDS } from '../../typing/landed.js';
+import { observeRows, quoteFile } from '../../typing/observe.js';
+import { isFaultOfRows } from '../../typing/type-file.js';
 
 interface ProductFile {
   path: string;

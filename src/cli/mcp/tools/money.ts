@@ -6,7 +6,7 @@ import { peekUnfinishedRun } from '../../../journal/landings.js';
 import { findLake } from '../../../lake/lake.js';
 import { readTable } from '../../../lake/read.js';
 import type { RunCaps } from '../../../plan/allowance.js';
-import type { RunEstimate } from '../../../run/plan/estimate-run.js';
+import type { RunEstimate } from '../../../run/estimate/estimate-run.js';
 import { estimateWithWings } from '../../../wings/index.js';
 import { runSync } from '../../actions/run-sync.js';
 import type { CommandContext } from '../../command.js';

@@ -1,11 +1,11 @@
-import { append, KEEP, replaceAll, replaceRows, type TableChange } from '../lake/table-change.js';
-import type { TableRows } from '../lake/table-rows.js';
-import { FEW_ROWS, type RelationGraph } from '../sql/graph.js';
-import { asRows, bindModel, type Needs, type Values } from '../sql/model.js';
-import type { Relation } from '../sql/relation.js';
-import { columnsOf, join, type Sql, sql } from '../sql/sql.js';
-import type { DataFile } from '../tables/table.js';
-import type { FeedSkew } from './feed-skew.js';
+import { append, KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
+import type { TableRows } from '../../lake/table-rows.js';
+import { FEW_ROWS, type RelationGraph } from '../../sql/graph.js';
+import { asRows, bindModel, type Needs, type Values } from '../../sql/model.js';
+import type { Relation } from '../../sql/relation.js';
+import { columnsOf, join, type Sql, sql } from '../../sql/sql.js';
+import type { DataFile } from '../../tables/table.js';
+import type { FeedSkew } from '../../typing/feed-skew.js';
 
 /**
  * The source of the rows that changes apply to. `first`: the whole rows are the lake. `lake`: published rows. `poll`:

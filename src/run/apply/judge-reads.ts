@@ -1,11 +1,11 @@
-import type { IdSet } from '../io/id-set.js';
-import type { RelationGraph } from '../sql/graph.js';
-import type { Needs, Values } from '../sql/model.js';
-import type { Relation } from '../sql/relation.js';
-import { columnsOf, type Sql, sql } from '../sql/sql.js';
-import { describeSkew, type FeedSkew } from './feed-skew.js';
+import type { IdSet } from '../../io/id-set.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Needs, Values } from '../../sql/model.js';
+import type { Relation } from '../../sql/relation.js';
+import { columnsOf, type Sql, sql } from '../../sql/sql.js';
+import { describeSkew, type FeedSkew } from '../../typing/feed-skew.js';
+import type { ItemReads } from '../../typing/typed-rows.js';
 import type { RejectedRows } from './rejects.js';
-import type { ItemReads } from './typed-rows.js';
 
 /** Items that must be read whole. */
 export interface NeededItems {

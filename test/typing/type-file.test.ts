@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { toMoney } from '../apply/money.js';
 import { createSeeded, type Seeded } from '../seeded.js';
-import { toMoney } from './money.js';
 import { itemLine, openTyping } from './typing.js';
 
 const typing = await openTyping();

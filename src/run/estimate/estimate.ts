@@ -1,6 +1,6 @@
-import { countOf } from '../formats/count.js';
-import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
-import type { RowsAhead } from './disk.js';
+import { countOf } from '../../formats/count.js';
+import { type Allowance, countCallsLeft, countRowsLeft } from '../../plan/allowance.js';
+import type { RowsAhead } from '../../plan/disk.js';
 
 export interface Count {
   count: bigint;

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { separateBadRows } from '../../src/apply/bad-row-reader.js';
-import { CHANGE_FIELDS } from '../../src/apply/landed.js';
+import { separateBadRows } from '../../src/typing/bad-row-reader.js';
+import { CHANGE_FIELDS } from '../../src/typing/landed.js';
 import { makeFolder } from '../journal/folder.js';
 
 const GOOD = '{"id":1}\n';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findLongNumbers, NUMBER_MARK, quoteNumbers } from '../../src/apply/long-numbers.js';
+import { findLongNumbers, NUMBER_MARK, quoteNumbers } from '../../src/typing/long-numbers.js';
 import { createSeeded, type Seeded } from '../seeded.js';
 
 function found(text: string): string[] {

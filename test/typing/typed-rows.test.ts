@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { TypedFile } from '../../src/apply/type-file.js';
-import { ItemReader } from '../../src/apply/typed-rows.js';
 import { FEW_ROWS } from '../../src/sql/graph.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { sql } from '../../src/sql/sql.js';
+import type { TypedFile } from '../../src/typing/type-file.js';
+import { ItemReader } from '../../src/typing/typed-rows.js';
+import { at, item, openModels, type Row, shown } from '../apply/model-world.js';
 import { makeFolder } from '../journal/folder.js';
 import { loadRows } from '../load-rows.js';
-import { at, item, openModels, type Row, shown } from './model-world.js';
 
 const { db, graph } = await openModels();
 

@@ -1,27 +1,27 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
-import { findPendingChanges, readChanges } from '../../apply/changes.js';
-import { addChanged, DOUBTED_COLUMNS } from '../../apply/compare-rows.js';
-import { findNeeds } from '../../apply/judge-reads.js';
-import { readRejectedRows } from '../../apply/rejects.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import type { BrokenExport, Memory } from '../../journal/memory.js';
 import { countCallsLeft, type RunCaps } from '../../plan/allowance.js';
 import { explainBroken, findBrokenChanged } from '../../plan/broken-exports.js';
 import { chooseReadings } from '../../plan/choose-readings.js';
 import { countPages } from '../../plan/count-pages.js';
-import type { Ahead } from '../../plan/estimate.js';
 import { planHydration } from '../../plan/plan-hydration.js';
-import type { Account } from '../../source/account.js';
 import { listSelectedParts } from '../../source/dataset-client.js';
 import { countItems } from '../../source/datasets.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
+import { findPendingChanges, readChanges } from '../apply/changes.js';
+import { addChanged, DOUBTED_COLUMNS } from '../apply/compare-rows.js';
+import { findNeeds } from '../apply/judge-reads.js';
+import { readRejectedRows } from '../apply/rejects.js';
 import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
+import type { Account } from '../open/account.js';
 import type { Engine } from '../open/run-parts.js';
 import type { Witness } from '../open/wings.js';
+import { type FactSource, readPollStart } from '../plan/run-planner.js';
+import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
-import { type FactSource, readPollStart } from './run-planner.js';
 
 /** An estimate reads the same things as a run, without a lock. */
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {

@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import type { TypedFile } from '../../src/apply/type-file.js';
-import { TypingQueue } from '../../src/apply/typing-queue.js';
 import { Database } from '../../src/sql/connection.js';
 import { createMacros } from '../../src/sql/model.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import type { Mapping } from '../../src/tables/item-names.js';
 import type { ChangeOrigin } from '../../src/tables/table.js';
+import type { TypedFile } from '../../src/typing/type-file.js';
+import { TypingQueue } from '../../src/typing/typing-queue.js';
 
 /** Types bytes as a run does, in a folder of its own. */
 export interface Typing {

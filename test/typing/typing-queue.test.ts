@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type LandedItems, TypingQueue } from '../../src/apply/typing-queue.js';
 import { Database } from '../../src/sql/connection.js';
 import { createMacros } from '../../src/sql/model.js';
+import { type LandedItems, TypingQueue } from '../../src/typing/typing-queue.js';
+import { openMacros } from '../apply/macro-database.js';
 import { makeFolder } from '../journal/folder.js';
-import { openMacros } from './macro-database.js';
 import { itemLine } from './typing.js';
 
 const { db } = await openMacros();

@@ -1,10 +1,8 @@
-import type { RelationGraph } from '../sql/graph.js';
-import type { Source } from '../sql/model.js';
-import type { Relation } from '../sql/relation.js';
-import { columnsOf, type Sql, sql } from '../sql/sql.js';
-
-/** Limit of the time that a source may stay unseen: seconds (0 is for ever), or a multiple of its usual interval. */
-export type StaleAfter = { seconds: number } | { intervals: number };
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Source } from '../../sql/model.js';
+import type { Relation } from '../../sql/relation.js';
+import { columnsOf, type Sql, sql } from '../../sql/sql.js';
+import type { StaleAfter } from '../open/told-rows.js';
 
 /** Sources after the run. */
 export interface NextSources {

@@ -1,10 +1,10 @@
 /** Rows that could not be typed, and the items that they are of. */
 
-import type { RelationGraph } from '../sql/graph.js';
-import type { Relation } from '../sql/relation.js';
-import { code, join, readFiles, type Sql, sql } from '../sql/sql.js';
-import { CHANGE_ORIGINS } from '../tables/table.js';
-import { isChangeOrigin, type TypedFile } from './type-file.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, join, readFiles, type Sql, sql } from '../../sql/sql.js';
+import { CHANGE_ORIGINS } from '../../tables/table.js';
+import { isChangeOrigin, type TypedFile } from '../../typing/type-file.js';
 
 /** Rows of table `rejects`, with place, reason and raw text; undefined if there are none. */
 export function selectRejects(

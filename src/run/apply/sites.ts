@@ -1,7 +1,7 @@
-import type { RelationGraph } from '../sql/graph.js';
-import type { Relation } from '../sql/relation.js';
-import { columnsOf, type Sql, sql } from '../sql/sql.js';
-import type { ItemReads } from './typed-rows.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import { columnsOf, type Sql, sql } from '../../sql/sql.js';
+import type { ItemReads } from '../../typing/typed-rows.js';
 
 /** Websites after the run. */
 export interface NextSites {

@@ -1,10 +1,10 @@
-import type { RelationGraph } from '../sql/graph.js';
-import { bindModel } from '../sql/model.js';
-import type { Relation } from '../sql/relation.js';
-import { code, sql } from '../sql/sql.js';
-import { LAG_MS } from '../tables/table.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import { bindModel } from '../../sql/model.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, sql } from '../../sql/sql.js';
+import { LAG_MS } from '../../tables/table.js';
+import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { KnownRows, LandedChanges } from './changes.js';
-import type { FeedSkew } from './feed-skew.js';
 import type { MergeBase } from './merge.js';
 
 /** Counts of differences between whole rows and the lake. */

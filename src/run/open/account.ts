@@ -1,22 +1,22 @@
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
-import { planInfo } from '../api/account-contract.js';
-import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
-import { parseExactJson } from '../api/exact-json.js';
-import { int64 } from '../api/wire-types.js';
-import { PricelakeError } from '../io/errors.js';
-import type { Io } from '../io/io.js';
-import { type Counted, countBetween } from '../journal/calls.js';
-import type { Landing } from '../journal/landings.js';
-import type { LakeMemory, Memory } from '../journal/memory.js';
-import type { RunProgress } from '../journal/run-state.js';
-import { sumSources } from '../journal/sources.js';
-import { type Budget, countLeft, findAllowance, type RunCaps, refuseCall } from '../plan/allowance.js';
-import { openExportMemory } from '../plan/broken-exports.js';
-import { ExportGate } from '../plan/export-gate.js';
-import type { DatasetSelection } from '../tables/table.js';
-import { skipSample } from './allow-skipping.js';
-import { listSelectedParts } from './dataset-client.js';
+import { planInfo } from '../../api/account-contract.js';
+import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
+import { parseExactJson } from '../../api/exact-json.js';
+import { int64 } from '../../api/wire-types.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { type Counted, countBetween } from '../../journal/calls.js';
+import type { Landing } from '../../journal/landings.js';
+import type { LakeMemory, Memory } from '../../journal/memory.js';
+import type { RunProgress } from '../../journal/run-state.js';
+import { sumSources } from '../../journal/sources.js';
+import { type Budget, countLeft, findAllowance, type RunCaps, refuseCall } from '../../plan/allowance.js';
+import { openExportMemory } from '../../plan/broken-exports.js';
+import { ExportGate } from '../../plan/export-gate.js';
+import { skipSample } from '../../source/allow-skipping.js';
+import { listSelectedParts } from '../../source/dataset-client.js';
+import type { DatasetSelection } from '../../tables/table.js';
 
 /** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
 const accountPlan = planInfo

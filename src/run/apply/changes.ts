@@ -1,11 +1,11 @@
-import type { RelationGraph } from '../sql/graph.js';
-import type { Relation } from '../sql/relation.js';
-import { code, columnsOf, join, type Sql, sql } from '../sql/sql.js';
-import { type CursorWindow, findHeld } from '../tables/cursor-window.js';
-import { loadTableSchema } from '../tables/schemas.js';
-import { LAG_MS } from '../tables/table.js';
-import type { TypedFile } from './type-file.js';
-import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from './typed-rows.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, columnsOf, join, type Sql, sql } from '../../sql/sql.js';
+import { type CursorWindow, findHeld } from '../../tables/cursor-window.js';
+import { loadTableSchema } from '../../tables/schemas.js';
+import { LAG_MS } from '../../tables/table.js';
+import type { TypedFile } from '../../typing/type-file.js';
+import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from '../../typing/typed-rows.js';
 
 /** Columns that typed changes have beside those of history. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));

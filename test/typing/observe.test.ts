@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { NUMBER_MARK } from '../../src/apply/long-numbers.js';
-import { observeRows, quoteFile } from '../../src/apply/observe.js';
 import { MAX_ROW_BYTES } from '../../src/io/limits.js';
+import { NUMBER_MARK } from '../../src/typing/long-numbers.js';
+import { observeRows, quoteFile } from '../../src/typing/observe.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Files of rows of a kilobyte; ids go on from file to file. */

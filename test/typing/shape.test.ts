@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/apply/shape.js';
 import type { Mapping } from '../../src/tables/item-names.js';
+import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/typing/shape.js';
 import { openTyping } from './typing.js';
 
 const ITEM = {

@@ -1,5 +1,4 @@
 import { createClient } from '../../api/client.js';
-import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-schema.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
@@ -15,6 +14,18 @@ import { LakeRows } from '../../lake/table-rows.js';
 import { type Allowance, countCallsLeft, countLeft, type RunCaps } from '../../plan/allowance.js';
 import type { ModeChoice } from '../../plan/decide-mode.js';
 import { countDisk, type RowsAhead, refuseDisk } from '../../plan/disk.js';
+import { countOverage } from '../../plan/export-allowance.js';
+import type { RunPlan } from '../../plan/plan-run.js';
+import { isCursorRefused } from '../../source/feed.js';
+import { RelationGraph } from '../../sql/graph.js';
+import { TypingQueue } from '../../typing/typing-queue.js';
+import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../open/account.js';
+import { isAtRest } from '../open/at-rest.js';
+import { refuseNarrowing } from '../open/dataset-selection.js';
+import { planRepairs, readTables } from '../open/open-tables.js';
+import { NO_WINGS, type Wings } from '../open/wings.js';
+import { type EarlierRun, findEarlierRun } from '../plan/earlier-run.js';
+import { RunPlanner } from '../plan/run-planner.js';
 import {
   type Ahead,
   type Count,
@@ -26,20 +37,9 @@ import {
   type Step,
   sumSteps,
   type Total,
-} from '../../plan/estimate.js';
-import { countOverage } from '../../plan/export-allowance.js';
-import type { RunPlan } from '../../plan/plan-run.js';
-import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../../source/account.js';
-import { isCursorRefused } from '../../source/feed.js';
-import { RelationGraph } from '../../sql/graph.js';
-import { isAtRest } from '../open/at-rest.js';
-import { refuseNarrowing } from '../open/dataset-selection.js';
-import { planRepairs, readTables } from '../open/open-tables.js';
-import { NO_WINGS, type Wings } from '../open/wings.js';
-import { type EarlierRun, findEarlierRun } from './earlier-run.js';
+} from './estimate.js';
 import { estimateCopy, estimateFeed, estimatePolls, type WaitingFeed } from './estimate-landing.js';
 import { type EstimateSource, estimateListing, estimateNeeds } from './estimate-reads.js';
-import { RunPlanner } from './run-planner.js';
 
 /** The next run's work and cost. */
 export interface RunEstimate extends ModeChoice, Total {

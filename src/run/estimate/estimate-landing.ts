@@ -3,12 +3,10 @@ import { ITEMS_A_PAGE } from '../../api/contract.js';
 import type { Slice } from '../../formats/json-scan.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { countPages } from '../../plan/count-pages.js';
-import { type Ahead, type Count, extrapolateChanges, sumCounts } from '../../plan/estimate.js';
 import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import type { FeedStart } from '../../plan/plan-run.js';
 import type { Dataset } from '../../plan/plan-shards.js';
 import type { RunFacts } from '../../plan/run-facts.js';
-import type { Account } from '../../source/account.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countItems } from '../../source/datasets.js';
 import { fetchFeedPage, readNewestChange } from '../../source/feed.js';
@@ -16,8 +14,10 @@ import { leaveOutSeen } from '../../source/feed-overlap.js';
 import { mayBeCut, PAGE_LIMIT, recallPages } from '../../source/feed-pages.js';
 import { type FeedPage, readFeedPage, readItemId } from '../../source/page.js';
 import type { FeedOverlap } from '../../tables/cursor-window.js';
-import { findRejectedChanges } from './read-overlap.js';
-import type { FactSource } from './run-planner.js';
+import type { Account } from '../open/account.js';
+import { findRejectedChanges } from '../plan/read-overlap.js';
+import type { FactSource } from '../plan/run-planner.js';
+import { type Ahead, type Count, extrapolateChanges, sumCounts } from './estimate.js';
 
 /** Prices the rest of a copy: exports, or pages of all items. */
 export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: Account): Pick<Ahead, 'exports' | 'pages'> {
