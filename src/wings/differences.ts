@@ -2,15 +2,15 @@ import type { Io } from '../io/io.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { Sql } from '../sql/sql.js';
 
-/** Differences between the service's own counts or groups and the lake's. */
+/** Differences between the counts or groups that the service reports and those of the lake. */
 export interface FoundDifferences {
   compared: bigint;
   different: bigint;
-  /** JSON text of an array, at most 100. */
+  /** A JSON array of at most 100 differences, as text. */
   differences: string;
 }
 
-/** @param select one row of `compared`, `different` and `differences` */
+/** @param select a query with one row of `compared`, `different` and `differences` */
 export async function readDifferences(
   io: Io,
   graph: RelationGraph,

@@ -19,8 +19,8 @@ const PLUGGED: Wings = {
 };
 
 /**
- * A run with all that the pipeline asks for beside it.
- * @throws PricelakeError as `syncPipeline` does, and what wings throw
+ * Runs `syncPipeline` with all wings that the pipeline asks for.
+ * @throws PricelakeError as `syncPipeline` does, and the errors of the wings
  */
 export function syncWithWings(
   pipeline: Pipeline,
@@ -35,7 +35,7 @@ export function syncWithWings(
   });
 }
 
-/** The first steps of a run, with all that the pipeline asks for beside them. @throws PricelakeError as `landPipeline` does */
+/** Runs `landPipeline` with all wings that the pipeline asks for. @throws PricelakeError as `landPipeline` does */
 export function landWithWings(
   pipeline: Pipeline,
   io: Io,
@@ -45,12 +45,12 @@ export function landWithWings(
   return withWings(pipeline, io, signal, (wings, stop) => landPipeline(pipeline, io, stop, { ...options, wings }));
 }
 
-/** The cost of the next run, with what the wings take. */
+/** Estimates the cost of the next run, including that of the wings. */
 export function estimateWithWings(pipeline: Pipeline, io: Io, options: EstimateOptions = {}): Promise<RunEstimate> {
   return estimateRun(pipeline, io, { ...options, wings: PLUGGED });
 }
 
-/** Makes the tables again, those of wings as well. @throws PricelakeError as `rebuildLake` does */
+/** Rebuilds the tables, including those of the wings. @throws PricelakeError as `rebuildLake` does */
 export function rebuildWithWings(
   pipeline: Pipeline,
   io: Io,
@@ -60,7 +60,7 @@ export function rebuildWithWings(
   return rebuildLake(pipeline, io, signal, { ...options, witnesses: PLUGGED.witnesses });
 }
 
-/** Does work with what the wings plug into runs of the pipeline. */
+/** Does `work` with the plugs that the pipeline's wings add to a run. */
 export function withWings<T>(
   { lake }: Pick<Pipeline, 'lake'>,
   io: Io,

@@ -1,4 +1,4 @@
-/** The only list of wings. A wing is deleted by its folder and its line here. */
+/** The only list of wings. To delete a wing, delete its folder and its line here. */
 
 export { drift } from './drift/index.js';
 export { facets } from './facets/index.js';

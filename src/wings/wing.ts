@@ -3,22 +3,22 @@ import type { Io } from '../io/io.js';
 import type { ChangeSource, Store, Witness } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
-/** Plugs something into runs, or does something around them. */
+/** An optional capability that plugs into runs, or acts around them. */
 export interface Wing {
   sources?: readonly ChangeSource[];
   witnesses?: readonly Witness[];
-  /** Does `work` with a store, or without one where the pipeline asks for none. */
+  /** Does `work` with a store, or without one if the pipeline asks for none. */
   holdStore?<T>(
     lake: Pipeline['lake'],
     io: Io,
     signal: AbortSignal | undefined,
     work: (store: Store | undefined, stop: AbortSignal | undefined) => Promise<T>,
   ): Promise<T>;
-  /** Does what the wing adds before a run, and behind it. */
+  /** Acts before and after a run. */
   surround?(asked: AskedSync, run: () => Promise<SyncReport>): Promise<SyncReport>;
 }
 
-/** A run that is asked for. */
+/** The request for a run. */
 export interface AskedSync {
   pipeline: Pipeline;
   io: Io;
@@ -28,6 +28,9 @@ export interface AskedSync {
 }
 
 export interface SyncReport extends RunReport {
-  /** Histories that were read item by item, where the pipeline asks for them; behind a first copy, by a run of their own. */
+  /**
+   * Histories that were read item by item, if the pipeline asks for them. After a first copy, a run of their own adds
+   * them.
+   */
   histories?: { asked: number; left: number; runId: string };
 }

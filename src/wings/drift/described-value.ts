@@ -4,24 +4,27 @@ import * as contract from '../../api/contract.js';
 import { int64 } from '../../api/wire-types.js';
 import type { AnswerName } from '../../tables/table.js';
 
-/** `text` is a cell of CSV, which has neither types nor null. */
+/** `text` is a cell of CSV, which has neither types nor nulls. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';
 
 export interface DescribedValue {
   kinds: ReadonlySet<JsonKind>;
-  /** Fields of an object; undefined if their names are free. */
+  /** The named fields of an object; undefined if the document lets the service choose their names. */
   members?: ReadonlyMap<string, DescribedValue>;
-  /** Elements of a list, or values of an object whose names are free. */
+  /** The elements of a list, or the values of an object whose field names the service chooses. */
   each?: DescribedValue;
-  /** True for a date-time, which columns keep to the microsecond. */
+  /** True for a date-time. Columns keep times to the microsecond. */
   isTime?: true;
-  /** Allowed texts; undefined if all are. */
+  /** The allowed texts; undefined if any text is allowed. */
   values?: ReadonlySet<unknown>;
 }
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** zod's own types are those after parsing. The contract's metadata say what is on the wire (api/wire-types.ts). */
+/**
+ * Reads the type on the wire from the contract's metadata (api/wire-types.ts), because zod's own types are those after
+ * parsing.
+ */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};
   if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
@@ -29,7 +32,9 @@ function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   return type === 'number' ? { kinds: new Set(NUMBER) } : undefined;
 }
 
-/** Reads what a schema allows on the wire. Throws if the contract has a kind of schema that is not listed here. */
+/**
+ * Describes the values that a schema allows on the wire. Throws for a kind of schema that this function does not know.
+ */
 export function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = readWireType(schema);
   if (wire !== undefined) return wire;
@@ -59,7 +64,7 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
 /** A history entry lands as a change that names its item (backfill/land-histories.ts). */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
-/** A row of each answer (section 2). */
+/** The row of each answer, as section 2 of the document describes it. */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/export': describeExportRow(),
   '/items': describeValue(contract.item),
@@ -69,11 +74,12 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/datasets': describeValue(contract.dataset),
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
-  // Other fields can't drift unnoticed: the contract checks them, because a run needs the limits.
+  // Only `status` is watched here: the contract itself refuses changes of the other fields, because a run needs the
+  // limits.
   '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
-/** The document does not show how flat export rows hold objects and lists, so these may be text. */
+/** Export rows may hold objects and lists as text, because the document does not show how they are flattened. */
 function describeExportRow(): DescribedValue {
   const item = describeValue(contract.item);
   const members = [...(item.members ?? [])].map(([name, value]): [string, DescribedValue] => {
@@ -83,7 +89,7 @@ function describeExportRow(): DescribedValue {
   return { ...item, members: new Map(members) };
 }
 
-/** `number`, `string|null`: names kinds as the document does. */
+/** Writes kinds as the document does: `number`, `string|null`. */
 export function nameKinds(kinds: ReadonlySet<JsonKind>): string {
   const named = NUMBER.every((kind) => kinds.has(kind)) ? [...kinds].filter((kind) => kind !== 'integer') : [...kinds];
   return named.sort((a, b) => Number(a === 'null') - Number(b === 'null')).join('|');

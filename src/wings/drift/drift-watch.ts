@@ -5,9 +5,9 @@ export interface SeenField {
   /** Path in the document, `site.id`; undefined for a field that the document does not name. */
   path: string | undefined;
   described: DescribedValue | undefined;
-  /** Values seen. */
+  /** The number of values seen. */
   rows: number;
-  /** Number of values and the first one, by kind. */
+  /** For each kind, the number of values and the first one. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
   /**
    * `precision`: times with digits beyond the microsecond, which no column keeps. `value`: texts that the document does
@@ -19,14 +19,15 @@ export interface SeenField {
 }
 
 /**
- * Returns a field's path in the document, from the path of its object ('' for the row); undefined for an unknown field.
+ * Returns the path that the document gives a field, from the path of its object ('' for the row); undefined if the
+ * document does not name the field.
  */
 type FindPath = (parent: string, name: string) => string | undefined;
 
-/** Limits the fields of one object, because the service chooses their names. */
+/** The most fields of one object that are watched. The service chooses their names, so there could be any number. */
 const MOST_FIELDS = 500;
 
-/** A fraction of a second with a digit other than 0 after the sixth. */
+/** Matches a fraction of a second with a digit other than 0 beyond the sixth. */
 const FINER = /\.\d{6}\d*[1-9]/;
 
 /** Counts fields and kinds of values in a run's rows, by the answer that brought them. */
@@ -34,14 +35,14 @@ export class DriftWatch {
   readonly seen = new Map<AnswerName, SeenField>();
   readonly #findPaths: Partial<Record<AnswerName, FindPath>>;
 
-  /** @param findPaths for answers whose fields may have other names than in the document */
+  /** @param findPaths for answers whose fields may have names other than in the document */
   constructor(findPaths: Partial<Record<AnswerName, FindPath>> = {}) {
     this.#findPaths = findPaths;
   }
 
-  /** Adds one parsed row; its numbers may be rounded. */
+  /** Counts the fields of one parsed row. Its numbers may be rounded. */
   readonly look: LookAtRow = (answer, row, format) => {
-    if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // typing rejects such a row
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // typing rejects a row that is not an object
     const seen = this.seen.get(answer) ?? newField('', DESCRIBED[answer]);
     if (seen.rows === 0) this.seen.set(answer, seen);
     this.#count(seen, row, this.#findPaths[answer] ?? findExactly, format === 'csv');
@@ -100,11 +101,11 @@ export function joinPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** Finds the description of `path`, which is below `parent`. */
+/** Finds the description of the field at `path`, below `parent`. */
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
-  // A flat name such as `siteId` means site.id, which is null without a site.
+  // A flat name such as `siteId` means site.id, which is null for an item without a site.
   const [first = '', ...rest] = below.split('.');
   const object = parent.described?.members?.get(first);
   const member = object?.members?.get(rest.join('.'));

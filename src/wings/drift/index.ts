@@ -12,7 +12,7 @@ const witness: Witness = {
       conclude: () => {
         const found = listDrift(drift.seen);
         if (found.length > 0) io.log('info', 'schema.drift', { found });
-        // Check `schema_drift` looks at the ledger.
+        // The check `schema_drift` reads this column of the ledger.
         return { schema_drift: checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found) };
       },
     };

@@ -3,7 +3,7 @@ import type { AnswerName } from '../../tables/table.js';
 import { DESCRIBED, type DescribedValue, nameKinds } from './described-value.js';
 import { joinPath, type SeenField } from './drift-watch.js';
 
-/** One difference between rows and the API document. */
+/** A difference between the rows that the service sent and the API document. */
 export interface Drift {
   answer: AnswerName;
   /**
@@ -11,25 +11,30 @@ export interface Drift {
    * `precision`: a time finer than microseconds. `value`: a text that the document does not list.
    */
   finding: 'unknown' | 'missing' | 'type' | 'precision' | 'value';
-  /** The rows' name of the field; the document's if no row has it. */
+  /** The field's name in the rows, or in the document if no row has the field. */
   field: string;
-  /** Kinds of values, or null for none. */
+  /** The kinds of values in the rows; null if no row has the field. */
   found: string | null;
-  /** Kinds of the document, or for `value` the listed texts; null for none. */
+  /**
+   * The kinds that the document describes, or for `value` the texts that it lists; null if it does not name the field.
+   */
   described: string | null;
-  /** Rows that show it, of `looked_at`. */
+  /** The number of rows with the difference, of `looked_at`. */
   rows: number;
   looked_at: number;
-  /** JSON text of a value, cut to 200 characters. */
+  /** An example as JSON text, cut to 200 characters. */
   sample: string | null;
 }
 
-/** A service may leave out nulls, so in fewer rows a nullable field may be missing by chance. */
+/**
+ * A nullable field counts as missing only after this many rows. The service may leave out nulls, so a few rows may lack
+ * the field by chance.
+ */
 const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;
 
-/** Compares seen rows with the document. */
+/** Compares the rows seen with the document. */
 export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   const all = (Object.keys(DESCRIBED) as AnswerName[]).flatMap((answer) => {
     const row = seen.get(answer);
@@ -40,7 +45,7 @@ export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   return all.slice(0, MOST_FINDINGS);
 }
 
-/** Lists unknown fields and wrong values, and adds the seen paths of the document to `paths`. */
+/** Lists unknown fields and wrong values, and adds the paths that rows have to `paths`. */
 function listFound(
   answer: AnswerName,
   field: SeenField,
@@ -76,7 +81,10 @@ function listFound(
   return [...findings, ...inner, ...elements];
 }
 
-/** The members of an object. If several may hold a value, all but the one that does are unknown fields. */
+/**
+ * The members of an object. If several fields may hold the same value, the first with a value counts, and the others
+ * are unknown fields.
+ */
 function listMembers(members: SeenField['members'], parent: string): [string, SeenField][] {
   const holders = new Map<string | undefined, string>();
   for (const [name, { path }] of members) {
@@ -113,13 +121,13 @@ function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<stri
   return missing;
 }
 
-/** Prefers a value that is not null. */
+/** Shows an example, if possible one that is not null. */
 function showSample(kinds: SeenField['kinds']): string {
   const [, first] = [...kinds].find(([kind]) => kind !== 'null') ?? [...kinds][0] ?? [];
   return shorten(JSON.stringify(first?.sample ?? null));
 }
 
-/** Removes control characters and half characters at the cut, because the text is the service's. */
+/** Removes control characters, and half a surrogate pair at the cut: the service may send any text. */
 function shorten(text: string): string {
   const plain = text.slice(0, MOST_CHARACTERS).replaceAll(/\p{Cc}/gu, ' ');
   return Buffer.from(plain).toString();

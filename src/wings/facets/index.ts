@@ -19,5 +19,5 @@ const witness: Witness = {
   }),
 };
 
-/** Compares the counts of the service behind a complete copy with the lake. */
+/** Compares the counts of `/facets` with the lake after a complete copy. */
 export const facets: Wing = { witnesses: [witness] };

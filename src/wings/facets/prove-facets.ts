@@ -6,8 +6,8 @@ import { sql } from '../../sql/sql.js';
 import { type FoundDifferences, readDifferences } from '../differences.js';
 
 /**
- * Compares the counts of listed items that the service gives by website, category and currency with `items`, the lake
- * as it would be. A difference has facet, id, name, service and lake; the widest is first.
+ * Compares the counts of listed items by website, category and currency with table `items` as this run would publish
+ * it. A difference has facet, id, name, service and lake; the largest comes first.
  */
 export async function proveFacets(
   io: Io,

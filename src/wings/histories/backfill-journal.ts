@@ -4,34 +4,34 @@ import { type Chain, listChain } from '../../journal/chain.js';
 import type { Fold } from '../../journal/journal.js';
 import { asked, counted, int64Text, note } from '../../journal/run-entry.js';
 
-/** A line of the journal of a backfill: histories of chosen items that wait for the next run. */
+/** An entry in the journal of a backfill: histories of chosen items that wait for the next run. */
 export const backfillEntry = z.discriminatedUnion('type', [
   note('try', { at: z.string() }),
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
-  /** An item whose history has landed, in a file that ends at byte `end` with it. */
+  /** The history of an item has landed; the file ends at byte `end` with it. */
   asked('backfill.item', { itemId: int64Text, rows: z.number(), end: z.number(), sha256: z.string() }),
-  /** All have landed. `left` counts the items for which no call was left. */
+  /** All histories have landed. `left` counts the items for which no call was left. */
   asked('backfill.done', { left: z.number() }),
 ]);
 export type BackfillEntry = z.infer<typeof backfillEntry>;
 
-/** The progress of a backfill. */
+/** The state of a backfill. */
 export interface Backfill {
   isBegun: boolean;
-  /** True when all that was asked for has landed. */
+  /** True when all requested histories have landed. */
   isDone: boolean;
-  /** True if that is so, or was before more was asked for. */
+  /** True if the backfill was ever complete, even if more items were requested later. */
   wasDone: boolean;
   items: Chain<bigint> | undefined;
   rows: number;
   bytes: number;
-  /** Items whose histories were not asked for, for lack of calls. */
+  /** The number of items that were not requested, because no call was left. */
   left: number;
   calls: Calls;
-  /** Calls of earlier processes, by the service's count if known. */
+  /** The number of calls in earlier processes, by the service's counter if it is known. */
   counted: bigint;
-  /** The service's counts in this process, and its own calls. */
+  /** The service's counters before and after this process, and the calls that the process counted. */
   now: { before: Counted; after: Counted; calls: number };
 }
 
@@ -59,7 +59,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   if (entry.type === 'try') return next;
   const now = { ...backfill.now, calls: entry.calls };
   switch (entry.type) {
-    // Each process begins by asking for the count.
+    // Each process begins with this entry.
     case 'usage.before':
       return {
         ...next,
@@ -77,7 +77,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/** Calls of all its processes, by the service's count if known. */
+/** The calls of all processes of the backfill, by the service's counter if it is known. */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

@@ -2,14 +2,14 @@ import { countBesideRun } from '../../plan/allowance.js';
 import type { NextRun, SourceEstimate } from '../../run/open/wings.js';
 import { findMissingHistories } from './fetch-histories.js';
 
-/** Calls of the run that adds the histories after a first copy: plan twice, feed or poll, datasets. */
+/** Calls of the run that adds the histories after a first copy: `/plan` twice, the feed or a poll, and the datasets. */
 const RUN_BEHIND = 5;
 
-/** Prices reads of items' histories one by one, if the pipeline asks for them. */
+/** Prices the reads of item histories, if the pipeline asks for them. */
 export async function estimateHistories(next: NextRun): Promise<SourceEstimate | undefined> {
   const { pipeline, isFirst, graph, before, lake, journal, callsLeft, copied } = next;
   if (pipeline.source.history !== 'items') return undefined;
-  // Histories wait for the end of an unfinished run.
+  // A run that is unfinished ends before histories are read.
   if (!isFirst && journal.state.stage !== 'none') return undefined;
   const missing = isFirst
     ? Number(copied ?? 0n)
@@ -22,7 +22,7 @@ export async function estimateHistories(next: NextRun): Promise<SourceEstimate |
   const rest = left === 0 ? '' : `; ${left} left for later`;
   return {
     step: 'histories',
-    // Plus a call for the plan before and after them.
+    // The two extra calls read `/plan` before and after.
     calls: asked + 2 + behind,
     basis: `histories of items, one call each, and a run that adds them${rest}`,
     bringsChanges: asked > 0,

@@ -18,19 +18,19 @@ import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql } from '../../sql/sql.js';
 import { hasOpenBackfill, landHistories, listReadHistories, listWaitingHistories } from './land-histories.js';
 
-/** Histories of items that were read before a run, one call each. */
+/** Item histories that were read before a run, one call each. */
 export interface TakenHistories {
   asked: number;
-  /** Items whose histories wait for lack of calls. */
+  /** The number of items whose histories wait for calls of a later run. */
   left: number;
 }
 
 const NONE: TakenHistories = { asked: 0, left: 0 };
 
 /**
- * For `source.history: items`, lands unread histories of the lake's items (section 4, /items/{id}/history) with the
- * calls that a run does not need. The next run takes them over. Does nothing before the end of an unfinished run.
- * Undefined if the lake holds no items yet.
+ * For `source.history: items`, lands histories of the lake's items that were never read (section 4,
+ * /items/{id}/history), with the calls that a run does not need. The next run takes them over. Does nothing while a run
+ * is unfinished. Returns undefined if the lake holds no items yet.
  */
 export async function takeHistories(
   pipeline: Pipeline,
@@ -42,7 +42,7 @@ export async function takeHistories(
   const lake = await findLake(pipeline.lake.path);
   const items = await readTable(lake, 'items');
   if (items.version < 0n) return undefined;
-  // The next run repairs or refuses the changes of another program.
+  // After a foreign commit, nothing is read: the next run repairs or refuses it first.
   if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
   const { applied } = await readTable(lake, 'runs');
   if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
@@ -64,7 +64,7 @@ export async function takeHistories(
       io.log('info', 'histories', { ...taken });
       return taken;
     } catch (error) {
-      // Landed histories wait for a later run. The run that follows may still work without them.
+      // Without calls, the landed histories wait for a later run, and this run may still work.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.size, reason: error.message });
       return { asked: 0, left: missing.size };
@@ -72,7 +72,7 @@ export async function takeHistories(
   });
 }
 
-/** Lands histories of the items that `choose` names for so many calls that are left; null is unlimited. */
+/** Lands the histories of the items that `choose` names, with at most the given number of calls; null is unlimited. */
 export async function landItemHistories(
   pipeline: Pipeline,
   { lake, stop }: Pick<LockedLake, 'lake' | 'stop'>,
@@ -96,7 +96,10 @@ async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'
   return findMissingHistories(new RelationGraph(db), lake, code('items'));
 }
 
-/** Items that are not gone and whose histories are neither read nor waiting. @param items rows of table items */
+/**
+ * Items that the service still shows and whose history has neither been read nor landed. @param items rows of table
+ * items
+ */
 export async function findMissingHistories(graph: RelationGraph, lake: Lake, items: Relation | Sql): Promise<IdSet> {
   const missing = await graph.itemIds(sql`${items} WHERE gone_at IS NULL`);
   for (const id of listReadHistories(await readMemory(lake))) missing.delete(id);

@@ -5,7 +5,7 @@ import { surroundRun } from './surround-run.js';
 
 export { type HistorySelection, landChosenHistories } from './land-chosen-histories.js';
 
-/** Histories of items, read one by one: of all items where the pipeline asks for them, or of chosen ones. */
+/** Reads histories item by item: of all items if the pipeline asks for them, or of chosen ones. */
 export const histories: Wing = {
   sources: [
     {

@@ -10,16 +10,16 @@ import type { Database } from '../../sql/connection.js';
 import type { Lake } from '../../tables/layout.js';
 import { landItemHistories } from './fetch-histories.js';
 
-/** Items whose history is wanted: by id, or by a condition over table `items`. */
+/** The items whose history is wanted: by id, or by a condition over table `items`. */
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
 
 /**
  * Reads the history of chosen items from the service, one call each (section 4, /items/{id}/history: as far back as the
- * plan's historyDays). The next run adds to `history` what it lacks. A backfill that was interrupted continues with the
- * items that are missing.
- * @returns the number of items, and of histories that were asked for now; the others had landed before
- * @throws PricelakeError `usage` when the condition is no SQL or chooses nothing, `budget` or `quota` when the calls that
- * are left don't suffice; what has landed is kept.
+ * plan's historyDays). The next run adds the missing entries to `history`. An interrupted backfill continues with the
+ * items that it has not read.
+ * @returns the number of chosen items, and of histories that this call requested; the others had already landed
+ * @throws PricelakeError `usage` if the condition is not SQL or chooses nothing, `budget` or `quota` if too few calls
+ *   are left; landed histories are kept
  */
 export function landChosenHistories(
   pipeline: Pipeline,

@@ -17,8 +17,8 @@ import { RowFile, type RowMark } from '../../source/row-file.js';
 import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from './backfill-journal.js';
 
 /**
- * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them once all
- * have landed.
+ * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them over once
+ * all have landed.
  */
 function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
@@ -27,15 +27,15 @@ function backfillFolder(lakeRoot: string): string {
 const SOURCE = 'histories';
 const FILE = 'history.ndjson';
 const JOURNAL = 'journal.ndjson';
-/** Requests side by side; the client still limits the rate. */
+/** Requests at a time. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 /**
- * Lands histories of items (section 4, /items/{id}/history), one entry in each line, shaped as a change. An interrupted
- * try continues with the missing items. Items that the key can't see have no history.
- * @param plan as it was before the first call
+ * Lands item histories (section 4, /items/{id}/history) as one entry a line, shaped as a change of the feed. Continues
+ * an interrupted backfill with its missing items. An item that the key can't see has an empty history.
+ * @param plan as read before the first call
  * @param left number of items without a call, for the journal
- * @returns the number of items it asked for
+ * @returns the number of items that it requested
  */
 export async function landHistories(
   client: ApiClient,
@@ -91,7 +91,7 @@ async function readHistories(
   io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/** Reads an item's history as lines that name the item; none for an item that is not visible (404). */
+/** Reads an item's history as lines that name the item. An item that is not visible (404) has none. */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -106,8 +106,8 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
 }
 
 /**
- * `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`, because a history entry does not name its item (section 2). One that does,
- * like an entry of the feed, has the name in place of its own.
+ * Adds the item to each entry, because a history entry does not name it (section 2): `{"id":1,…}` becomes
+ * `{"item":{"id":7},"id":1,…}`. If an entry has a member `item`, it is replaced.
  */
 function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {
   const item = `{"id":${itemId}}`;
@@ -130,7 +130,7 @@ function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { bo
 const OPEN_BRACE = 0x7b;
 
 /**
- * Links complete histories into the run's landing; incomplete ones wait.
+ * Links complete histories into the run's landing. Incomplete ones wait.
  * @throws PricelakeError `lake_invalid` if bytes have changed since they landed
  */
 export async function takeBackfill({ folder, journal }: Landing, lakeRoot: string): Promise<void> {
@@ -138,7 +138,7 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   const waiting = await readBackfill(lakeRoot);
   if (!waiting.wasDone) return;
   const file = path.join(folder, FILE);
-  // One that a try before linked and did not journal may be of a backfill that was moved away since.
+  // An earlier try may have linked this file without journaling it, and that backfill may have been moved away since.
   await rm(file, { force: true });
   await link(path.join(backfillFolder(lakeRoot), FILE), file);
   await syncFolder(folder);
@@ -152,7 +152,10 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   );
 }
 
-/** Hashes all histories. Each one is compared with its own checksum first, because the run journals only the total. */
+/**
+ * Hashes all histories. Compares each history with its own checksum first, because the run journals only the hash of
+ * the whole file.
+ */
 async function hashHistories(file: string, lakeRoot: string): Promise<string> {
   const entries = await readEntries(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
   const total = createHash('sha256');
@@ -187,18 +190,18 @@ export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> 
   return listItems(await readBackfill(lakeRoot));
 }
 
-/** True where histories wait for a run. */
+/** True if histories wait for a run. */
 export async function hasBackfill(lakeRoot: string): Promise<boolean> {
   return (await readBackfill(lakeRoot)).isBegun;
 }
 
-/** True for an interrupted backfill, which runs don't take over. */
+/** True if a backfill was interrupted. Runs don't take it over. */
 export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
   const { isBegun, isDone } = await readBackfill(lakeRoot);
   return isBegun && !isDone;
 }
 
-/** Removes histories that a run has published, and remembers that they are read. */
+/** Removes the histories that a run has published, and records that these items are read. */
 export async function removeBackfill({ journal }: Landing, lakeRoot: string, memory: Memory): Promise<void> {
   if (!journal.state.sources.has(SOURCE)) return;
   const items = new Set(await listWaitingHistories(lakeRoot));

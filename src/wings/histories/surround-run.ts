@@ -2,7 +2,7 @@ import { NO_DEADLINE } from '../../run/open/deadline.js';
 import type { AskedSync, SyncReport } from '../wing.js';
 import { takeHistories } from './fetch-histories.js';
 
-/** Items' histories come ahead of the run that takes them over; those of a first copy with a second run. */
+/** Reads histories before the run that takes them over. After a first copy, a second run takes them over. */
 export async function surroundRun(
   { pipeline, io, signal, options, store }: AskedSync,
   run: () => Promise<SyncReport>,

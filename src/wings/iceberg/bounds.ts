@@ -12,7 +12,7 @@ export interface FileMetrics {
 
 const DAY_MS = 86_400_000;
 
-/** Statistics of a Delta log, with all digits of numbers: those of int64 and decimals are texts. */
+/** Statistics of a Delta log. Int64 and decimal bounds are texts, which keep all digits. */
 interface DeltaStats {
   minValues?: Record<string, unknown>;
   maxValues?: Record<string, unknown>;
@@ -20,8 +20,8 @@ interface DeltaStats {
 }
 
 /**
- * Metrics of a file from its statistics in the Delta log. Bounds there are never tighter than the data, so these are
- * not either. Partition columns, which the log leaves out, have their value as both bounds.
+ * Metrics of a file from its statistics in the Delta log. Its bounds are never tighter than the data, and neither are
+ * these. The log leaves out partition columns, so their value is both bounds.
  */
 export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
   const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;
@@ -37,7 +37,7 @@ export function describeMetrics({ columns }: TableSchema, { stats, rows, partiti
     metrics.nulls.set(id, nulls);
     const lower = isPartition ? value : writeText(minValues[name]);
     const upper = isPartition ? value : writeText(maxValues[name]);
-    // A file has both bounds of a column or neither: some readers expect the other one.
+    // A file has both bounds of a column or neither, because some readers require both.
     if (lower === undefined || upper === undefined) continue;
     metrics.lower.set(id, encodeValue(type, lower));
     metrics.upper.set(id, encodeValue(type, upper));
@@ -52,7 +52,7 @@ function writeText(value: unknown): string | undefined {
   return isLosslessNumber(value) ? value.value : String(value);
 }
 
-/** A value in Iceberg's binary form ("Appendix D: Single-value serialization"), from Delta's text of it. */
+/** Encodes Delta's text of a value in Iceberg's binary form ("Appendix D: Single-value serialization"). */
 export function encodeValue(type: Exclude<Column['type'], 'VARCHAR[]'>, text: string): Buffer {
   switch (type) {
     case 'BIGINT':

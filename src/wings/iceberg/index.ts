@@ -7,18 +7,18 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { ICEBERG_FOLDER } from './iceberg-schema.js';
 
-/** Metadata of Iceberg over the files of the published tables, where the pipeline asks for it. */
+/** Writes Iceberg metadata over the files of the published tables, if the pipeline asks for it. */
 export const iceberg: Wing = { surround: ({ pipeline, io }, run) => withIceberg(pipeline.lake, io, run) };
 
-/** The lake's folder, and the address by which readers of Iceberg find it; neither if there is to be no metadata. */
+/** The lake's folder, and the address under which Iceberg readers find it; undefined for a lake without metadata. */
 export interface IcebergSetting {
   path: string;
   iceberg?: string | boolean | undefined;
 }
 
 /**
- * Keeps Iceberg's metadata in line with the tables around work that writes them. Before it, snapshots go whose files may
- * be deleted by now; behind it, new versions become snapshots.
+ * Keeps Iceberg's metadata in line with the tables around work that writes them. Before the work, it drops snapshots
+ * whose files may be deleted; after it, new versions become snapshots.
  */
 export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => Promise<T>): Promise<T> {
   if (lake.iceberg === undefined || lake.iceberg === false) return work();
@@ -29,8 +29,8 @@ export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => P
 }
 
 /**
- * Writes metadata of Iceberg for the newest versions of all tables. The tables are published already, so a fault here is
- * only a warning: the next run makes what is missing.
+ * Writes Iceberg metadata for the newest version of every table. A fault is only a warning: the tables are already
+ * published, and the next run writes the missing metadata.
  */
 async function publishIceberg({ path, iceberg }: IcebergSetting, io: Io): Promise<void> {
   try {

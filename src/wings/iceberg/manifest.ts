@@ -11,7 +11,7 @@ interface Pair<T> {
   value: T;
 }
 
-/** A data file in a manifest ("Manifests" of the specification). */
+/** A data file in a manifest ("Manifests" in the specification). */
 export interface ManifestEntry {
   status: number;
   snapshot_id: bigint;
@@ -31,7 +31,7 @@ export interface ManifestEntry {
   };
 }
 
-/** The layout that all manifests of a table share. */
+/** The schema and partitioning that all manifests of a table share. */
 export interface ManifestForm {
   schema: IcebergSchema;
   spec: PartitionSpec;
@@ -47,7 +47,7 @@ const optional = (id: number, name: string, type: unknown) => ({
   'field-id': id,
 });
 
-/** Maps with integer keys are lists of pairs in Avro. */
+/** Avro has no maps with integer keys. Iceberg stores them as lists of pairs. */
 const map = (keyId: number, valueId: number, value: string) => ({
   type: 'array',
   logicalType: 'map',
@@ -58,7 +58,7 @@ const map = (keyId: number, valueId: number, value: string) => ({
   },
 });
 
-/** Columns that PARTITION_COLUMNS of the pipeline file and the contracts allow. */
+/** The types of the columns that may partition a table. */
 const PARTITION_TYPES: Partial<Record<Column['type'], unknown>> = {
   BIGINT: 'long',
   VARCHAR: 'string',
@@ -119,9 +119,9 @@ export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[]
 }
 
 /**
- * The entries of the next snapshot's manifest: files that stay, those that the commit adds, and a note of each that it
- * removes.
- * @throws Error if the commit removes a file that the snapshot before does not have
+ * The entries of the next manifest: files that stay, files that the commit adds, and an entry of status deleted for
+ * each that it removes.
+ * @throws Error if the commit removes a file that the previous snapshot does not have
  */
 export function continueEntries(
   before: readonly ManifestEntry[],

@@ -14,10 +14,10 @@ import {
 } from './manifest.js';
 import { COMMITTED_AT, type Snapshot, type TableFacts, VERSION } from './table-metadata.js';
 
-/** A commit of Delta's log that is to become a snapshot. */
+/** A commit of the Delta log that becomes a snapshot. */
 export type Commit = Pick<LogEntry, 'version' | 'at' | 'operation' | 'runId' | 'added' | 'removed' | 'changesRows'>;
 
-/** A file beside the metadata: its name, and its bytes. */
+/** A file in the metadata folder: its name and its bytes. */
 export interface MetadataFile {
   name: string;
   bytes: Buffer;
@@ -31,9 +31,9 @@ export interface PlannedSnapshot {
 
 export interface SnapshotPlace extends TableFacts {
   schema: IcebergSchema;
-  /** Address of the folder with the metadata. */
+  /** The address of the metadata folder. */
   metadataAddress: string;
-  /** Address of the folder with the data files. */
+  /** The address of the folder with the data files. */
   dataAddress: string;
 }
 
@@ -41,20 +41,20 @@ export function formOf({ contract, partitionBy, schema }: SnapshotPlace): Manife
   return { contract, schema, spec: describePartitions(contract, partitionBy) };
 }
 
-/** Each snapshot has one manifest and one manifest list. */
+/** The file names of a snapshot, which has one manifest and one manifest list. */
 export function nameFiles({ id }: TableFacts, snapshotId: number) {
   return { manifest: `${snapshotId}-${id}-m0.avro`, list: `snap-${snapshotId}-${id}.avro` };
 }
 
-/** The first snapshot: all files of a version of the table, as if one commit had brought them. */
+/** Plans the first snapshot, which adds all files of a table version as if by one commit. */
 export function planFirst(place: SnapshotPlace, commit: Omit<Commit, 'added' | 'removed'>, files: readonly DataFile[]) {
   return planNext(place, undefined, { ...commit, added: [...files], removed: [] });
 }
 
 /**
- * The snapshot of a commit, and its manifest and manifest list. A pure function: the same commit behind the same
- * snapshot gives the same bytes and names.
- * @throws Error if the commit does not follow from the snapshot before
+ * Plans the snapshot of a commit with its manifest and manifest list. This is a pure function: the same commit after
+ * the same snapshot gives the same bytes and names.
+ * @throws Error if the commit does not follow from the previous snapshot
  */
 export function planNext(
   place: SnapshotPlace,
@@ -109,7 +109,7 @@ function summarize(commit: Commit, entries: readonly ManifestEntry[]): Record<st
   };
 }
 
-/** `replace` moves the same rows to other files, so readers of increments skip it. */
+/** A commit that only moves rows to other files is a `replace`, which incremental readers skip. */
 function nameOperation({ changesRows }: Commit, added: EntryCounts, deleted: EntryCounts): string {
   if (!changesRows && added.files + deleted.files > 0) return 'replace';
   if (deleted.files === 0) return 'append';

@@ -34,12 +34,12 @@ import {
 } from './table-metadata.js';
 
 const HINT = 'version-hint.text';
-/** Older metadata files stay for readers that have just read the hint. */
+/** The number of older metadata files that are kept for readers that have just read the hint. */
 const KEPT_METADATA = 10;
 
 /**
- * Brings the metadata of a table in line with Delta's log: a snapshot for each commit, without those whose files may be
- * deleted. Begins with the newest version where there is no metadata that the table continues. Call it under the lock.
+ * Brings the metadata of a table in line with its Delta log: one snapshot a commit, without snapshots whose files may
+ * be deleted. Begins with the newest version if there is no metadata to continue. The caller holds the lock.
  * @param base address of the lake as readers see it
  */
 export async function publishTable(lake: Lake, table: TableName, base: string, now: Date): Promise<void> {
@@ -74,7 +74,7 @@ export async function publishTable(lake: Lake, table: TableName, base: string, n
 
 interface Found {
   version: number;
-  /** Undefined where it is damaged. */
+  /** Undefined if the metadata is damaged. */
   metadata: TableMetadata | undefined;
 }
 
@@ -85,13 +85,13 @@ async function listVersions(folder: string): Promise<number[]> {
   return names.flatMap((name) => /^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? []).map(Number);
 }
 
-/** The newest metadata, which is of a higher version than the hint's if a crash came between the two. */
+/** Finds the newest metadata. After a crash between the two writes, its version is higher than the hint's. */
 async function readNewest(folder: string): Promise<Found | undefined> {
   const version = Math.max(0, ...(await listVersions(folder)));
   if (version === 0) return undefined;
   const text = await readFile(join(folder, metadataName(version)), 'utf8');
   const hint = await readFile(join(folder, HINT), 'utf8').catch(() => '');
-  // Without the hint, the version is written again under the next number.
+  // If the hint does not name this version, the version is written again under the next number.
   return { version, metadata: hint.trim() === String(version) ? parseMetadata(text) : undefined };
 }
 
@@ -108,7 +108,10 @@ interface Planned {
   planned: PlannedSnapshot[];
 }
 
-/** Snapshots of the commits behind the newest one; undefined if the log or the metadata lacks something for them. */
+/**
+ * Plans snapshots of the commits after the newest snapshot; undefined if the log or the metadata lacks something that
+ * they need.
+ */
 async function planMissing(
   lake: Lake,
   folder: string,
@@ -133,12 +136,12 @@ async function planMissing(
     }
     return holdsSameFiles(place, newest.entries, state) ? { isContinued: true, planned } : undefined;
   } catch {
-    // Metadata that another program or a fault has changed is made again from Delta's log.
+    // Metadata that was changed or damaged is made again from the Delta log.
     return undefined;
   }
 }
 
-/** The commits after a version, the oldest first; undefined if the log lacks one of them. */
+/** The commits after a version, oldest first; undefined if the log lacks one of them. */
 async function listCommits(lake: Lake, state: LogState, since: bigint): Promise<Commit[] | undefined> {
   const commits: Commit[] = [];
   if (since === state.version) return commits;
@@ -168,7 +171,7 @@ async function planAnew(lake: Lake, place: SnapshotPlace, state: LogState): Prom
   throw new Error(`${state.table}: its log has no entry`);
 }
 
-/** Each file is whole before another names it; the hint, which most readers begin with, comes last. */
+/** Writes each file before another names it. The hint comes last, because most readers begin with it. */
 async function writeVersion(
   lake: Lake,
   folder: string,

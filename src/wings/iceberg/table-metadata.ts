@@ -10,7 +10,7 @@ import {
   type PartitionSpec,
 } from './iceberg-schema.js';
 
-/** A version of a table in Iceberg: Delta's version plus 1, because some readers take 0 for none. */
+/** A version of a table in Iceberg. Its number is Delta's plus 1, because some readers take 0 for "no snapshot". */
 export interface Snapshot {
   'snapshot-id': number;
   'parent-snapshot-id'?: number;
@@ -21,11 +21,14 @@ export interface Snapshot {
   'schema-id': number;
 }
 
-/** Summaries have the version and the time of the commit in Delta's log: `timestamp-ms` may not go back, but a clock may. */
+/**
+ * Summaries hold Delta's version and commit time. `timestamp-ms` can't hold the time, because it must never go back and
+ * a clock may.
+ */
 export const VERSION = 'delta.version';
 export const COMMITTED_AT = 'delta.timestamp-ms';
 
-/** Table metadata of format version 2 ("Table Metadata" of the specification). */
+/** Table metadata of format version 2 ("Table Metadata" in the specification). */
 export interface TableMetadata {
   'format-version': 2;
   'table-uuid': string;
@@ -48,16 +51,16 @@ export interface TableMetadata {
   'metadata-log': [];
 }
 
-/** A table as the Delta log has it. */
+/** The facts of a table that its Delta log records. */
 export interface TableFacts {
-  /** Id of the Delta table. One that was rebuilt is another table. */
+  /** The id of the Delta table. A rebuilt table has another id. */
   id: string;
   location: string;
   contract: TableSchema;
   partitionBy: readonly string[];
 }
 
-/** The schemas of a table whose newest is that of the contract. */
+/** The schemas of a table. The newest one is the contract's. */
 export function continueSchemas(before: TableMetadata | undefined, contract: TableSchema): IcebergSchema[] {
   const { schemas = [] } = before ?? {};
   const current = schemas.find((schema) => schema['schema-id'] === before?.['current-schema-id']);
@@ -66,7 +69,7 @@ export function continueSchemas(before: TableMetadata | undefined, contract: Tab
   return [...schemas, { ...now, 'schema-id': schemas.length }];
 }
 
-/** True if new snapshots of the table may follow those of the metadata. */
+/** True if new snapshots of the table can follow those of the metadata. */
 export function continuesTable(before: TableMetadata, facts: TableFacts): boolean {
   return (
     before['format-version'] === 2 &&
@@ -79,8 +82,8 @@ export function continuesTable(before: TableMetadata, facts: TableFacts): boolea
 }
 
 /**
- * The metadata of a table with these snapshots, of which the last is the current one. The same table and snapshots give
- * the same metadata.
+ * The metadata of a table with these snapshots, the current one last. The same table and snapshots give the same
+ * metadata.
  */
 export function describeTable(
   { id, location, contract, partitionBy }: TableFacts,
@@ -118,8 +121,8 @@ export function describeTable(
 }
 
 /**
- * Drops snapshots that were superseded longer ago than the table keeps superseded files: their files may be deleted.
- * Each file of a snapshot was removed when the next one came, or later.
+ * Drops snapshots that were superseded longer ago than the table's retention, because their files may be deleted. A
+ * file is removed at the earliest by the snapshot after its own.
  */
 export function expireSnapshots(snapshots: readonly Snapshot[], keptSince: number): Snapshot[] {
   const committedAt = (one: Snapshot | undefined) => Number(one?.summary[COMMITTED_AT] ?? Number.POSITIVE_INFINITY);

@@ -36,8 +36,8 @@ function watch(run: WatchedRun): Watch {
 }
 
 /**
- * Lands products of the service: all of them, or a page as a sample; undefined where none are compared. The products of
- * the lake before the run say how many pages there are.
+ * Lands products of the service: all pages, or one page as a sample; undefined if the run compares none. The number of
+ * products in the lake before the run gives the number of pages.
  */
 async function landByPlan(
   { client, io, landing, tables }: WatchedRun,
@@ -48,7 +48,7 @@ async function landByPlan(
   if (comparisons.products === 'none' || part === undefined) return undefined;
   const only = isWanted ? undefined : choosePage(countRows(tables.products.files), landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
-    // A sample may be skipped; a table that the user asked for may not.
+    // A run may skip its sample, but not a table that the user asked for.
     if (isWanted) throw error;
     return skipSample(error, io);
   });
@@ -71,5 +71,5 @@ async function countCalls({ client, journal, plan: { comparisons, parts } }: Pla
 
 const witness: Witness = { watch, estimate };
 
-/** Compares products of the service with the lake's, and keeps them where the pipeline asks for them. */
+/** Compares the service's products with the lake's, and keeps them as a table if the pipeline asks for it. */
 export const products: Wing = { witnesses: [witness] };

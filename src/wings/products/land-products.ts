@@ -8,8 +8,8 @@ import { readProductPage } from '../../source/page.js';
 export const PRODUCTS_A_PAGE = 200;
 
 /**
- * Lands pages of products, most offers first (section 4, /products): all, or the page `only` as a sample. An interrupted
- * run continues at its page.
+ * Lands pages of products, most offers first (section 4, /products): all pages, or only page `only` as a sample. An
+ * interrupted run continues with the page that it had reached.
  */
 export async function landProducts(
   client: ApiClient,
@@ -42,9 +42,9 @@ export async function landProducts(
   return listItemFiles(landing, 'products');
 }
 
-/** Chooses a page as a sample of the lake's `products`, another one in each run. */
+/** Chooses a page of products as a sample; each run takes another one. */
 export function choosePage(products: bigint, seed: bigint): number {
   const pages = (products + BigInt(PRODUCTS_A_PAGE) - 1n) / BigInt(PRODUCTS_A_PAGE);
-  // A step that has no small divisor in common with the number of pages goes through all of them.
+  // 7919 is a prime, so consecutive seeds visit all pages, unless their number is a multiple of it.
   return pages === 0n ? 0 : Number((seed * 7919n) % pages);
 }

@@ -6,8 +6,8 @@ import { type FoundDifferences, readDifferences } from '../differences.js';
 import { typeServiceProducts } from './type-products.js';
 
 /**
- * Types landed products of the service, and compares them with the lake's as they would be (section 1 shows the
- * matching in words only). A difference has the service's id and what differs.
+ * Types the landed products and compares them with table `products` as this run would publish it (section 1 describes
+ * the matching only in words). A difference has the service's id and the fields that differ.
  */
 export async function proveProducts(
   { io, graph, landing, workFolder, look }: WatchedRun,

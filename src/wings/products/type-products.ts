@@ -15,7 +15,7 @@ interface ProductFile {
   readAt: string;
 }
 
-/** Types products of the service. Leaves out rows that can't be read, and counts them. */
+/** Types products of the service. Skips and counts rows that can't be read. */
 export async function typeServiceProducts(
   graph: RelationGraph,
   files: readonly ProductFile[],
@@ -48,7 +48,7 @@ function bindProducts(files: readonly LandedFile[], readAt: string, runId: strin
   return bindModel('service_products', { landed_products: code(rows) }, { read_at: readAt, run_id: runId });
 }
 
-/** Keeps the readable rows of a file. */
+/** Copies the readable rows of a file. */
 async function separateProducts({ path: source, readAt }: ProductFile, workFolder: string) {
   const part = path.basename(source);
   const [goodPath, badPath] = [path.join(workFolder, `${part}.good`), path.join(workFolder, `${part}.bad`)];

@@ -17,18 +17,18 @@ export interface Cache {
   maxBytes: number;
 }
 
-/** A remote as a reader sees it: logs of all tables, and data files of those that it asks for. */
+/** A remote lake as a reader sees it: the logs of all tables, and the data files of the tables that it asks for. */
 export interface CachedLake {
   lake: Lake;
   url: string;
-  /** Makes room for the data files of these tables and fetches them. */
+  /** Fetches the data files of these tables, and makes room for them first. */
   bring(tables: readonly TableName[]): Promise<void>;
-  /** Undefined if nobody holds the remote. */
+  /** Undefined if no machine holds the remote. */
   holder: Awaited<ReturnType<typeof readHolder>>;
 }
 
 /**
- * Reads a remote through a cache during `work`. Takes no lease and writes nothing there.
+ * Reads a remote through a cache during `work`. Takes no lease and does not write to the remote.
  * @throws PricelakeError `lake_invalid` if there is no lake, `usage` if the tables are larger than the cache
  */
 export async function readRemote<T>(
@@ -56,7 +56,7 @@ export async function readRemote<T>(
   }
 }
 
-/** Fetches journals of an unfinished run, but not the files that it landed. */
+/** Fetches the journals of an unfinished run, but not its landed files. */
 async function fetchJournals(ends: Ends): Promise<void> {
   await rm(privatePath(ends.lake, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
@@ -82,7 +82,7 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   for (const path of needed.keys()) await utimes(path, now, now);
 }
 
-/** Removes the files that were used longest ago, of any remote, until the needed ones have room. */
+/** Removes the least recently used files, of any remote, until the needed ones have room. */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
   for (const path of await listFilesBelow(folder)) {

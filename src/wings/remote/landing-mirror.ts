@@ -9,16 +9,19 @@ import type { Ends } from './remote-table.js';
 import { FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
-/** Folders with paid bytes that are in no table yet. */
+/** The folders with paid bytes that no table holds yet. */
 const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
- * Copies the landing of an unfinished run to the remote, so that another machine can continue it. A journal is read
- * before the files that it names and sent after them, so that it never names a missing one.
+ * Copies the landing of an unfinished run to the remote, so that another machine can continue it. Reads a journal
+ * before the files that it names and sends it after them, so that the remote journal never names a missing file.
  */
 export class LandingMirror {
   readonly #ends: Ends;
-  /** Size and time of each sent file. Those of an earlier process are sent again: they may have been cut since. */
+  /**
+   * The size and time of each file that this process sent. Files sent by earlier processes are sent again, because they
+   * may have been cut since.
+   */
   readonly #sent = new Map<string, { state: string; done: Promise<void> }>();
   #sending: Promise<void> = Promise.resolve();
 
@@ -31,7 +34,10 @@ export class LandingMirror {
     return this.#queue(async () => void (await this.#send()));
   }
 
-  /** Also removes files that no run needs. Call it when all commits are on the remote. */
+  /**
+   * Sends new and changed files, then removes remote files that no run needs. Call it when all commits are on the
+   * remote.
+   */
   settle(): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send()));
   }
@@ -69,7 +75,7 @@ export class LandingMirror {
     return [...keys, key];
   }
 
-  /** Sends a file unless it has been sent, or is on its way. @returns the bytes that this call sent */
+  /** Sends a file unless it was already sent or is being sent. @returns the number of bytes that this call sent */
   async sendFile(path: string): Promise<number> {
     const { size, mtimeMs } = await stat(path);
     const key = this.#keyOf(path);
@@ -94,7 +100,7 @@ export class LandingMirror {
     return true;
   }
 
-  /** Removes journals first, because a landing without one counts as none. */
+  /** Removes journals first, because a landing without a journal is ignored. */
   async #removeOthers(wanted: Set<string>): Promise<void> {
     const { store } = this.#ends;
     const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);

@@ -11,18 +11,24 @@ import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
 
-/** `_pricelake/remote.json`: the remote that this folder copies, and the lease since which the two are in line. */
+/**
+ * `_pricelake/remote.json`: the remote that this folder is a copy of, and the last lease under which the two were in
+ * line.
+ */
 export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
-/** Undefined if the folder does not copy this remote. A damaged note counts as none, so that the remote is fetched. */
+/**
+ * Undefined if the folder is not a copy of this remote. A damaged note is treated as missing, so that the remote is
+ * fetched.
+ */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
   const note = await readAnyNote(lake);
   return note?.url === url ? note : undefined;
 }
 
-/** The remote that the folder copies, whichever it is. */
+/** The remote that the folder is a copy of, whichever it is. */
 export async function readAnyNote(lake: Lake): Promise<CopyNote | undefined> {
   const text = await readFile(notePath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return undefined;
@@ -37,22 +43,25 @@ export async function writeNote(lake: Lake, note: CopyNote): Promise<void> {
   await writeDurably(lake, notePath(lake), `${JSON.stringify(note)}\n`);
 }
 
-/** A new note has generation 0, which nobody held, so the folder is in line with an empty remote only. */
+/** A new note has generation 0, which no lease has, so the folder is in line only with an empty remote. */
 export function makeNote(url: string): CopyNote {
   return { url, copy: randomUUID(), generation: 0 };
 }
 
 const FOLDER = '_pricelake/lock/';
-/** A holder that has not renewed its lease for this time counts as dead. */
+/** A holder that has not renewed its lease for this time is considered dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/** A holder that could not renew its lease stops before others may take over; it looks once a beat. */
+/**
+ * A holder that can't renew its lease stops this long after the last renewal, before others may take over. It checks
+ * once per beat.
+ */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({
-  /** Names the holder's folder. */
+  /** An id of the holder's folder. */
   copy: z.string(),
-  /** Generation of the lease before. */
+  /** The generation of the previous lease. */
   after: z.int().min(0),
   /** True if the folder was in line with the remote when it took the lease. */
   inLine: z.boolean(),
@@ -60,15 +69,15 @@ const recordSchema = ownerSchema.extend({
 });
 type LeaseRecord = z.infer<typeof recordSchema>;
 
-/** The right to write to a remote while it is renewed. */
+/** The right to write to a remote, for as long as it is renewed. */
 export interface Lease {
-  /** Each lease of a remote has the generation of the one before plus one. */
+  /** One more than the generation of the previous lease. */
   generation: number;
-  /** True if this folder held the lease before, or the remote is new: then the folder's own versions are sent. */
+  /** True if this folder held the previous lease, or the remote is new: then the folder's own versions are sent. */
   inLine: boolean;
-  /** Aborted when another writer took over, or could have because the lease was not renewed in time. */
+  /** Aborted when another writer has taken over, or could have because the lease was not renewed in time. */
   lost: AbortSignal;
-  /** Asks for a newer lease, which a process that slept may have missed. @throws the reason of `lost` */
+  /** Checks that no newer lease exists. A process that slept may have missed one. @throws the reason of `lost` */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
@@ -76,15 +85,16 @@ export interface Lease {
 const leaseKey = (generation: number) => FOLDER + String(generation).padStart(12, '0');
 
 /**
- * Takes the lease by creating `_pricelake/lock/<generation>` on condition that it does not exist. The newest lease must
- * be released, not renewed for 90 s by the store's clock, or of a dead process of this machine.
+ * Takes the lease by creating `_pricelake/lock/<generation>` on condition that it does not exist. Requires that the
+ * newest lease is released, was not renewed for 90 s by the store's clock, or belongs to a dead process of this
+ * machine.
  * @throws PricelakeError `lake_locked` naming the holder
  */
 export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Promise<Lease> {
   for (;;) {
     const last = (await listGenerations(store)).at(-1) ?? 0;
     const before = last === 0 ? undefined : await readRecord(store, last);
-    if (last > 0 && before === undefined) continue; // a later holder has removed it
+    if (last > 0 && before === undefined) continue; // a later holder has removed the record
     if (before !== undefined) refuseHeld(store, before);
     const generation = last + 1;
     const inLine = before === undefined || isInLine(note, last, before.record);
@@ -92,7 +102,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
     if (!(await createRecord(store, generation, record))) continue;
     const generations = await listGenerations(store);
     if ((generations.at(-1) ?? 0) > generation) {
-      // Others had already taken and removed this generation before we created it again.
+      // Another process had taken and removed this generation before we created it.
       await store.remove([leaseKey(generation)]);
       continue;
     }
@@ -104,7 +114,9 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/** The last lease is the noted one, or the one after it, which this folder took in line before a kill. */
+/**
+ * True if the newest lease is the one in the note, or the next one, taken in line by this folder before it was killed.
+ */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }
@@ -145,7 +157,7 @@ async function readRecord(store: ObjectStore, generation: number): Promise<Store
   }
 }
 
-/** If the answer to a first try was lost, the second one finds our own record. */
+/** Creates the record. If the answer to a first try was lost, the second try finds our own record and accepts it. */
 async function createRecord(store: ObjectStore, generation: number, record: LeaseRecord): Promise<boolean> {
   if (await store.create(leaseKey(generation), toBytes(record))) return true;
   return (await readRecord(store, generation))?.record.token === record.token;
@@ -193,7 +205,7 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
 
 const toBytes = (record: LeaseRecord) => Buffer.from(`${JSON.stringify(record)}\n`);
 
-/** Returns the holder of a remote; undefined if nobody holds it. */
+/** Returns the current holder of a remote; undefined if there is none. */
 export async function readHolder(store: ObjectStore) {
   const last = (await listGenerations(store)).at(-1);
   const found = last === undefined ? undefined : await readRecord(store, last);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { PricelakeError } from '../../io/errors.js';
 
-/** Limit of objects that are read into memory; `lake.json` has about 200 bytes for each file. */
+/** The largest object that is read into memory. `lake.json` has about 200 bytes a file. */
 export const SMALL_BYTES = 128 * 1024 * 1024;
 
 export interface StoredObject {
   bytes: Buffer;
-  /** By the store's clock, as `readAt`. */
+  /** By the store's clock, as `readAt` is. */
   writtenAt: Date;
   readAt: Date;
 }
@@ -18,33 +18,36 @@ export interface ListedObject {
 }
 
 /**
- * An object storage below the lake's prefix. Every object is written whole or not at all, and every later read and
- * listing sees it. The store retries passing faults, and throws only PricelakeErrors without secrets.
+ * Object storage below the lake's prefix. An object is written completely or not at all, and every later read and
+ * listing sees it. The store retries transient faults, and throws only PricelakeErrors without secrets.
  */
 export interface ObjectStore {
-  /** Bucket, prefix and endpoint for messages. */
+  /** Bucket, prefix and endpoint, for messages. */
   readonly url: string;
-  /** Undefined for a missing object. Refuses one of more than `maxBytes`, by default `SMALL_BYTES`. */
+  /**
+   * Reads an object; undefined if it does not exist. Refuses an object of more than `maxBytes`, by default
+   * `SMALL_BYTES`.
+   */
   read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   /** Creates or replaces a small object. */
   write(key: string, bytes: Buffer): Promise<void>;
-  /** Creates an object, or returns false if the key is taken, even by the same bytes. */
+  /** Creates an object. Returns false if the key exists, even with the same bytes. */
   create(key: string, bytes: Buffer): Promise<boolean>;
   /** Creates or replaces an object from the first `bytes` bytes of a file. */
   upload(key: string, path: string, bytes: number): Promise<void>;
   /**
-   * Writes an object to a new file and syncs it. Refuses one of more than `maxBytes`.
+   * Downloads an object to a new file and syncs it. Refuses an object of more than `maxBytes`.
    * @returns the SHA-256 of its bytes in hexadecimal
    */
   download(key: string, path: string, maxBytes: number): Promise<string>;
-  /** Lists objects by key; with a limit, at least that many, if there are. */
+  /** Lists objects by key. With a limit, the listing may stop after that many. */
   list(prefix: string, limit?: number): Promise<ListedObject[]>;
   remove(keys: readonly string[]): Promise<void>;
   close(): void;
 }
 
 /**
- * Refuses a store that ignores `If-None-Match: *`, because two writers could then both write one log entry.
+ * Refuses a store that ignores `If-None-Match: *`, because two writers could then both write the same log entry.
  * @throws PricelakeError `config`; the lake there stays unchanged
  */
 export async function refuseUnconditional(store: ObjectStore): Promise<void> {
@@ -53,7 +56,7 @@ export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   try {
     const isTaken = !(await store.create(key, Buffer.from('2')));
     const kept = (await store.read(key))?.bytes.toString();
-    // `isCreated` may be false although we created it, if the answer to a first try was lost.
+    // `isCreated` may be false although we created the object, if the answer to the first try was lost.
     if (isTaken && kept === '1') return;
     const what = isCreated ? 'it overwrites existing objects' : `it shows ${kept ?? 'nothing'} of what it took`;
     throw new PricelakeError('config', `${store.url}: the store ignores If-None-Match: ${what}`, {

@@ -6,11 +6,11 @@ import { connect as connectTls } from 'node:tls';
 import { findProxy, hasProxy } from '../../formats/find-proxy.js';
 import { PricelakeError } from '../../io/errors.js';
 
-/** Node has agents that read HTTPS_PROXY from version 24.5 on; these do until then. */
+/** Node's own agents read HTTPS_PROXY from version 24.5 on. Older versions need these. */
 const OPTIONS = { keepAlive: true, maxSockets: 50 };
 type OnConnection = (error: Error | null, socket: Duplex) => void;
 
-/** Connects to the proxy of HTTP_PROXY in place of a host. The request must then name that host (`nameHost`). */
+/** Connects to HTTP_PROXY instead of the host. The request must then name the host (`nameHost`). */
 class PlainAgent extends HttpAgent {
   override createConnection(options: ClientRequestArgs, done?: OnConnection): Duplex | null | undefined {
     const proxy = findProxy(`http://${nameOf(options)}`);
@@ -20,7 +20,7 @@ class PlainAgent extends HttpAgent {
   }
 }
 
-/** Connects through a tunnel of the proxy of HTTPS_PROXY, which sees the name of the host only. */
+/** Connects through a tunnel of HTTPS_PROXY, which sees only the name of the host. */
 class TunnelAgent extends HttpsAgent {
   readonly #connectMs: number;
 
@@ -42,7 +42,7 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
-/** Agents for the AWS SDK, which reads no proxy from the environment. Without a proxy, it uses its own agents. */
+/** Creates agents for the AWS SDK, which ignores the proxy variables. Without a proxy, the SDK uses its own agents. */
 export function createAgents(connectMs: number): { httpAgent?: HttpAgent; httpsAgent?: HttpsAgent } {
   if (!hasProxy()) return {};
   return { httpAgent: new PlainAgent(OPTIONS), httpsAgent: new TunnelAgent(connectMs) };
@@ -88,7 +88,7 @@ function refuse(proxy: URL, name: string, status: number | undefined): Pricelake
   });
 }
 
-/** Host and port as a URL has them. */
+/** Host and port, written as in a URL. */
 function nameOf({ host, port }: ClientRequestArgs): string {
   const name = String(host);
   return `${isIPv6(name) ? `[${name}]` : name}:${port}`;

@@ -4,8 +4,8 @@ import { limitTime } from './limit-time.js';
 import { openStore } from './remote.js';
 
 /**
- * Reads what a remote published last from its `lake.json`, and nothing else. Undefined if it has published nothing.
- * @throws PricelakeError `unavailable` if it does not answer in `ms` milliseconds, and as the store does
+ * Reads only `lake.json` of a remote; undefined if nothing is published.
+ * @throws PricelakeError `unavailable` if the store does not answer within `ms` milliseconds, and the store's errors
  */
 export async function readPublished(address: string, io: Io, ms: number): Promise<Pointer | undefined> {
   const store = await openStore(address, io);

@@ -10,23 +10,23 @@ import { type Lake, MAX_LOG_BYTES, PRIVATE_FOLDER } from '../../tables/layout.js
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 
-/** The two ends of a transfer. */
+/** The folder and the store between which files are copied. */
 export interface Ends {
   store: ObjectStore;
   lake: Lake;
   io: Io;
-  /** No further file is sent or fetched once it is aborted. */
+  /** Once aborted, no further file is sent or fetched. */
   stop?: AbortSignal;
 }
 
 /** A table in a listing of the remote. */
 export interface RemoteTable {
   table: TableName;
-  /** Files of the log by name. */
+  /** Log files by name. */
   log: Map<string, ListedObject>;
   /** Data files by their path in the table. */
   files: Map<string, ListedObject>;
-  /** Newest version; -1n for none. */
+  /** The newest version; -1n for an empty log. */
   version: bigint;
 }
 
@@ -51,7 +51,8 @@ export function remoteLogKey(table: TableName, name: string): string {
 }
 
 /**
- * True if folder and remote have the same entry. No two entries are equal, because each names its run, time and files.
+ * True if folder and remote have the same log entry of this version. Different commits never have equal entries,
+ * because each names its run, time and files.
  */
 export async function hasSameEntry(
   store: ObjectStore,
@@ -66,9 +67,9 @@ export async function hasSameEntry(
   return here !== undefined && there !== undefined && here.equals(there.bytes);
 }
 
-/** Shows that a prefix holds a lake. */
+/** A prefix with this file holds a lake. */
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/** `lake.json` is last, because it names what the newest run published. */
+/** `lake.json` comes last, because it names the versions that the newest run published. */
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 
@@ -83,7 +84,7 @@ export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const names of STEPS) await settleAll(names.map(send));
 }
 
-/** Never fetched: people run it in DuckDB, where its commands could do anything. */
+/** `catalog.sql` is never fetched: people run it in DuckDB, where its statements could do anything. */
 const CATALOG = 'catalog.sql';
 
 export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {

@@ -21,8 +21,8 @@ const MIRROR_MS = 60_000;
 /**
  * Holds a lake's remote during `work`: takes the lease, continues an interrupted upload or fetches what other machines
  * published, and sends the result of `work`.
- * @throws PricelakeError `lake_locked` if another machine holds the remote or was faster, `config` if the store ignores
- * conditions, `lake_invalid`, `unauthorized`, `unavailable`
+ * @throws PricelakeError `lake_locked` if another machine holds the remote or published first, `config` if the store
+ *   ignores conditions, `lake_invalid`, `unauthorized`, `unavailable`
  */
 export async function holdRemote<T>(
   lakePath: string,
@@ -35,7 +35,7 @@ export async function holdRemote<T>(
   await refuseForeignPrefix(store);
   const lake = await openLake(lakePath, { create: true });
   const partial = await readPartial(lake);
-  // A partial folder can't fill another remote.
+  // A partial folder can't be uploaded to another remote.
   if (partial !== undefined && partial.remote !== store.url) await refusePartial(lake);
   const found = await readNote(lake, store.url);
   const note = found ?? makeNote(store.url);
@@ -51,7 +51,7 @@ export async function holdRemote<T>(
       await held.publish();
       return result;
     } catch (error) {
-      // If this fails as well, the next command on this machine sends it.
+      // If this fails as well, the next command on this machine sends the landing.
       await held.mirror();
       throw error;
     } finally {
@@ -67,7 +67,7 @@ export class Remote {
   readonly #ends: Ends;
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
-  /** The logs that were sent. While the lease is held, the remote has no others. */
+  /** Identifies the logs that were sent. Only this process changes the remote while it holds the lease. */
   #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease) {
@@ -90,7 +90,7 @@ export class Remote {
       } else if (isNew) await refuseOtherLake(lake, store);
       if (isNew) {
         await markPartial(lake, { remote: store.url });
-        // Written before the first fetch, so that a kill leaves no lake of unknown origin.
+        // The note is written before the first fetch, so that a kill never leaves a lake of unknown origin.
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));
@@ -100,7 +100,7 @@ export class Remote {
     }
   }
 
-  /** Sends the landing of the unfinished run. Call it before its first commit. */
+  /** Sends the landing of an unfinished run. Call it before the run's first commit. */
   saveLanding(): Promise<void> {
     this.#lease.lost.throwIfAborted();
     return this.#landing.save();
@@ -160,7 +160,7 @@ export class Remote {
   }
 }
 
-/** One text that changes with any file of the tables' logs. */
+/** A text that changes whenever a log file of any table changes. */
 async function nameLogs(lake: Lake): Promise<string> {
   const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLog(lake, table)]));
   return JSON.stringify(logs);
@@ -168,7 +168,7 @@ async function nameLogs(lake: Lake): Promise<string> {
 
 async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   if ((await store.read(MARKER)) !== undefined) return;
-  // Tables remain from a first upload that broke off.
+  // A first upload that was interrupted leaves tables behind.
   const known = [PRIVATE_FOLDER, ...TABLE_NAMES].map((name) => `${name}/`);
   const foreign = (await store.list('', 50)).find(({ key }) => !known.some((folder) => key.startsWith(folder)));
   if (foreign === undefined) return;
@@ -181,7 +181,7 @@ async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   );
 }
 
-/** Refuses to fetch over a lake that is no copy of the remote: it would be lost. */
+/** Refuses to fetch into a folder whose lake is not a copy of the remote, because the fetch would overwrite it. */
 async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
   for (const folder of folders) {
@@ -199,7 +199,7 @@ export async function openStore(address: string, io: Io): Promise<ObjectStore> {
   return openS3Store(url, io);
 }
 
-/** Does `work` while this process holds the lake's remote, if it has one. */
+/** Does `work` while this process holds the pipeline's remote, or without one if the pipeline has none. */
 export async function withRemote<T>(
   { path, remote }: { path: string; remote?: string | undefined },
   io: Io,

@@ -25,10 +25,10 @@ import { CHANGED_HINT } from './s3-fault.js';
 const FETCHES = 8;
 
 /**
- * Makes this folder like the remote: logs from their newest checkpoints on, the landing of an unfinished run, and the
- * small files; data files too, unless the folder is partial. Versions that differ from the remote's move to
+ * Makes this folder equal to the remote: logs from their newest checkpoints on, the landing of an unfinished run, the
+ * small files, and the data files unless the folder is partial. Versions that differ from the remote's move to
  * `_pricelake/aside` until the next call.
- * @throws PricelakeError `lake_invalid` if the first upload of a lake was interrupted
+ * @throws PricelakeError `lake_invalid` if the first upload of the lake was interrupted
  */
 export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
   const { store, io } = ends;
@@ -59,7 +59,7 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
   });
 }
 
-/** Fetches missing entries, or if the logs differ, all from the newest checkpoint on. */
+/** Fetches missing log entries. If the logs differ, fetches everything from the newest checkpoint on. */
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
@@ -73,14 +73,16 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const names = entries.map((version) => nameEntry(version));
   if (checkpoint >= from) names.unshift(nameEntry(checkpoint, 'checkpoint.parquet'), '_last_checkpoint');
   await makeFolder(tablePath(lake, table, '_delta_log'));
-  // Only this file of a log changes under its name.
+  // This is the only file of a log that changes under its name.
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
-  // One after the other, so that a kill leaves no gap before an entry.
+  // Entries are fetched one after the other, so that a kill leaves no gap in the log.
   for (const object of found) await fetchAll(ends, [object]);
 }
 
-/** The newest version of a log without gaps before it; -1n for none. Earlier versions of pricelake could leave gaps. */
+/**
+ * The newest version up to which a log has no gaps; -1n for an empty log. Uploads of earlier builds could leave gaps.
+ */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;
@@ -112,13 +114,13 @@ export async function fetchDataFiles(ends: Ends, table: TableName, files: readon
 }
 
 interface Wanted {
-  /** Relative to the lake, here and there. */
+  /** The path relative to the lake, on both sides. */
   key: string;
   bytes: number;
   sha256?: string | undefined;
 }
 
-/** Skips files with the right size, because no file of a lake changes under its name. */
+/** Fetches files. Skips those with the right size, because a file of a lake never changes under its name. */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
   const folders = new Set<string>();
@@ -138,7 +140,7 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   return fetched;
 }
 
-/** @throws PricelakeError `lake_invalid` for an object that is outside the lake, or too large to be read */
+/** @throws PricelakeError `lake_invalid` for an object outside the lake, or too large to read */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint = "pricelake didn't write it: remove it there, and find out who can write to the bucket.";
@@ -146,7 +148,7 @@ function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   };
   const fault = findPathFault(key);
   if (fault !== undefined) throw fail(fault);
-  // Logs and journals are read into memory.
+  // These files are later read into memory, so their size is limited.
   const isReadWhole = key.includes('/_delta_log/') || isJournal({ key });
   if (bytes > MAX_LOG_BYTES && isReadWhole) throw fail(`has ${bytes} bytes; the limit is ${MAX_LOG_BYTES}`);
   return innerPath(lake, key);
@@ -172,7 +174,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
   }
 }
 
-/** Selects the landing of a run that `lake.json` does not name as published. */
+/** Selects the landing of the run that `lake.json` does not name as published. */
 async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
   const journal = landed.findLast(isJournal);
   if (journal === undefined) return [];
@@ -182,7 +184,7 @@ async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]):
   return number > published ? landed.filter(({ key }) => key.startsWith(folder)) : [];
 }
 
-/** Fetches the journal last, because a landing without one counts as none. */
+/** Fetches the journal last, because a landing without a journal is ignored. */
 async function replaceFolder(ends: Ends, name: string, objects: readonly ListedObject[]): Promise<void> {
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
@@ -192,7 +194,7 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   await fetchAll(ends, objects.filter(isJournal));
 }
 
-/** Keeps files that another machine's run made obsolete for one more time. */
+/** Moves a file that another machine's run made obsolete aside, where the next call removes it. */
 async function moveAside({ lake, io }: Ends, path: string, name: string): Promise<void> {
   const target = privatePath(lake, 'aside', name);
   await mkdir(dirname(target), { recursive: true });

@@ -4,7 +4,7 @@ import type { RemoteUrl } from '../../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { createAgents, nameHost } from './proxied-agents.js';
 
-/** The AWS SDK has 20 MB, so it is optional and loaded only for a remote. */
+/** The parts of the AWS SDK that are used. The SDK takes 20 MB, so it is optional and loaded only for a remote. */
 export interface Sdk {
   s3: typeof import('@aws-sdk/client-s3');
   storage: typeof import('@aws-sdk/lib-storage');
@@ -29,12 +29,15 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   }
 }
 
-/** Limit of an answer in XML: an error, or a page of a listing, which names a thousand objects at most. */
+/** Limits an XML answer, which is an error or a listing of at most a thousand objects. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
-/** Credentials come only from the SDK's chain: environment, profiles, SSO, roles, the metadata of the machine. */
+/**
+ * Creates a client. Credentials come only from the SDK's chain: environment, profiles, SSO, roles, and the machine's
+ * metadata service.
+ */
 export function createS3Client(
   { s3 }: Sdk,
   { endpoint, region, pathStyle }: RemoteUrl,
@@ -45,10 +48,10 @@ export function createS3Client(
     forcePathStyle: pathStyle,
     requestHandler: { ...createAgents(CONNECT_MS), connectionTimeout: CONNECT_MS, socketTimeout: silenceMs },
     ...(endpoint === undefined ? {} : { endpoint }),
-    // The SDK needs a region, although stores other than AWS take any.
+    // The SDK requires a region, although stores other than AWS accept any.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
   });
-  // The header of each answer has the store's clock, which dates leases.
+  // Answers carry the store's clock in a header. Leases are dated by it.
   client.middlewareStack.add(
     (next) => async (input) => {
       const result = await next(input);
@@ -59,7 +62,7 @@ export function createS3Client(
     },
     { step: 'deserialize', name: 'keepDate', priority: 'high' },
   );
-  // After the signature, which is of the host's own path.
+  // This runs after signing, because the signature covers the path without the host.
   client.middlewareStack.add((next) => (input) => next({ ...input, request: nameHost(input.request as never) }), {
     step: 'deserialize',
     name: 'nameHost',
@@ -70,7 +73,7 @@ export function createS3Client(
       async (input) => {
         const result = await next(input);
         const { response } = result as { response?: { statusCode?: number; body?: unknown } };
-        // Readers of objects count bytes themselves.
+        // Objects are not limited here, because their readers count bytes themselves.
         const isObject = commandName === 'GetObjectCommand' && (response?.statusCode ?? 0) < 300;
         if (!isObject && response?.body instanceof Readable) response.body = boundBody(response.body);
         return result;

@@ -12,24 +12,24 @@ export function statusOf(error: unknown): number | undefined {
   return (error as Facts | null)?.$metadata?.httpStatusCode;
 }
 
-/** The store's or the SDK's name of a fault. */
+/** The name that the store or the SDK gives a fault. */
 export function nameOf(error: unknown): string {
   const { name } = (error ?? {}) as Facts;
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
 }
 
-/** True if a retry may help: no answer, a broken one, or a status that says so. */
+/** True if a retry may help: the connection failed, the answer was cut, or the status is transient. */
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (nameOf(error) === 'CredentialsProviderError' || isCertificateFault(error)) return false;
-  // Before the status: a refusal whose body broke off has no name.
+  // This comes before the status, because a refusal whose body was cut has no name.
   if (isNetworkFault(error)) return true;
-  // The store has dropped the parts of a file: it is sent once more.
+  // The store has dropped the uploaded parts, so the whole file is sent again.
   if (nameOf(error) === 'NoSuchUpload') return true;
   return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
 
-/** TLS: the store can't prove its identity. */
+/** True if TLS fails because the store can't prove its identity. */
 const isCertificateFault = (error: unknown): boolean =>
   /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(String((error as NodeJS.ErrnoException | null)?.code ?? ''));
 
@@ -40,12 +40,12 @@ function isNetworkFault(error: unknown): boolean {
 }
 
 /**
- * Explains a fault without the store's text and the SDK's error, because these may hold a signature, a key or an
- * address with a token.
+ * Explains a fault without quoting the store or the SDK, whose texts may hold a signature, a key or an address with a
+ * token.
  */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
-  // Faults of the local disk stay as they are.
+  // Faults of the local disk are thrown unchanged.
   if (hasSystemCode(error, 'ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE')) return error;
   const status = statusOf(error);
   const name = nameOf(error);

@@ -13,15 +13,15 @@ import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js'
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 
 const PART_BYTES = 16 * 1024 * 1024;
-/** Parts of one file that are sent at a time: 128 MB for four files side by side. */
+/** Parts of a file that are sent at a time. Four files side by side take up to 128 MB. */
 const PARTS = 2;
 const REMOVALS = 16;
-/** A listing without an end must not fill the memory. */
+/** Limits a listing, so that it can't fill the memory. */
 const MOST_LISTED = 1_000_000;
 const MOST_PAGES = 20_000;
-/** Waits 6 to 19 seconds in all. */
+/** All pauses together take 6 to 19 seconds. */
 const ATTEMPTS = 7;
-/** The SDK tries each part of a file again, so that the parts before it are not sent twice. */
+/** The SDK retries each part of a file, so that the other parts are not sent twice. */
 const PART_ATTEMPTS = 5;
 
 interface S3Options {
@@ -74,7 +74,7 @@ class S3Store implements ObjectStore {
         return true;
       } catch (error) {
         if (statusOf(error) === 412) return false;
-        throw error; // 409: another writer is creating it, and neither has won yet
+        throw error; // 409: another writer is creating the object, and neither has won yet
       }
     });
   }
@@ -90,7 +90,7 @@ class S3Store implements ObjectStore {
         queueSize: PARTS,
       });
       await upload.done().catch(async (error: unknown) => {
-        // If the answer to the completion was lost, the parts are gone and the object exists.
+        // If the answer to the completion was lost, the parts are gone but the object exists.
         if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
       });
     });
@@ -138,7 +138,7 @@ class S3Store implements ObjectStore {
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    // One by one, because some stores lack the request for many.
+    // Objects are removed one by one, because some stores lack the request that removes many.
     await runSideBySide(REMOVALS, keys, (key) =>
       this.#attempt(`remove ${key}`, () =>
         this.#client.send(new this.#sdk.s3.DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key })),
@@ -203,7 +203,7 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /** Retries passing faults, also broken bodies and undecided conditions, which the SDK does not retry. */
+  /** Retries transient faults, including cut bodies and undecided conditions, which the SDK does not retry. */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -224,7 +224,7 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
   return collected;
 }
 
-/** The store's clock at the time of the answer. */
+/** The time of the answer by the store's clock. */
 function readDate({ $metadata }: GetObjectCommandOutput): Date | undefined {
   const { date } = $metadata as { date?: string };
   return date === undefined || Number.isNaN(Date.parse(date)) ? undefined : new Date(date);

@@ -19,14 +19,14 @@ interface Pending {
   at: number;
   files: string[];
   entry: Buffer;
-  /** True if the remote has no earlier version, so that a checkpoint must replace them. */
+  /** True if the remote has no version before this one. A checkpoint must then stand for the earlier versions. */
   isFirst: boolean;
 }
 
 /**
  * Sends each version that the remote lacks: first data files, which nobody reads yet, then log entries in the order of
  * their commits, each on condition that its version does not exist.
- * @returns false if the remote has other versions, which this folder has to take over; what was sent before stays
+ * @returns false if the remote has other versions, which this folder must fetch; what was sent before stays
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
   const { store, lake, io } = ends;
@@ -43,7 +43,7 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
-/** Undefined if the logs differ, or if the remote's is ahead. */
+/** The versions that the remote lacks; undefined if the logs differ or the remote is ahead. */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLog(lake, table);
@@ -52,18 +52,19 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
   if (newest < remote.version) return undefined;
   if (newest < 0n) return [];
   if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
-    // An entry that was cleaned up here can't be compared; those after it follow a checkpoint.
+    // The remote's newest entry was cleaned up here, so it can't be compared. A checkpoint replaces the entries before
+    // the newest.
     if (versions.includes(remote.version)) return undefined;
   }
   const missing = versions.filter((version) => version > remote.version);
   if (missing.length === 0) return [];
   if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
-    // One after the other: a folder may have hundreds of unsent versions, and each opens a file.
+    // Files are opened one after the other, because a folder may have hundreds of unsent versions.
     const pending: Pending[] = [];
     for (const version of missing) pending.push(await readPending(lake, table, version));
     return pending;
   }
-  // The remote lacks the versions before: send only the newest, with its checkpoint.
+  // The remote lacks all versions before, so only the newest is sent, with a checkpoint.
   if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
   const state = await readLog(lake, table);
   const last = await readPending(lake, table, newest);
@@ -79,7 +80,7 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/** Groups versions by commit time; at equal times by the steps of a run's commits. */
+/** Groups versions by commit time. At equal times, they follow the order in which a run commits tables. */
 function* inOrder(pending: Pending[][]): Generator<Pending[]> {
   const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
@@ -108,7 +109,7 @@ async function sendFiles(
       stop?.throwIfAborted();
       const file = tablePath(lake, table, path);
       const info = await stat(file).catch(ignoreMissing);
-      // Only a superseded file may be missing.
+      // A missing file is accepted only if it is superseded.
       if (info === undefined && !current.has(path)) return;
       if (info === undefined) await refusePartial(lake);
       if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
@@ -123,7 +124,7 @@ async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst
   if (isFirst) await sendLogFile(store, lake, table, nameEntry(version, 'checkpoint.parquet'));
   // THE COMMIT POINT of the remote: from here on, readers see the version, and all files that it names exist.
   const isCreated = await store.create(remoteLogKey(table, nameEntry(version)), entry);
-  // An earlier try may have created it if its answer was lost.
+  // An earlier try whose answer was lost may have created the entry.
   return isCreated || (await hasSameEntry(store, lake, table, version));
 }
 
@@ -148,7 +149,7 @@ async function sendLogFile(store: ObjectStore, lake: Lake, table: TableName, nam
   if (info !== undefined) await store.upload(remoteLogKey(table, name), path, info.size);
 }
 
-/** A younger file that no log names may be in use by a run on another machine. */
+/** A file that no log names may belong to a run on another machine, so it is kept for a day. */
 const ORPHAN_MS = 86_400_000;
 
 /**

@@ -7,29 +7,29 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql, writeTyped } from '../../sql/sql.js';
 import { type LandedSample, landSample } from './land-sample.js';
 
-/** The sampled items' rows of the lake, and their ids. */
+/** The lake's rows of the sampled items, and their ids. */
 interface ChosenSample {
   rows: Relation;
   ids: bigint[];
 }
 
-/** Sampled items as the lake has them and as the service shows them. */
+/** The sampled items, as the lake has them and as the service shows them. */
 export interface AskedSample extends LandedSample {
   rows: Relation;
 }
 
-/** The items of which a sample is chosen. */
+/** The items from which a sample is drawn. */
 interface SampledItems {
   items: Relation;
-  /** Names of the datasets that the key can read; undefined is all. */
+  /** Names of the datasets that the key can read; undefined if it can read all. */
   readable: readonly string[] | undefined;
-  /** Items that come first, because they are read already. */
+  /** Items that are sampled first, because the run has already read them. */
   first: readonly bigint[];
 }
 
 /**
- * Chooses a seeded sample: another one for another seed. Items that are only in datasets that the key can't read are left
- * out: the service does not show them.
+ * Draws a sample by a seed. Leaves out items that are only in datasets that the key can't read, because the service
+ * does not show them.
  */
 export async function chooseSample(
   graph: RelationGraph,
@@ -49,7 +49,10 @@ export async function chooseSample(
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-/** Reads the sampled items one by one from the service. Undefined without a call left, or an answer. */
+/**
+ * Reads the sampled items one by one from the service. Returns undefined if no call is left or the service does not
+ * answer.
+ */
 export async function askSample(
   { client, io }: { client: ApiClient; io: Io },
   landing: Landing,

@@ -11,7 +11,7 @@ function watch({ io, client, landing, graph, typing }: WatchedRun): Watch {
     async ask({ plan, rows, readable, alreadyRead }) {
       const size = plan.comparisons.sample;
       if (size === 0) return async () => {};
-      // Chosen while tables are derived, the sample would take memory beside them.
+      // The sample is chosen before tables are derived, so that the two don't take memory at the same time.
       const sampled = { items: await rows('items'), readable, first: alreadyRead };
       const chosen = await chooseSample(graph, sampled, size, landing.runId);
       return async () => {

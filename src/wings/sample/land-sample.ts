@@ -4,14 +4,14 @@ import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import { type ItemFile, landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
 
-/** Items read again to compare them with the lake. */
+/** Items that were read again, to compare them with the lake. */
 export interface LandedSample {
   files: ItemFile[];
-  /** Items that the service does not show. */
+  /** Items that the service no longer shows. */
   missing: readonly bigint[];
 }
 
-/** Reads items one by one (section 4, /items/{id}) and lands them, except those that have landed. */
+/** Reads items one by one (section 4, /items/{id}) and lands them. Skips those that have already landed. */
 export async function landSample(
   client: ApiClient,
   landing: Landing,

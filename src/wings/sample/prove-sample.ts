@@ -22,14 +22,14 @@ import { TypingQueue } from '../../typing/typing-queue.js';
 import { type AskedSample, chooseSample } from './choose-sample.js';
 import { landSample } from './land-sample.js';
 
-/** A sample of items of the lake as it would be, compared with the service. */
+/** The comparison of sampled items, in the lake as this run would publish it, with the service. */
 export interface SampleProof {
-  /** Items that could be judged: one that changed after the feed was read is not. */
+  /** The number of items that could be compared. An item that changed after the feed was read can't be. */
   sampled: bigint;
   mismatches: bigint;
-  /** Upper bound of the rate of mismatches in the lake, 95 % confidence. */
+  /** The upper bound of the rate of mismatches in the lake, with 95 % confidence. */
   bound: number;
-  /** JSON text of an array: item_id and the names of the values that differ. */
+  /** A JSON array of item_id and the names of the values that differ. */
   differences: string;
 }
 
@@ -39,16 +39,16 @@ export const NO_SAMPLE: SampleProof = { sampled: 0n, mismatches: 0n, bound: 1, d
 interface SampledLake {
   history: Relation;
   stale_items: Relation;
-  /** The change up to which items are applied; undefined without the feed. */
+  /** The last change applied to items; undefined for a lake without the feed. */
   cursor: bigint | undefined;
-  /** Up to when a lake without the feed is complete, ISO 8601; null is not known. */
+  /** For a lake without the feed, the time up to which it is complete, ISO 8601; null if unknown. */
   lowWatermark: string | null;
   skew: FeedSkew;
-  /** Finds names of datasets in texts (dataset-names.ts). */
+  /** A pattern that finds the names of datasets in texts (dataset-names.ts). */
   datasetPattern: string | null;
 }
 
-/** Compares a run's sample with the lake, value by value. Nothing counts as sampled where the answers make no sense. */
+/** Compares a run's sample with the lake, value by value. If the answers make no sense, no item counts as sampled. */
 export async function proveRunSample(
   io: Io,
   engine: Pick<Engine, 'graph' | 'typing'>,
@@ -63,9 +63,9 @@ export async function proveRunSample(
 }
 
 /**
- * Compares `size` items of the published lake with the service, value by value: a call each, within the budget of the
- * pipeline. Reads only; another sample every time.
- * @throws PricelakeError `budget` or `quota` when the calls that are left don't suffice.
+ * Compares `size` random items of the published lake with the service, value by value: one call each, within the
+ * pipeline's budget. Changes nothing.
+ * @throws PricelakeError `budget` or `quota` if too few calls are left
  */
 export async function proveItems(pipeline: Pipeline, size: number, io: Io, signal: AbortSignal): Promise<SampleProof> {
   const lake = await openLake(pipeline.lake.path, { create: false });
@@ -94,7 +94,7 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
   }
 }
 
-/** Names of the datasets that the key can read, as items of the lake give them. */
+/** The names of the datasets that the key can read, as the lake's items spell them. */
 async function readReadableNames(graph: RelationGraph, rows: LakeRows, client: ApiClient) {
   const known = await readKnownDatasets(graph, await rows.rows('datasets'));
   return listDatasetNames(await fetchDatasets(client), known, false).readable;
@@ -135,7 +135,7 @@ async function openSampledLake(
   return { items, history, stale_items, cursor, lowWatermark, skew: UNKNOWN_SKEW, datasetPattern: null };
 }
 
-/** Up to when a lake without the feed is known to be complete. */
+/** The time up to which a lake without the feed is known to be complete. */
 async function readKnownUntil(graph: RelationGraph, items: Relation, polled: bigint): Promise<string> {
   if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
   const row = await graph.row(sql`SELECT epoch_ms(max(last_changed_at)) AS at FROM ${items}`);
@@ -143,8 +143,8 @@ async function readKnownUntil(graph: RelationGraph, items: Relation, polled: big
 }
 
 /**
- * Upper bound of a rate of which `found` of `sampled` were seen, at 95 % confidence (one-sided, Clopper–Pearson):
- * with a higher rate, so few would be found in less than 5 % of the samples. 1 for an empty sample.
+ * The upper bound of a rate after `found` of `sampled` at 95 % confidence (one-sided, Clopper–Pearson): at a higher
+ * rate, fewer than 5 % of samples would find so few. 1 for an empty sample.
  */
 export function boundMismatchRate(found: number, sampled: number): number {
   if (found >= sampled) return 1;

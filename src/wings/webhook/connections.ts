@@ -3,18 +3,19 @@ import type { Socket } from 'node:net';
 
 const MAX_CONNECTIONS = 256;
 
-/** `idle` has no request, `asking` sends one, and the body of `taken` is being verified and written. */
+/** `idle`: no request yet. `asking`: the request is being received. `taken`: its body is being verified and written. */
 type Stage = 'idle' | 'asking' | 'taken';
 
-/** A new connection may replace these, the least loss first. */
+/** The stages that a new connection may end, the cheapest loss first. */
 const LOSSES: readonly Stage[] = ['idle', 'asking'];
 
 /**
- * Limits a server's connections. A new one replaces an old one, because refusing it would let anybody who holds the old
- * ones shut the sender out. A connection whose event is being written is never replaced.
+ * Limits a server's connections. When it is full, a new connection replaces an old one: if new ones were refused,
+ * anybody who holds the old ones could shut the sender out. A connection whose event is being written is never
+ * replaced.
  */
 export class Connections {
-  /** Those that changed their stage longest ago come first. */
+  /** Ordered by the time of the last change of stage, oldest first. */
   readonly #stages = new Map<Socket, Stage>();
 
   constructor(server: Server) {

@@ -19,7 +19,7 @@ export function webhookPath(lakeRoot: string, ...parts: string[]): string {
   return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
 }
 
-/** Ids of events are remembered for longer than twice the time that retries take (section 6). */
+/** Event ids are remembered for more than twice the time during which the service retries (section 6). */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
 interface EventFile {
@@ -29,7 +29,7 @@ interface EventFile {
 
 const KEY = /^[0-9a-f]{40}$/;
 
-/** An id may be any text; its key can name a file. */
+/** An id may be any text, so a file is named by this hash of it. */
 export function keyOf(eventId: string): string {
   return createHash('sha256').update(eventId).digest('hex').slice(0, 40);
 }
@@ -69,14 +69,14 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
   for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
   for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
     const file = webhookPath(lakeRoot, 'taken', name);
-    const text = await readFile(file, 'utf8').catch(ignoreMissing); // a run may just have forgotten it
+    const text = await readFile(file, 'utf8').catch(ignoreMissing); // a run may have forgotten the event meanwhile
     const at = await readTime(file);
     for (const key of text?.split('\n') ?? []) if (KEY.test(key)) known.push([key, at]);
   }
   return known.sort(([, a], [, b]) => a - b);
 }
 
-/** @throws PricelakeError `lake_invalid` for a link in place of a folder: events would be kept and removed behind it */
+/** @throws PricelakeError `lake_invalid` if a folder is a link, because events would be stored outside the lake */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
@@ -86,7 +86,7 @@ export async function makeFolders(lakeRoot: string): Promise<void> {
   for (const folder of folders) await makeFolder(folder);
 }
 
-/** Removes unfinished files of receivers that were killed an hour ago or more. */
+/** Removes unfinished files that are at least an hour old; their receivers were killed. */
 export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   for (const name of await listNames(webhookPath(lakeRoot, 'tmp'))) {
     const file = webhookPath(lakeRoot, 'tmp', name);
@@ -94,7 +94,7 @@ export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   }
 }
 
-/** Creates a file whole, or returns false if the name is taken. The name is durable either way. */
+/** Creates a complete file. Returns false if the name exists. The name is durable either way. */
 export async function createFile(lakeRoot: string, target: string, bytes: Buffer): Promise<boolean> {
   const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
   let isNew = true;

@@ -13,7 +13,7 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/** Older unreadable bodies are removed; the feed brings their changes. */
+/** The most unreadable bodies that are kept. Older ones are removed; the feed brings their changes. */
 const MAX_ASIDE = 1000;
 
 /** Lands events for the next run. */
@@ -30,14 +30,14 @@ export class EventStore {
     this.#known = new Map(known);
   }
 
-  /** The lake's folder must exist. */
+  /** Requires the lake's folder. */
   static async open(lakeRoot: string, io: Io): Promise<EventStore> {
     await makeFolders(lakeRoot);
     await clearLeftovers(lakeRoot, io);
     return new EventStore(lakeRoot, io, await readKnownKeys(lakeRoot));
   }
 
-  /** Returns false for an event that landed before. Either way, the event is durable. */
+  /** Lands an event durably. Returns false if it had already landed. */
   async land(eventId: string, body: Buffer): Promise<boolean> {
     const key = keyOf(eventId);
     if (this.#known.has(key)) return false;
@@ -48,7 +48,7 @@ export class EventStore {
     return isNew;
   }
 
-  /** Keeps a signed body that is not an event, durably. Returns its path. */
+  /** Keeps a signed body that is not a valid event, durably. Returns its path. */
   async setAside(body: Buffer): Promise<string> {
     const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
     const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;

@@ -13,8 +13,8 @@ const SOURCE = 'webhook';
 const FILE = 'webhook.ndjson';
 
 /**
- * Copies the changes of waiting events (section 6) into the run's landing, one a line. Later events belong to the next
- * run. The events' own files stay until the run has published.
+ * Copies the changes of waiting events (section 6) into the run's landing, one a line. Events that arrive later belong
+ * to the next run. The event files stay until the run has published.
  */
 export async function landEvents(
   landing: Landing,
@@ -55,7 +55,7 @@ async function copyEvents(landing: Landing, events: { key: string; path: string 
   }
 }
 
-/** Finds the changes in the body of an event, which the receiver has checked. */
+/** Finds the changes in an event's body, which the receiver has already checked. */
 function readChanges(body: Buffer, file: string): Slice[] {
   try {
     const changes = readFields(body).get('changes');

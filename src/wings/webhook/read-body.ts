@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.js';
 
-/** All bodies together may take this many times the largest size of one. */
+/** All bodies in memory may take this many times the size limit of one. */
 const BODIES_AT_ONCE = 4;
 
-/** Reads raw bodies, within a limit for each and for all together. */
+/** Reads raw bodies within a size limit for each and for all together. */
 export class BodyReader {
   readonly #maxBytes: number;
   #heldBytes = 0;
@@ -13,7 +13,7 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Hands the body to `use`, or throws Refusal and discards the rest of the request. */
+  /** Passes the body to `use`, or throws Refusal and discards the rest of the request. */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -35,7 +35,7 @@ export class BodyReader {
         request.on('data', take);
         request.once('end', () => resolve(Buffer.concat(parts)));
         request.once('error', () => fail(400, 'cut off'));
-        request.once('close', () => fail(400, 'cut off')); // no effect after `end`
+        request.once('close', () => fail(400, 'cut off')); // has no effect after `end`
       });
       return await use(body);
     } finally {

@@ -13,30 +13,30 @@ import { type Desk, takeDelivery } from './take-delivery.js';
 
 export interface ReceiverOptions extends AgeLimits {
   host: string;
-  /** 0 takes any free port. */
+  /** 0 lets the system choose a free port. */
   port: number;
   path: string;
   maxBodyBytes: number;
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
-  /** An event with changes has landed. */
+  /** Called when an event with changes has landed. */
   onLanded?: () => void;
-  /** Must be less than the 10 seconds that the sender waits (section 6). */
+  /** Must be less than the 10 seconds for which the sender waits (section 6). */
   answerWithinMs?: number;
 }
 
 export interface Receiver {
-  /** Address for deliveries, such as http://127.0.0.1:8700/webhook. */
+  /** The address for deliveries, such as http://127.0.0.1:8700/webhook. */
   url: string;
-  /** Takes no more deliveries, and waits until those under way are written and answered. */
+  /** Refuses new deliveries, and waits until the current ones are written and answered. */
   close(): Promise<void>;
 }
 
-/** Load balancers ask it: it returns 200 while the receiver serves. */
+/** Load balancers check this path. It returns 200 while the receiver serves. */
 export const HEALTH_PATH = '/health';
 
 const ANSWER_WITHIN_MS = 8_000;
-/** Longer than load balancers keep idle connections, so that they close them first. */
+/** Longer than load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** Serves the endpoint of section 6. @throws PricelakeError `usage` if the address can't be opened */
@@ -47,7 +47,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
   const bodies = new BodyReader(options.maxBodyBytes);
   const server = createServer({
     headersTimeout: answerWithinMs,
-    requestTimeout: 2 * answerWithinMs, // later than our own deadline, for requests that are discarded
+    requestTimeout: 2 * answerWithinMs, // longer than our own deadline, for requests that are discarded
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(1000, answerWithinMs),
   });
@@ -56,7 +56,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
   server.on('request', (request, response) => {
     const { socket } = request;
     connections.note(socket, 'asking');
-    response.on('error', () => {}); // the client may be gone
+    response.on('error', () => {}); // the client may have disconnected
     const onBody = () => connections.note(socket, 'taken');
     const answered = answer(request, response, { ...options, answerWithinMs, desk, refusals, bodies, onBody })
       .catch((error: unknown) => io.log('error', 'webhook.not_answered', { reason: String(error) }))
@@ -74,7 +74,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       while (underWay.size > 0) await Promise.all(underWay);
       await store.finish();
-      server.closeAllConnections(); // the rest have no complete request
+      server.closeAllConnections(); // the remaining connections have no complete request
       await closed;
     },
   };
@@ -89,7 +89,7 @@ interface Counter {
   onBody: () => void;
 }
 
-/** Every failure becomes an answer that makes the sender try again. */
+/** Answers a request. Every failure becomes a status that makes the sender retry. */
 async function answer(request: IncomingMessage, response: ServerResponse, counter: Counter): Promise<void> {
   const path = request.url?.split('?', 1)[0];
   if (path === HEALTH_PATH) await respond(response, 200);
@@ -98,7 +98,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, counte
   else await respond(response, await receive(request, counter));
 }
 
-/** Returns the status to answer with, before the deadline. */
+/** Returns the status of the answer, before the deadline. */
 async function receive(request: IncomingMessage, counter: Counter): Promise<number> {
   const { answerWithinMs, desk, refusals, bodies, onBody } = counter;
   const answered = new AbortController();
@@ -130,13 +130,13 @@ async function receive(request: IncomingMessage, counter: Counter): Promise<numb
   }
 }
 
-/** Service-Delivery-Attempt is not signed, so it serves the log only. */
+/** Service-Delivery-Attempt is not signed, so only the log uses it. */
 function readAttempt(request: IncomingMessage): number | undefined {
   const text = String(request.headers['service-delivery-attempt']);
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Sends no body: the sender ignores it (section 6). */
+/** Sends no body, because the sender ignores it (section 6). */
 async function respond(response: ServerResponse, status: number): Promise<void> {
   if (response.destroyed) return;
   if (status === 408) response.setHeader('Connection', 'close');

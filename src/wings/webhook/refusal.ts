@@ -1,6 +1,6 @@
 import type { Io } from '../../io/io.js';
 
-/** The answer to a delivery that is not taken. */
+/** Thrown for a delivery that is refused, with the status of the answer. */
 export class Refusal extends Error {
   readonly status: number;
   readonly facts: Record<string, unknown>;
@@ -14,7 +14,7 @@ export class Refusal extends Error {
 
 const EVERY_MS = 10_000;
 
-/** Logs each reason at most every ten seconds, so that nobody who finds the address can fill the disk. */
+/** Logs each reason at most once in ten seconds, so that strangers who find the address can't fill the disk. */
 export class RefusalLog {
   readonly #io: Io;
   readonly #last = new Map<string, { at: number; skipped: number }>();

@@ -2,13 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The header Service-Signature (section 6). */
 export interface Signature {
-  /** Unix seconds as in the header: this text is signed. */
+  /** The unix seconds exactly as in the header, because this text is signed. */
   t: string;
-  /** The `v1` values, 32 bytes each. A rolled secret adds a second one. */
+  /** The `v1` values, 32 bytes each. There are two while a secret is rolled. */
   values: Buffer[];
 }
 
-/** Limits for `t`, in milliseconds. The API document names none. */
+/** Limits for the age of `t`, in milliseconds. The API document gives none. */
 export interface AgeLimits {
   maxAgeMs: number;
   maxSkewMs: number;
@@ -17,7 +17,7 @@ export interface AgeLimits {
 const SECONDS = /^\d{1,12}$/;
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
-/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, skipping other names; undefined for anything else. */
+/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]` and skips other names. Returns undefined for any other text. */
 export function parseSignature(header: string | undefined): Signature | undefined {
   const pairs = (header ?? '').split(',').map((part) => part.trim().split('=', 2));
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value = '']) => value);
@@ -43,7 +43,7 @@ export function judgeAge({ t }: Signature, now: Date, limits: AgeLimits): 'good'
   return age < -limits.maxSkewMs ? 'ahead' : 'good';
 }
 
-/** The header's text for a body that this program sends. @param t unix seconds */
+/** Writes the header for a body that this program sends. @param t unix seconds */
 export function writeSignature(secret: string, t: number, body: Buffer): string {
   return `t=${t},v1=${sign(secret, String(t), body).toString('hex')}`;
 }

@@ -2,23 +2,23 @@ import { readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 
-/** A secret itself, or a file with one secret in each line. */
+/** A secret itself, or a file with one secret a line. */
 type SecretSource = string | { file: string };
 
-/** Changes when a file is written or replaced. */
+/** Changes whenever the file is written or replaced. */
 type Version = string;
 
 interface SecretFile {
   path: string;
   version: Version;
   secrets: string[];
-  /** The last fault that was logged, so that it is not logged for every event. */
+  /** The last fault that was logged, so that it is not logged again for every event. */
   reported?: string | undefined;
 }
 
 /**
- * The endpoint's signing secrets. Changed files are read again, so that a secret can be rolled without a restart: add
- * the new one, roll it in the portal, and remove the old one a day later.
+ * The endpoint's signing secrets. Reads changed files again, so that a secret can be rolled without a restart: add the
+ * new one, roll it in the portal, and remove the old one a day later.
  */
 export class SigningSecrets {
   readonly #texts: string[];
@@ -35,7 +35,7 @@ export class SigningSecrets {
   }
 
   /**
-   * @param protect gets every secret before its first use, so that none is logged
+   * @param protect receives every secret before its first use, so that it is never logged
    * @throws PricelakeError `config` if a file can't be read or is empty
    */
   static async open(
@@ -49,7 +49,7 @@ export class SigningSecrets {
     return new SigningSecrets(texts, files, protect, io);
   }
 
-  /** All valid secrets. A changed file is read again; if it can't be read, its last secrets stay valid. */
+  /** The valid secrets. Reads a changed file again; if that fails, its previous secrets stay valid. */
   async current(): Promise<string[]> {
     for (const file of this.#files) {
       try {
@@ -61,7 +61,7 @@ export class SigningSecrets {
     return this.#list();
   }
 
-  /** Reads every file again, even if it looks unchanged. */
+  /** Reads every file again, even if it seems unchanged. */
   async reload(): Promise<void> {
     for (const file of this.#files) await this.#reload(file).catch((error: unknown) => this.#report(file, error));
   }
@@ -85,10 +85,10 @@ export class SigningSecrets {
   }
 }
 
-/** Errors name neither the path nor the system's text, because the path may be a secret by mistake. */
+/** Reads a file. Errors leave out the path and the system's message, because the path may be a secret by mistake. */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {
-    // Read before the text, so that a change in between is seen the next time.
+    // The version is read before the text, so that a change in between is noticed next time.
     const version = await readVersion(path);
     const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim());
     const secrets = lines.filter((line) => line !== '');
@@ -100,7 +100,7 @@ async function readSecretFile(path: string): Promise<SecretFile> {
   throw new PricelakeError('config', 'the file of webhook.secret.file has no secret');
 }
 
-/** Follows links: Kubernetes swaps one when a secret changes. */
+/** Follows links, because Kubernetes swaps a link when a secret changes. */
 async function readVersion(path: string): Promise<Version> {
   const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
   return [dev, ino, size, mtimeNs].join();

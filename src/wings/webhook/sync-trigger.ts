@@ -1,9 +1,9 @@
 import type { Io } from '../../io/io.js';
 
 export interface RunEnd {
-  /** `done`: published, or nothing was new. `later`: another run holds the lake, or the fault may pass. */
+  /** `done`: the run published, or found nothing new. `later`: another run holds the lake, or the fault may pass. */
   outcome: 'done' | 'later' | 'failed';
-  /** The service allows the next try at this time. */
+  /** The earliest time of the next try that the service allows. */
   nextRunAt?: Date | undefined;
 }
 
@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 30 * MINUTE_MS;
 /**
  * Milliseconds until the next run: the usual delay, or after failures 1, 2, 4, … up to 30 minutes, and never before
  * `nextRunAt`.
- * @param failures failed runs since the last good one
+ * @param failures failed runs since the last success
  */
 function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
   if (failures === 0) return delayMs;
@@ -22,8 +22,8 @@ function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined
 }
 
 /**
- * Starts a run for all events that arrive within `delayMs`, one run at a time. A run that ends with `later` is tried
- * again; after `failed`, the next event starts one. No failure reaches the receiver.
+ * Starts one run for all events that arrive within `delayMs`, and never two at a time. Retries a run that ends with
+ * `later`; after `failed`, waits for the next event. Failures never reach the receiver.
  */
 export class SyncTrigger {
   readonly #startRun: (signal: AbortSignal) => Promise<RunEnd>;
@@ -67,7 +67,7 @@ export class SyncTrigger {
         continue;
       }
       const waitMs = planWait(this.#delayMs, failures, nextRunAt, this.#io.now());
-      await this.#io.sleep(waitMs, signal).catch(() => {}); // woken to stop
+      await this.#io.sleep(waitMs, signal).catch(() => {}); // the sleep was ended by the signal
       if (signal.aborted) return;
       this.#isWanted = false;
       const end = await this.#run(signal);

@@ -12,16 +12,16 @@ export interface Desk {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside'>;
   ages: AgeLimits;
-  /** An event with changes has landed. */
+  /** Called when an event with changes has landed. */
   onLanded: () => void;
   io: Io;
 }
 
 /**
- * Judges a delivery, lands it and returns the status to answer with (section 6, delivery rules). A 2xx means that the
- * event is on disk, or needs not be. A signed body that can't be read is set aside, and the answer is 202. No retry
- * would change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
- * @throws Refusal of a delivery that is not signed, or not now
+ * Checks a delivery, lands it and returns the status of the answer (section 6, delivery rules). A 2xx means that the
+ * event is on disk, or does not have to be. A signed body that can't be read is set aside and answered with 202. A
+ * retry would not change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
+ * @throws Refusal if the delivery is not signed, or can't be taken now
  */
 export async function takeDelivery(
   desk: Desk,
@@ -38,7 +38,7 @@ export async function takeDelivery(
       seconds,
     });
   }
-  // The headers with id and type are not signed, so only the body counts.
+  // The headers with id and type are not signed, so only the body is used.
   const text = withoutMark(body);
   const event = readEvent(text);
   const facts = { attempt, bytes: body.length };
@@ -63,12 +63,12 @@ export async function takeDelivery(
   return 204;
 }
 
-/** The envelope of a WebhookEvent (section 6). The next run types its changes. */
+/** The envelope of a WebhookEvent (section 6). Its changes are typed by the next run. */
 interface EventFacts {
   id: string;
   type: string;
   changes: number;
-  /** Text, because it exceeds a double. Undefined for a ping. */
+  /** Kept as text, because it may exceed 2^53. Undefined for a ping. */
   cursor: string | undefined;
 }
 
@@ -79,14 +79,14 @@ const envelope = z.looseObject({
   changes: z.array(z.unknown()).nullish(),
 });
 
-/** Reads the envelope of a signed body, or says why it has none. */
+/** Reads the envelope of a signed body, or explains why it is invalid. */
 function readEvent(body: Buffer): EventFacts | { fault: string } {
   if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
   let value: unknown;
   try {
     value = parseExactJson(body.toString('utf8'));
   } catch (error) {
-    // A body that is nested too deep throws a RangeError.
+    // A body that is nested too deeply throws a RangeError.
     return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
   }
   const parsed = envelope.safeParse(value);
