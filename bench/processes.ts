@@ -99,7 +99,7 @@ export async function startSandbox(items: number | undefined, options: string[] 
   const args = [CLI, 'sandbox', ...size, '--rate', '0', '--json', ...options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const { baseUrl, keys } = JSON.parse(line) as { baseUrl: string; keys: { live: string } };
+  const { base_url: baseUrl, keys } = JSON.parse(line) as { base_url: string; keys: { live: string } };
   return {
     baseUrl,
     key: keys.live,

@@ -14,7 +14,7 @@ const EXITS: [code: string, happened: string, next: string][] = [
   [
     '5',
     "The budget or the month's quota is used up.",
-    'Wait until `nextRunAt`, or [raise the budget](../engineer/cost.md).',
+    'Wait until `next_run_at`, or [raise the budget](../engineer/cost.md).',
   ],
   ['6', 'Another run holds the lake.', 'Nothing: the other run does the work.'],
   [
@@ -25,7 +25,7 @@ const EXITS: [code: string, happened: string, next: string][] = [
   [
     '75',
     'A temporary fault, or `--deadline` has passed.',
-    'Try again later. `nextRunAt` says when, if the service named a time.',
+    'Try again later. `next_run_at` says when, if the service named a time.',
   ],
   [
     '129 to 143',

@@ -87,7 +87,7 @@ async function startSandbox(
 ): Promise<RunningSandbox> {
   const child = spawn(command, [...args, '--json'], { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const { baseUrl, keys } = JSON.parse(line.toString()) as { baseUrl: string; keys: { live: string } };
+  const { base_url: baseUrl, keys } = JSON.parse(line.toString()) as { base_url: string; keys: { live: string } };
   return { address: baseUrl, key: keys.live, stop: () => void child.kill() };
 }
 

@@ -52,7 +52,7 @@ def run_pricelake(*args: str) -> dict:
 def explain(code: int, error: dict) -> AirflowException:
     message = f"exit {code}: {error.get('message', 'no message')}"
     # A task that waits would keep its DAG run open, and no lake would be synced until the quota is renewed.
-    if code == 6 or (code == 5 and error.get("nextRunAt")):
+    if code == 6 or (code == 5 and error.get("next_run_at")):
         return AirflowSkipException(message)
     if code in (2, 3, 4, 5, 7):
         return AirflowFailException(message)

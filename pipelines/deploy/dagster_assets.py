@@ -37,7 +37,7 @@ def make_asset(pipeline: str) -> dg.AssetsDefinition:
         elif done.returncode == 75:
             raise dg.RetryRequested(max_retries=3, seconds_to_wait=60) from Exception(message)
         else:
-            facts = {"next run": error["nextRunAt"]} if error.get("nextRunAt") else {}
+            facts = {"next run": error["next_run_at"]} if error.get("next_run_at") else {}
             raise dg.Failure(message, metadata=facts, allow_retries=False)
 
     return lake

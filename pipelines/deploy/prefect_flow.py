@@ -45,7 +45,7 @@ def sync(pipeline: str):
         return Completed(name="Skipped", message=message)
     if done.returncode == 75:
         raise Passing(message)
-    later = f"; next run {error['nextRunAt']}" if error.get("nextRunAt") else ""
+    later = f"; next run {error['next_run_at']}" if error.get("next_run_at") else ""
     raise Refused(message + later)
 
 

@@ -6,13 +6,16 @@ import { type SyncReport, syncWithWings, withWings } from '../wings/index.js';
 
 export interface BackfillReport {
   items: number;
-  /** Histories that were asked for now; the others had landed before. */
+  /** The number of histories that this command requested; the others had already landed. */
   asked: number;
-  /** The run that took them over. */
+  /** The run that added them to the lake. */
   run: SyncReport;
 }
 
-/** Reads the history of chosen items, and lets a run add it. @throws PricelakeError as `landChosenHistories` and runs do */
+/**
+ * Reads the history of chosen items, then runs a sync that adds it. @throws PricelakeError as `landChosenHistories` and
+ * runs do
+ */
 export async function backfillHistory(
   pipeline: Pipeline,
   selection: HistorySelection,

@@ -16,7 +16,7 @@ export interface CommandContext {
   style: Style;
   /** Prints what was done; prints nothing with `--json` or `--quiet`. */
   say(text: string): Promise<void>;
-  /** Undefined if nobody can answer. */
+  /** Undefined if no person can answer. */
   prompter?: Prompter | undefined;
 }
 
@@ -27,13 +27,13 @@ type ParameterMap = Readonly<Record<string, Parameter>>;
 
 /** An earlier form of a command line. It still works, but help doesn't show it. */
 export interface Alias {
-  /** Options that the earlier form implies, unless they are given: `--analysis=match_candidates`. */
+  /** Options that the earlier form implies unless the user gives them: `--analysis=match_candidates`. */
   implies?: readonly string[];
-  /** Its options that have another name now: `--brand=x` becomes `--set=brand=x` by `{ brand: 'set=brand' }`. */
+  /** Options whose names have changed: `{ brand: 'set=brand' }` turns `--brand=x` into `--set=brand=x`. */
   renames?: Readonly<Record<string, string>>;
 }
 
-/** A command as its file in `commands` declares it. Keys are in camel case; `maxRows` is typed as `--max-rows`. */
+/** The declaration of a command. Keys are in camel case; `maxRows` is typed as `--max-rows`. */
 export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends ParameterMap = ParameterMap> {
   /** `sandbox advance` */
   name: string;
@@ -41,11 +41,11 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   arguments?: A;
   options?: O;
   examples: readonly (readonly [line: string, meaning: string])[];
-  /** Follows the examples. A function where making it takes time. */
+  /** Text after the examples. It is a function if it takes time to build. */
   notes?: string | (() => string);
-  /** Follows the message after a signal, if something is kept. */
+  /** A hint after the message of a signal, for commands that keep their progress. */
   stopHint?: string;
-  /** By the words that stood in place of `name`. */
+  /** Earlier forms of the command, by the words in place of `name`. */
   aliases?: Readonly<Record<string, Alias>>;
 }
 
@@ -86,7 +86,7 @@ export function joinAction<A extends ParameterMap, O extends ParameterMap>(
   return { spec, run, commands };
 }
 
-/** A command that only leads to others. */
+/** Declares a command that only groups others. */
 export const joinGroup = (spec: CommandSpec, commands: readonly Command[]): Command => ({ spec, commands });
 
 /** `maxRows` → `max-rows` */

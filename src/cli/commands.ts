@@ -13,7 +13,7 @@ interface Group {
   commands: readonly Command[];
 }
 
-/** The commands that help lists, in its order. An action and its packages are loaded when its command runs. */
+/** The commands in the order of the help. A command's code and packages are loaded only when it runs. */
 export const GROUPS: readonly Group[] = [
   {
     title: 'Copy the catalogue',
@@ -76,7 +76,7 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Commands about the command line itself, which help mentions in a sentence. */
+/** Commands about the command line itself, which the help mentions only in a sentence. */
 const SHELL: readonly Command[] = [
   joinAction(completion, async () => (await import('./completion/scripts.js')).printScript),
   joinAction(help, async () => (await import('./actions/show-help.js')).showHelp),
@@ -88,12 +88,12 @@ export const COMMANDS: readonly Command[] = [...LISTED, ...SHELL];
 
 const withInner = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(withInner)];
 
-/** Every command, and those within it, such as `lake compact`. */
+/** Every command, including subcommands such as `lake compact`. */
 export const SPECS: readonly CommandSpec[] = COMMANDS.flatMap(withInner).map(({ spec }) => spec);
 
 export const nameOf = ({ name }: CommandSpec): string => name.split(' ').at(-1) ?? name;
 
-/** The innermost command that words name, and the words behind its name. */
+/** Finds the innermost command that the words name, and the words after its name. */
 export function findCommand(words: readonly string[]): { command: Command | undefined; rest: readonly string[] } {
   let command: Command | undefined;
   let rest = words;
@@ -107,12 +107,12 @@ export function findCommand(words: readonly string[]): { command: Command | unde
   }
 }
 
-/** The words with which a command begins, or an alias of one. */
+/** The first words of all commands and aliases. */
 const FIRST_WORDS: ReadonlySet<string | undefined> = new Set(
   SPECS.flatMap(({ name, aliases = {} }) => [name, ...Object.keys(aliases)]).map((words) => words.split(' ')[0]),
 );
 
-/** The command line in its present form, if it begins with an alias of a command. Options may stand before. */
+/** Rewrites a command line that begins with an alias to its present form. Options may come first. */
 export function resolveAlias(args: readonly string[]): readonly string[] {
   const at = args.findIndex((word) => FIRST_WORDS.has(word));
   const startsWith = (words: string[]) => words.every((word, index) => args[at + index] === word);

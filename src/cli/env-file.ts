@@ -6,11 +6,11 @@ import { decodeUserText } from '../io/user-text.js';
 export const ENV_FILE = '.env';
 
 /**
- * Sets the variables of `.env` in the current folder that are not set already, or set to an empty text.
- * @throws PricelakeError `config` if it can't be read
+ * Sets variables from `.env` in the current folder if they are unset or empty.
+ * @throws PricelakeError `config` if the file can't be read
  */
 export function loadEnvFile(file = ENV_FILE): void {
-  // Virtual environments of Python are folders of this name.
+  // Python's virtual environments are often folders of this name.
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false) return;
   let bytes: Buffer;
   try {
@@ -25,7 +25,7 @@ export function loadEnvFile(file = ENV_FILE): void {
   }
 }
 
-/** A line `NAME=value` that `loadEnvFile` reads back unchanged. */
+/** Writes a line `NAME=value` that `loadEnvFile` reads back unchanged. */
 export function formatVariable(name: string, value: string): string {
   const quote = /^[\w.:/+=@%-]*$/u.test(value) ? '' : ["'", '"', '`'].find((mark) => !value.includes(mark));
   return `${name}=${quote ?? ''}${value}${quote ?? ''}\n`;

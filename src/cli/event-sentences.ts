@@ -4,7 +4,7 @@ import { formatSeconds } from './progress.js';
 
 type Facts = Record<string, unknown>;
 
-/** Events that people see often, in words. A terminal shows these; logs in files have the facts. */
+/** Sentences for frequent events. A terminal shows them; a log file has the facts. */
 const SENTENCES: Record<string, (facts: Facts) => string> = {
   'api.retry': ({ reason, waitMs, attempt }) => `${reason}; ${tryAgain(waitMs, attempt)}`,
   'api.rate_limited': ({ reason, waitMs, attempt }) => `${reason}; ${tryAgain(waitMs, attempt)}`,

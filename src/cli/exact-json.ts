@@ -5,8 +5,8 @@ import { RawJson } from './json-text.js';
 export type ExactJson = null | boolean | number | string | ExactJson[] | { [name: string]: ExactJson };
 
 /**
- * A report whose 64-bit integers and decimals are text, by type and not by size: a reader never has to guess. So are the
- * numbers of text that is JSON already. Doubles and small integers stay numbers.
+ * Converts a report for readers that lose digits: 64-bit integers and decimals become text whatever their size,
+ * including numbers in text that is already JSON. Doubles and small integers stay numbers.
  */
 export function toExactJson(value: unknown): ExactJson {
   if (value === null || value === undefined) return null;
@@ -18,6 +18,7 @@ export function toExactJson(value: unknown): ExactJson {
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Error) return value.message;
   if (Array.isArray(value)) return value.map(toExactJson);
+  if (value instanceof Map) return toExactJson(Object.fromEntries(value));
   const members = Object.entries(value).filter(([, member]) => member !== undefined && typeof member !== 'function');
   return Object.fromEntries(members.map(([name, member]) => [name, toExactJson(member)]));
 }

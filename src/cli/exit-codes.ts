@@ -35,7 +35,7 @@ const MEANINGS: Record<keyof typeof EXIT, string> = {
   terminated: 'stopped by SIGTERM',
 };
 
-/** The codes with their meanings, in two columns. */
+/** The exit codes with their meanings, in two columns. */
 export function describeExits(): string {
   const lines = (Object.keys(EXIT) as (keyof typeof EXIT)[]).map(
     (name) => `${String(EXIT[name]).padStart(5)}  ${MEANINGS[name]}`,
@@ -51,7 +51,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   usage: EXIT.usage,
   config: EXIT.usage,
   query: EXIT.usage,
-  // A person has to act, because the same command would fail again.
+  // This does not count as temporary, because the same command would fail again until a person acts.
   lake_invalid: EXIT.usage,
   lake_read_only: EXIT.usage,
   offline: EXIT.usage,
@@ -85,14 +85,14 @@ export const EXIT_BY_SIGNAL = {
 } as const;
 export type StopSignal = keyof typeof EXIT_BY_SIGNAL;
 
-/** After `stopped`, 128 and the number of the signal, as shells expect. */
+/** The exit code of an error. After `stopped`, it is 128 plus the signal's number, as shells expect. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof PricelakeError)) return EXIT.unexpected;
   if (error.code !== 'stopped') return EXIT_BY_CODE[error.code];
   return EXIT_BY_SIGNAL[error.facts.signal as StopSignal] ?? EXIT.interrupted;
 }
 
-/** For people: one line, the place in their text, then what to do and where to read more. */
+/** Formats an error for people: one line, the place in their text, then what to do and where to read more. */
 export function formatError(error: unknown): string {
   const lines = [`pricelake: ${messageOf(error)}`];
   const { excerpt, hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
@@ -106,7 +106,7 @@ export function formatError(error: unknown): string {
 
 const NEXT = '  → ';
 
-/** Fits an error that was formatted to a terminal. The place in a text keeps its columns. */
+/** Wraps a formatted error for a terminal. The excerpt keeps its columns. */
 export function fitError(text: string, terminal: number | undefined): string {
   const fit = (line: string, at: number) => {
     if (at === 0) return wrapText(line, terminal, '  ');
@@ -115,7 +115,7 @@ export function fitError(text: string, terminal: number | undefined): string {
   return text.split('\n').map(fit).join('\n');
 }
 
-/** For machines, as the last line of stdout with `--json`. */
+/** Describes an error for programs, as the last line of stdout with `--json`. */
 export function describeError(error: unknown): Record<string, unknown> {
   const { hint, docsUrl, upgradeUrl, nextRunAt, ...facts } = factsOf(error);
   const rest = Object.keys(facts).length > 0 ? { facts } : {};

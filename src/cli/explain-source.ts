@@ -4,13 +4,13 @@ import { PRICELAKE_VERSION } from '../io/package-path.js';
 import type { TableName } from '../tables/table.js';
 import type { OpenedLake } from './read-lake.js';
 
-/** Facts behind a result: whoever has the same versions, settings, files and SQL gets the same rows. */
+/** The facts behind a result: the same versions, settings, files and SQL give the same rows. */
 export interface QuerySource {
   pricelake: string;
   duckdb: string;
-  /** Number of the newest run behind the tables; null if no run wrote them. */
+  /** The number of the newest run in the tables; null if no run wrote them. */
   run: bigint | null;
-  /** Version of each table that the SQL reads. */
+  /** The version of each table that the SQL reads. */
   versions: Record<string, bigint>;
   settings: Record<string, string>;
   /** SHA-256 of the user's own files, by option. */
@@ -22,7 +22,7 @@ interface Query {
   sql: string;
   tables: readonly TableName[];
   settings: Record<string, string>;
-  /** Paths by option. */
+  /** Paths, by the option that named them. */
   files: Readonly<Record<string, string | undefined>>;
 }
 

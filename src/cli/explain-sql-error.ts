@@ -1,6 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
 
-/** Shortens DuckDB's message to one line. Its excerpt of the statement, with a caret below the place, follows as a fact. */
+/**
+ * Shortens DuckDB's message to one line. Its excerpt of the statement, with a caret under the place, becomes a fact.
+ */
 export function explainSqlError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   const text = error.message.replace(/^Failed to extract statements: /u, '');

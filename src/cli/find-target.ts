@@ -7,7 +7,7 @@ import { CACHE_BYTES, findCache, type RemoteSource } from './join-lakes.js';
 import { chooseShard, findShard, shardPath } from './shards/choose-shard.js';
 import type { REMOTE } from './shared-options.js';
 
-/** Names a lake by its folder, or by the pipeline file that fills it. */
+/** Names a lake by its folder, or by its pipeline file. */
 export interface TargetArguments {
   pipeline?: string | undefined;
   lake?: string | undefined;
@@ -21,7 +21,10 @@ export interface ReadingTarget {
   settings: ReadingSettings | undefined;
 }
 
-/** `--lake` goes before lake.path of the pipeline file; without a file it is ./lake. A lake named alone is read without settings. */
+/**
+ * Finds the lake. `--lake` takes precedence over lake.path of the pipeline file; without either, the folder is ./lake.
+ * With `--lake` alone, no settings are read.
+ */
 export async function findTarget({ pipeline, lake }: TargetArguments): Promise<ReadingTarget> {
   const file = lake === undefined ? await seekPipeline(pipeline, process.env) : pipeline;
   if (file === undefined) return { lake: lake ?? './lake', settings: undefined };
@@ -37,9 +40,9 @@ export async function findTarget({ pipeline, lake }: TargetArguments): Promise<R
 }
 
 /**
- * Reads the pipeline file that is named or found, with `--lake` instead of its lake.path or as one of its shards, and keeps its
- * key out of logs.
- * @throws PricelakeError `config`, and `usage` for a file with shards of which none is named
+ * Reads the pipeline file that is named or found, and keeps its key out of logs. `--lake` replaces its lake.path, or
+ * chooses one of its shards.
+ * @throws PricelakeError `config`, and `usage` if the file has shards and none is chosen
  */
 export async function openPipeline(
   { pipeline: named, lake, dataset }: TargetArguments,
@@ -51,7 +54,7 @@ export async function openPipeline(
   return chooseShard(pipeline, shard);
 }
 
-/** As `openPipeline`, with all of its shards. */
+/** Reads the pipeline file as `openPipeline` does, with all of its shards. */
 export async function openWhole(
   { pipeline: named }: Pick<TargetArguments, 'pipeline'>,
   { io }: Pick<CommandContext, 'io'>,

@@ -2,15 +2,15 @@ import { fstatSync, readFileSync, readSync, statSync } from 'node:fs';
 import { hasSystemCode } from '../io/errors.js';
 
 /**
- * True if SIGHUP was ignored for this process at its start, as nohup does. Node resets ignored signals before any of our
- * code runs, so only traces are left. bash and zsh name nohup in `_`. GNU's nohup makes stdin unreadable. On Linux, a
- * parent shell shows that it ignores the signal itself.
+ * True if SIGHUP was ignored when this process started, as under nohup. Node resets ignored signals before our code
+ * runs, so this looks for traces. bash and zsh put nohup into `_`, GNU's nohup makes stdin unreadable, and on Linux the
+ * parent shell's status shows that it ignores the signal.
  */
 export function isHangupIgnored(env: NodeJS.ProcessEnv): boolean {
   return /(?:^|\/)nohup$/u.test(env._ ?? '') || isStdinUnreadable() || parentIgnoresHangup();
 }
 
-/** nohup opens /dev/null for writing in place of a terminal. */
+/** nohup replaces a terminal on stdin by /dev/null, opened for writing. */
 function isStdinUnreadable(): boolean {
   try {
     if (fstatSync(0).rdev !== statSync('/dev/null').rdev) return false;
@@ -27,6 +27,6 @@ function parentIgnoresHangup(): boolean {
     const [, mask = '0'] = /^SigIgn:\s*([\da-f]+)$/mu.exec(readFileSync(`/proc/${process.ppid}/status`, 'utf8')) ?? [];
     return (Number.parseInt(mask.slice(-1), 16) & 1) === 1;
   } catch {
-    return false; // no /proc, or the parent is hidden
+    return false; // there is no /proc, or the parent is hidden
   }
 }

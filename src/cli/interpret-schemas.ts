@@ -1,4 +1,4 @@
 import * as z from 'zod';
 
-// zod would compile each schema at its first use. For the few values of a command, that takes longer than it saves.
+// zod would compile each schema at its first use, which takes longer than it saves for the few values of a command.
 z.config({ jitless: true });

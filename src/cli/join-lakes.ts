@@ -15,7 +15,7 @@ export interface RemoteSource {
   io: Io;
 }
 
-/** The value of `--lake`: a folder, or the folders of several lakes. */
+/** The value of `--lake`: one folder, or the folders of several lakes. */
 export type NamedLakes = string | readonly string[];
 
 interface LakeArguments {
@@ -29,13 +29,13 @@ interface LakeArguments {
 /** Default of `--cache-size`. */
 export const CACHE_BYTES = 10e9;
 
-/** The folder of cached files; default ~/.cache/pricelake. */
+/** The folder of cached files; by default ~/.cache/pricelake. */
 export function findCache(named: string | undefined): string {
   return resolve(named ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'pricelake'));
 }
 
 /**
- * The folder that a command reads: the lake that is named, or the union of several lakes, which is a lake in the cache.
+ * The folder that a command reads: the named lake, or the union of several lakes, which is built in the cache.
  * Undefined without `--lake`.
  */
 export async function joinLakes(
@@ -55,7 +55,7 @@ export async function joinLakes(
   return (await openUnion(opened, { cache, ...context })).root;
 }
 
-/** Brings all files of a remote to the cache. */
+/** Fetches all files of a remote into the cache. */
 export async function fetchRemote({ address, cache, io }: RemoteSource): Promise<Lake> {
   const { readRemote } = await import('../wings/remote/index.js');
   return readRemote(address, cache, io, async (cached) => {
@@ -64,7 +64,7 @@ export async function fetchRemote({ address, cache, io }: RemoteSource): Promise
   });
 }
 
-/** The run of each lake that a union shows, for the source of a result; nothing for one lake. */
+/** The run of each lake in a union, for the source of a result; empty for a single lake. */
 export async function describeLakes(
   lake: NamedLakes | undefined,
   db: Pick<Database, 'row'>,

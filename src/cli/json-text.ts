@@ -1,8 +1,8 @@
 import { escapeControls } from './plain-text.js';
 
 /**
- * JSON text with a bigint as an exact integer, and measured seconds with three decimals. All controls are escaped, even
- * those that JSON allows, because a terminal may show it.
+ * Writes JSON with bigints as exact integers and seconds with three decimals. Escapes all control characters, including
+ * those that JSON allows, because a terminal may show the text.
  */
 export function toJsonText(value: unknown): string {
   return escapeControls(writeJson(value));
@@ -14,6 +14,7 @@ function writeJson(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   if (value instanceof Error) return JSON.stringify(value.message);
   if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
+  if (value instanceof Map) return writeJson(Object.fromEntries(value));
   if ('toJSON' in value && typeof value.toJSON === 'function') return writeJson(value.toJSON());
   const members = Object.entries(value).filter(([, member]) => member !== undefined && typeof member !== 'function');
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${writeJson(roundSeconds(name, member))}`).join(',')}}`;

@@ -4,16 +4,19 @@ import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit-codes.js';
 
-/** With fewer, DuckDB and the threads of Node crash, or a command misses its own files. Node itself crashes below 19. */
+/**
+ * With fewer open files, DuckDB and Node's threads crash, or a command can't open its own modules. Below 19, Node
+ * itself crashes.
+ */
 const FEWEST_OPEN_FILES = 24;
 
 type Program = typeof import('./program.js');
-/** Node has it from 22.8 on. */
+/** Available from Node 22.8 on. */
 type CompileCache = { enableCompileCache?: (folder: string) => unknown };
 
 const place = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-// Windows can't sync a folder, which commits need.
+// Commits have to sync folders, which Windows can't do.
 if (process.platform === 'win32') {
   process.stderr.write('pricelake: Windows is not supported; use WSL or a container\n');
   process.exit(EXIT.usage);
@@ -27,28 +30,30 @@ if (openFiles < FEWEST_OPEN_FILES) {
     process.stdout.write(`${JSON.stringify({ ok: false, error: { code: 'open_files', message: text, hint } })}\n`);
   process.exit(EXIT.unexpected);
 }
-// A closed stderr must not end a run that is writing a lake.
+// Without this, a closed stderr would end a run that is writing a lake.
 process.stderr.on('error', () => {});
-// A command gets the error of its own write. Help has nobody to tell.
+// A command handles errors of its own writes. Help has no command that could.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') process.exitCode ||= EXIT.unexpected;
 });
 const { runCli } = await loadProgram();
 await runCli(process.argv.slice(2));
 
-/** Node has raised the limit as far as it may. Infinity if the system does not show it. */
+/**
+ * The limit of open files, which Node has already raised as far as it may. Infinity if the system does not report it.
+ */
 function readOpenFiles(): number {
   const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : '';
   const [, soft = 'unlimited'] = /^Max open files\s+(\d+)/mu.exec(limits) ?? [];
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** The bundle that the build makes; in a checkout that is not built, the modules themselves. */
+/** Loads the bundle that the build makes, or the modules themselves in a checkout that is not built. */
 async function loadProgram(): Promise<Program> {
   const bundle = place('program.cjs');
   if (!existsSync(bundle)) return import('./program.js');
-  // Beside the code, where only those who can change the code can change what was compiled of it. In a folder that
-  // can't be written, Node does without a cache.
+  // The cache lies beside the code, so only those who can change the code can change it. If that folder can't be
+  // written, Node works without a cache.
   (nodeModule as CompileCache).enableCompileCache?.(place('compiled'));
   return nodeModule.createRequire(import.meta.url)(bundle);
 }

@@ -3,7 +3,7 @@ import { SPECS } from './commands.js';
 import type { Parameter } from './parameter.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';
 
-/** Text of a man page: a dot or a quote at the beginning of a line would be a request, a backslash an escape. */
+/** Escapes text for a man page, where a dot or quote at the start of a line is a request and a backslash an escape. */
 function toRoff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

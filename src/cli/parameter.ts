@@ -2,48 +2,48 @@ import { parseDuration } from '../config/units.js';
 import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 
-/** Values that completion offers: paths, or names that are looked up when somebody asks for them. */
+/** Values that completion offers: paths, or names that are looked up when the user asks for them. */
 export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops' | 'variables';
 
-/** An option or an argument: its type, parser, help, man page and completion come from here. */
+/** An option or an argument. Its type, parser, help, man page and completion follow from this. */
 export interface Parameter<T = unknown> {
   describe: string;
   type: 'string' | 'number' | 'boolean' | 'count';
-  /** One letter. */
+  /** A single letter. */
   alias?: string;
   default?: string | number | boolean;
   isRequired?: boolean;
-  /** May be given without a value, and is an empty text then. */
+  /** True if the option may be given without a value. Its value is then an empty text. */
   isBare?: boolean;
-  /** A function where listing them takes time. */
+  /** The allowed values. It is a function if listing them takes time. */
   choices?: readonly string[] | (() => readonly string[]);
-  /** `repeated`: one value for each time that it is given; `words`: as many as follow. */
+  /** `repeated`: the option may be given several times; `words`: all words that follow are values. */
   list?: 'repeated' | 'words';
-  /** Options that can't be given together with this one, by their keys. None of them has a default. */
+  /** Keys of options that exclude this one. None of them has a default. */
   excludes?: readonly string[];
-  /** The option without which this one has no meaning, by its key. */
+  /** The key of the option that this one requires. */
   needs?: string;
   completes?: Completes;
-  /** Stands for the value in the man page. */
+  /** The name of the value in the man page. */
   placeholder?: string;
   /**
-   * Turns what yargs read into the value that the command gets.
-   * @throws PricelakeError `usage` that begins with the flag
+   * Turns the value that yargs parsed into the value that the command gets.
+   * @throws PricelakeError `usage` with a message that begins with the flag
    */
   read(typed: unknown, flag: string): T;
 }
 
-/** Fields that a declaration may add to the description of a parameter. */
+/** The optional fields of a parameter's declaration. */
 type Details = Partial<Omit<Parameter, 'describe' | 'type' | 'choices' | 'list' | 'read'>>;
 
-/** Undefined stands for an option that was not given, unless there always is a value. */
+/** Includes undefined for an option that may be missing, but not for one with a default or a required one. */
 type Given<M, T> = M extends { default: unknown } | { isRequired: true } ? T : T | undefined;
 
-/** Text of a certain form, and the value that it stands for. */
+/** A text format, and the value that a text stands for. */
 export interface Form<T> {
-  /** Ends the sentence "--flag text is not …". */
+  /** The end of the sentence "--flag text is not …". */
   what: string;
-  /** Undefined for a text of another form. */
+  /** Returns undefined for a text that does not match. */
   parse(text: string): T | undefined;
   placeholder: string;
   hint?: string;
@@ -71,11 +71,11 @@ const pathOf =
 export const file = pathOf('FILE');
 export const folder = pathOf('FOLDER');
 
-/** True or false if it is given, also as `--no-…`. */
+/** A boolean option, which also accepts `--no-…`. */
 export const flag = <const M extends Details>(describe: string, more?: M) =>
   ({ describe, type: 'boolean', read: (typed) => typed === true, ...more }) as Parameter<Given<M, boolean>>;
 
-/** One of a few names. With `isBare`, the option may also be given without a name. */
+/** One of several names. With `isBare`, the option may also be given without a name. */
 export const choice = <const C extends string, const M extends Details>(
   choices: readonly C[] | (() => readonly C[]),
   describe: string,
@@ -102,7 +102,7 @@ function readChoice<C extends string>(
 }
 
 export function refuseChoice(what: string, given: string, known: readonly string[]): PricelakeError {
-  // Every letter is near every other.
+  // A single letter is near every other, so no name is suggested for it.
   const near = given.length > 1 ? suggestName(given, known) : undefined;
   return new PricelakeError('usage', `${what} can't be ${given}`, {
     hint: near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
@@ -114,14 +114,14 @@ interface Bounds {
   to?: number;
 }
 
-/** A number within bounds, both included. */
+/** A number between two bounds, both included. */
 export function number<const M extends Details & Bounds>(describe: string, { from, to, ...more }: M, isWhole = false) {
   const kind = isWhole ? 'whole number' : 'number';
   const range = to === undefined ? `${from} or more` : `${from} to ${to}`;
   const read = (typed: unknown, flagName: string): number => {
     const isFit = typeof typed === 'number' && typed >= from && typed <= (to ?? Number.POSITIVE_INFINITY);
     if (isFit && (!isWhole || Number.isSafeInteger(typed))) return typed;
-    // yargs makes NaN of a text.
+    // yargs parses a text as NaN.
     const given = Number.isNaN(typed) ? 'has a value that' : typed;
     throw new PricelakeError('usage', `${flagName} ${given} is not a ${kind} (${range})`);
   };
@@ -130,7 +130,7 @@ export function number<const M extends Details & Bounds>(describe: string, { fro
 
 export const whole = <const M extends Details & Bounds>(describe: string, more: M) => number(describe, more, true);
 
-/** A parameter that can be given more than once. */
+/** Makes a parameter that can be given more than once. */
 export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeated') =>
   ({
     ...one,
@@ -138,7 +138,7 @@ export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeat
     read: (typed, flagName) => (typed as unknown[]).map((each) => one.read(each, flagName)),
   }) as Parameter<Exclude<T, undefined>[] | undefined>;
 
-/** Milliseconds, from `90s`; `0` only if that is allowed, and nothing longer than `most`. */
+/** Parses a duration such as `90s` into milliseconds. Accepts `0` only with `orZero`, and at most `most`. */
 export function duration({ orZero = false, most }: { orZero?: boolean; most?: string } = {}): Form<number> {
   const mostMs = most === undefined ? Number.POSITIVE_INFINITY : (parseDuration(most) ?? 0);
   const limit = most === undefined ? '' : ` of at most ${most}`;

@@ -11,20 +11,20 @@ import { privatePath } from '../tables/layout.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
-/** Price spells of so many changes take less than a second, so each query computes them again. */
+/** Price spells of up to this many changes take less than a second, so each query computes them again. */
 const FEW_CHANGES = 150_000n;
 const STALE_MS = 3_600_000;
 
 export interface PriceSpells {
-  /** SQL must be allowed to read and write this folder. */
+  /** The folder that the queries must be allowed to read and write. */
   folder: string;
-  /** Makes the spells of a large lake once for its version, and the view read them. */
+  /** Computes the spells of a large lake once per version, and makes the view read them. */
   prepare(): Promise<void>;
 }
 
 /**
- * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the scratch
- * file if that can't be written. They follow from the files of four tables, and the variables of the view.
+ * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the
+ * scratch file if that can't be written. They depend on the files of four tables and the variables of the view.
  */
 export async function openSpells(
   { db, lake, readState: read, scratch }: OpenedLake,
@@ -62,7 +62,7 @@ export async function openSpells(
   return { folder, prepare };
 }
 
-/** Files never change, so their names, the query and its variables identify the spells. */
+/** Names the spells by what they depend on: file names (a file never changes), the query and its variables. */
 function nameSpells(facts: readonly string[]): string {
   const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');
   return `price_spells-${digest.slice(0, 32)}.parquet`;
@@ -72,17 +72,17 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
   try {
     await mkdir(wanted, { recursive: true });
     await access(wanted, constants.W_OK);
-    // A link may lead out of the lake.
+    // A link might lead out of the lake, so it is refused.
     if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
-    // Only others may write this lake.
+    // This user may not write to the lake's folder.
     await mkdir(otherwise, { recursive: true });
     return otherwise;
   }
 }
 
-/** Removes spells of older versions, and parts of killed processes. */
+/** Removes spells of older versions, and the temporary files of killed processes. */
 async function removeOthers(folder: string, kept: string, now: Date): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

@@ -21,14 +21,14 @@ const MORE_HELP =
   '`pricelake COMMAND --help` explains a command, `pricelake help` lists pages to read, and `pricelake completion SHELL` prints completions for your shell.';
 const SUMMARY = 'An exact copy of the Price and Product Data API in Parquet, and analyses of its prices.';
 
-/** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
+/** Parses the arguments and runs the command. Sets `process.exitCode` and never throws. */
 export async function runCli(typed: readonly string[]): Promise<void> {
   const args = [...resolveAlias(typed)];
   if (args[0] === COMPLETE_WORD) return printCompletions(args.slice(1));
   if (args.length === 0) return printFirstHelp();
-  // For yargs a last word `help` is `--help`.
+  // yargs takes a last word `help` for `--help`.
   if (args.length === 1 && args[0] === 'help') return runCli(['help', ALL_TOPICS]);
-  // `help sync` is `sync --help`.
+  // `help sync` means `sync --help`.
   if (args[0] === 'help' && findCommand(resolveAlias(args.slice(1))).command !== undefined) {
     return runCli([...args.slice(1), '--help']);
   }
@@ -36,7 +36,7 @@ export async function runCli(typed: readonly string[]): Promise<void> {
   const json = args.includes('--json');
   let failure: unknown;
   const program = buildProgram(args).fail((message, error) => {
-    // A missing value, which yargs throws, is a mistake on the command line as well.
+    // yargs throws an error of its own for a missing value, which is also a usage error.
     const thrown = error instanceof Error && error.name !== 'YError' ? error : undefined;
     failure ??= thrown ?? usageError(message ?? error.message, args);
     throw failure;
@@ -57,7 +57,7 @@ export function buildProgram(args: string[]): Argv {
   for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
   program
     .group([...Object.keys(GLOBAL_OPTIONS), 'version', 'help'], 'Options of every command:')
-    .locale('en') // yargs would put its own words into the user's language, and ours stay English
+    .locale('en') // yargs would translate its own messages, but ours are in English
     .usage(`$0 <command>\n\n${SUMMARY}`)
     .version(readVersion())
     .help()
@@ -73,12 +73,12 @@ export function buildProgram(args: string[]): Argv {
 
 function toYargsOptions(parameter: Parameter): Options {
   const { describe, type, alias, default: byDefault, isRequired, isBare = false, list } = parameter;
-  // yargs would refuse one without a value.
+  // An option that may be bare has no choices here, because yargs would refuse it without a value.
   const choices = isBare ? undefined : listChoices(parameter);
   const takesValue = type === 'string' || type === 'number';
   return {
     describe,
-    // With choices alone, help shows no type.
+    // With choices and no type, the help shows only the choices.
     ...(choices === undefined ? { type } : { choices }),
     ...(alias === undefined ? {} : { alias }),
     ...(byDefault === undefined ? {} : { default: byDefault }),
@@ -93,7 +93,7 @@ function toYargsCommand({ spec, run, commands }: Command): CommandModule {
   const builder = (yargs: Argv) => {
     for (const command of commands) yargs.command(toYargsCommand(command));
     for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one) as object);
-    // `global: false` keeps them out of commands within this one.
+    // `global: false` keeps the options out of subcommands.
     for (const [key, one] of Object.entries(options))
       yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false, group: 'Options:' });
     yargs.usage(`$0 ${describeUsage(spec)}\n\n${describe}`);
@@ -117,12 +117,15 @@ function chooseHelpWidth(stream: NodeJS.WriteStream): number {
   return stream.isTTY ? Math.min(110, measureScreen(stream).columns) : 100;
 }
 
-/** yargs lays out the help of each command that it runs, even if nobody asks. Without line breaks, that takes 20 ms less. */
+/**
+ * True if the user asks for help. yargs formats the help of each command that it runs; without wrapping, that takes 20
+ * ms less.
+ */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
 }
 
-/** The help of the whole command line, whose commands yargs would list without headings. */
+/** Prints the help of the whole command line. yargs would list the commands without headings. */
 function printHelp(): void {
   const columns = chooseHelpWidth(process.stdout);
   const list = (title: string, lines: readonly (readonly [label: string, text: string])[]) => {
@@ -156,7 +159,7 @@ function printHelp(): void {
 
 const EVERYDAY = ['sync', 'spread', 'query', 'explore', 'status'];
 
-/** For somebody who types only the name of the program. */
+/** Prints a short help for a user who types only the program's name. */
 function printFirstHelp(): void {
   const columns = process.stdout.isTTY ? measureScreen(process.stdout).columns : undefined;
   const everyday = EVERYDAY.flatMap((name) => SPECS.filter((spec) => spec.name === name)).map((spec) => {

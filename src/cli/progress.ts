@@ -7,14 +7,14 @@ import { toPlainLine } from './plain-text.js';
 /** Shows the progress of the steps of a run. */
 export interface ProgressView {
   update(progress: Progress): void;
-  /** Prints a line without tearing the bars. */
+  /** Prints a line above the bars. */
   printAbove?(line: string): void;
   close(): void;
 }
 
 const LOG_EVERY_MS = 10_000;
 
-/** Logs the step that is under way every ten seconds. */
+/** Logs the current step every ten seconds. */
 export function createLogProgress(log: (facts: Record<string, unknown>) => void): ProgressView {
   const steps = new Steps();
   const timer = setInterval(() => {
@@ -40,12 +40,12 @@ interface Step {
   startedAt: number;
 }
 
-/** The steps of a run that are under way, and the time that the whole run takes. */
+/** The running steps, and the time of the whole run. */
 class Steps {
   readonly #steps = new Map<string, Step>();
   readonly #startedAt = performance.now();
   #pace: Progress['pace'];
-  /** The factor by which this run fetches more than earlier ones. */
+  /** The factor by which this run fetches more rows than earlier ones. */
   #scale = 1;
 
   update(progress: Progress): Step {
@@ -54,7 +54,7 @@ class Steps {
     if (pace !== undefined) this.#pace = pace;
     else if (progress.done === true) this.#steps.delete(name);
     else this.#steps.set(name, step);
-    // A complete copy of a catalogue that has grown takes longer than the last one.
+    // A complete copy of a larger catalogue takes longer than the last one.
     if (name === 'snapshot' && totalRows !== undefined && this.#pace !== undefined && this.#pace.rows > 0n) {
       this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
     }
@@ -73,19 +73,25 @@ class Steps {
     return (performance.now() - this.#startedAt) / 1000;
   }
 
-  /** As earlier runs of its kind took; undefined without them, and for a run that takes longer. */
+  /**
+   * The time left, estimated from earlier runs of the same kind; undefined without any, and for a run that takes longer
+   * than they did.
+   */
   secondsLeft(): number | undefined {
     if (this.#pace === undefined) return undefined;
     const left = this.#pace.seconds * this.#scale - this.seconds();
     return left > 0 ? left : undefined;
   }
 
-  /** For a run without earlier ones: the time of the steps that are under way, at their rate. Others may follow. */
+  /**
+   * The least time left for a run without earlier ones: that of the running steps at their present rate. More steps may
+   * follow.
+   */
   leastSecondsLeft(): number | undefined {
     if (this.#pace !== undefined) return undefined;
     const left = this.all().flatMap(({ progress: { rows, totalRows, unit }, startedAt }) => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // One table may take as long as all others.
+      // The rate says nothing about the rest, because a single table may take as long as all others.
       const isUneven = totalRows === undefined || rows === 0n || unit === 'tables' || unit === 'checks';
       return isUneven ? [] : [(seconds * Number(totalRows - rows)) / Number(rows)];
     });
@@ -95,14 +101,14 @@ class Steps {
 }
 
 const DRAW_EVERY_MS = 200;
-/** Draws even without progress, because the time changes. */
+/** Bars are drawn this often even without progress, because the elapsed time changes. */
 const TICK_MS = 1_000;
-/** Steps and runs that take less have no line. */
+/** Shorter steps and runs leave no line. */
 const WORTH_A_LINE_SECONDS = 1;
 
 /**
- * Draws rows, bytes, rate and time of each step at the bottom of a terminal, and below them the time that the run still
- * takes. Every other line is printed above. A longer step that is done leaves its last line.
+ * Draws rows, bytes, rate and time of each step at the bottom of a terminal, and below them the time left for the run.
+ * Prints all other lines above. A finished step leaves its last line if it took long enough.
  */
 export function createBars(screen: Screen): ProgressView {
   const steps = new Steps();
@@ -111,7 +117,7 @@ export function createBars(screen: Screen): ProgressView {
   let timer: NodeJS.Timeout | undefined;
   const formatSteps = () => steps.all().map((step) => formatStep(step, screen));
 
-  /** Writes once, so that nothing flickers or comes between. */
+  /** Draws in a single write, so that nothing flickers or comes between. */
   const draw = (above: string[] = []): void => {
     clearTimeout(timer);
     timer = undefined;
@@ -134,7 +140,7 @@ export function createBars(screen: Screen): ProgressView {
     close() {
       clearInterval(ticker);
       clearTimeout(timer);
-      // The run ended before these steps did, so their lines say how far they came.
+      // These steps were still running when the run ended, so their last lines stay.
       if (drawn.length > 0) screen.write(eraseLines(drawn, screen) + joinLines(formatSteps()));
     },
   };
@@ -146,7 +152,7 @@ function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
 }
 
-/** `run          12s, about 40s left`; `at least` if no earlier run shows how long the remaining steps take. */
+/** `run          12s, about 40s left`, or `at least` if no earlier run shows how long the remaining steps take. */
 function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
   const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];
@@ -155,7 +161,7 @@ function formatRun(steps: Steps, screen: Screen): string[] {
   return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1)];
 }
 
-/** Goes up to the first line and clears from there. Lines that a narrower window wraps take more rows. */
+/** Moves up to the first line and clears from there. In a narrower window, wrapped lines take more rows. */
 function eraseLines(lines: string[], screen: Screen): string {
   const { columns } = measureScreen(screen);
   const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
@@ -171,12 +177,12 @@ function formatStep({ progress, startedAt }: Step, screen: Screen): string {
 const BAR_CELLS = 24;
 const LEAST_CELLS = 8;
 
-/** Left out of lines that are too long, in this order. */
+/** Parts that are left out of lines that are too long, in this order. */
 const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
 
 /**
- * `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If it is wider than the terminal, the bar
- * gets shorter, and then whole parts are left out.
+ * `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If the line is wider than the
+ * terminal, the bar gets shorter, then whole parts are left out.
  */
 export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
   const join = (cells: number, without: string[]) =>
@@ -206,7 +212,7 @@ function describeProgress(progress: Progress, seconds: number, cells: number): R
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
     rows: share === undefined && rows === 0 ? undefined : `${counted} ${unit}`,
     bytes: bytes > 0 ? formatBytes(bytes) : undefined,
-    // A rate means nothing after a moment.
+    // The rate of the first moment means nothing.
     rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
     time: done === true ? `done in ${formatSeconds(seconds)}` : time,
   };

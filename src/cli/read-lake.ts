@@ -13,35 +13,35 @@ import type { Output } from './output/output.js';
 
 export interface ReadOptions {
   path: string;
-  /** Reads the lake from object storage instead. */
+  /** Reads the lake from this object storage instead of a folder. */
   remote?: RemoteSource | undefined;
-  /** Only files of these tables need to be there; default all. */
+  /** The tables whose files are needed; by default all. */
   tables?: (db: Database) => readonly TableName[];
-  /** Reads the tables as they were after this run. */
+  /** Shows the tables as they were after this run. */
   asOf?: bigint | undefined;
-  /** Interrupts the statement that runs. */
+  /** Aborting it interrupts the running statement. */
   signal: AbortSignal;
   /** DuckDB's memory limit, such as `2GB`. */
   memory?: string;
   /**
-   * The output of the action. If a run replaces files while the action reads them, it starts again, unless it has begun
-   * to write. Without this it never starts again.
+   * The output of the action. If a run removes files while the action reads them, the action starts again, unless it
+   * has already written output. Without `output`, it never starts again.
    */
   output?: Output;
 }
 
-/** Runs that replace files of one command one after another: a reader that is always too late ends with an error. */
+/** Limits the restarts after runs that remove files; then the command fails. */
 const TRIES = 3;
 
 /** A lake with views of its published tables. */
 export interface OpenedLake {
   lake: Lake;
   db: Database;
-  /** The states of the tables behind the views. */
+  /** Reads the states of the tables behind the views. */
   readState: ReadState;
-  /** A path for a temporary file of the command. */
+  /** A path for the command's temporary file. */
   scratch: string;
-  /** The object storage from which the lake was fetched. */
+  /** The object storage that the lake was fetched from. */
   remote?: Pick<CachedLake, 'url' | 'holder'>;
 }
 
@@ -85,7 +85,7 @@ async function readOnce<T>(
     await createTableViews(db, lake, tables, readState);
     const scratch = join(workFolder, 'result.parquet');
     const result = await action({ lake, db, readState, scratch, ...(remote === undefined ? {} : { remote }) });
-    // The last statement may have ended just before the signal came, but the command was stopped.
+    // The last statement may have ended just before the signal came, but the command was still stopped.
     signal.throwIfAborted();
     return result;
   } finally {
@@ -93,7 +93,7 @@ async function readOnce<T>(
   }
 }
 
-/** Licence and credit texts of the lake's open-data sites, which must be passed on with their data. */
+/** Licence and credit texts of the lake's open-data websites, which must go with their data. */
 export async function readCredits(db: Database): Promise<string[]> {
   const rows = await db.rows(
     'SELECT DISTINCT attribution FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY 1',

@@ -12,14 +12,15 @@ import {
 } from './exit-codes.js';
 import { isHangupIgnored } from './ignored-hangup.js';
 import { toJsonText } from './json-text.js';
+import { renameMembers } from './member-names.js';
 import { createStreamOutput, measureScreen } from './output/output.js';
 import { escapeControls } from './plain-text.js';
 import { chooseStyle, paint } from './style.js';
 import { createCliIo, createPrompter } from './terminal-io.js';
 
 /**
- * Runs an action with logs, signals, the JSON line, errors and the exit code. An action throws to fail, and returns its
- * report, or undefined if it wrote the JSON line itself.
+ * Runs an action, and handles its logs, signals, JSON line, errors and exit code. An action throws to fail. It returns
+ * its report, or undefined if it has written the JSON line itself.
  */
 export async function runCommand(
   argv: { json?: unknown; [flag: string]: unknown },
@@ -42,18 +43,18 @@ export async function runCommand(
     const prompter = json ? undefined : createPrompter(process.stdin, process.stderr, signal);
     const report = await action({ io, signal, output, json, style, say, prompter });
     io.close();
-    if (json && report !== undefined) await output.write(`${toJsonText({ ok: true, ...report })}\n`);
+    if (json && report !== undefined) await output.write(`${toJsonText(renameMembers({ ok: true, ...report }))}\n`);
     process.exitCode = EXIT.done;
   } catch (error) {
     io.close();
-    // An aborted step throws errors of its own, which only follow from the signal.
+    // After an abort, the action's own error is only a consequence of the signal.
     const cause = signal.aborted ? signal.reason : error;
     const text = fitError(io.redact(formatError(cause)), stderr.isTTY ? measureScreen(stderr).columns : undefined);
     stderr.write(`${paint(text, [/^pricelake:/u, errorStyle.bad])}\n`);
     const hasStack = level === 'debug' || level === 'trace';
     if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
-    // The error may be that stdout can't be written.
-    if (json) await output.write(`${io.redact(toJsonText(describeError(cause)))}\n`).catch(() => {});
+    // Writing may fail again, if the error is that stdout can't be written.
+    if (json) await output.write(`${io.redact(toJsonText(renameMembers(describeError(cause))))}\n`).catch(() => {});
     process.exitCode = exitCodeOf(cause);
   } finally {
     release();
@@ -68,15 +69,15 @@ export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.Proces
 }
 
 /**
- * The first SIGINT, SIGTERM or SIGHUP aborts the signal with a PricelakeError `stopped`, the second ends the process at
- * once. A SIGHUP that was ignored at the start, as under nohup, changes nothing. `release` ends this.
+ * Aborts the signal with a PricelakeError `stopped` at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
+ * process at once. Ignores SIGHUP if it was ignored at the start, as under nohup. `release` removes the listeners.
  */
 function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const ignoresHangup = isHangupIgnored(process.env);
   const listeners = (Object.keys(EXIT_BY_SIGNAL) as StopSignal[]).map((name) => {
     const listener = () => {
-      // A command with a listener of its own gives the signal another meaning.
+      // A command that listens to SIGHUP itself gives the signal another meaning.
       if (name === 'SIGHUP' && (ignoresHangup || process.listenerCount(name) > 1)) return;
       if (controller.signal.aborted) endBySignal(name);
       const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };
@@ -93,7 +94,10 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
   };
 }
 
-/** As the system ends a process. `process.exit` would wait for DuckDB, which can't stop while it computes a single value. */
+/**
+ * Ends the process as the system would. `process.exit` would wait for DuckDB, which can't be interrupted while it
+ * computes a single value.
+ */
 function endBySignal(name: StopSignal): void {
   process.removeAllListeners(name);
   process.kill(process.pid, name);

@@ -8,15 +8,15 @@ import { PLAIN, paint, type Style } from './style.js';
 
 interface ReportOptions {
   style?: Style;
-  /** The words that start this program. */
+  /** The command that starts this program. */
   program?: string;
-  /** Leaves out the checks that found something and the next step, because the caller shows them. */
+  /** True for a step of another command, which shows failing checks and next steps itself. */
   isStep?: boolean;
-  /** Cells of the terminal; default 80. */
+  /** The width of the terminal; default 80. */
   columns?: number | undefined;
 }
 
-/** The report for people: changes, cost, proof, and the next steps. */
+/** Formats a run's report for people: changes, cost, proof and next steps. */
 export function formatReport(report: SyncReport, lakePath: string, options: ReportOptions = {}): string {
   const { style = PLAIN, program = 'pricelake', isStep = false, columns = WIDTH } = options;
   const { row, published } = report;
@@ -36,7 +36,7 @@ export function formatReport(report: SyncReport, lakePath: string, options: Repo
   const lines = parts.flatMap(([name, texts]) =>
     texts.map((text, at) => {
       const label = `  ${(at === 0 ? name : '').padEnd(10)} `;
-      // Commands stay whole, so that they can be copied.
+      // Commands are never wrapped, so that they can be copied.
       return name === 'next' ? label + toPlainLine(text) : hangText(label, toPlainLine(text), columns);
     }),
   );
@@ -49,7 +49,7 @@ export function formatReport(report: SyncReport, lakePath: string, options: Repo
 }
 
 const WIDTH = 80;
-/** A space at which no line is broken. It is printed as a plain one. */
+/** Marks a space at which lines are not broken. It is printed as a normal space. */
 const NO_BREAK = '\u00a0';
 
 function describeCursor({ cursor_to }: RunRow): string {
@@ -74,7 +74,7 @@ function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): 
   return `${countOf(calls, 'call')}, ${countOf(export_rows, 'export row')}, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
 }
 
-/** Gives no rate of differences, because the sample of one run is too small. */
+/** Describes the checks and the sample. Gives no error rate, because the sample of one run is too small. */
 function describeProof({ row, checks }: SyncReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;
@@ -126,14 +126,17 @@ function listAttention({ row, checks, published }: SyncReport, lakePath: string)
   return all.flatMap(([isThere, what, next]) => (isThere ? [{ what, command: next }] : []));
 }
 
-/** A first copy leads to the spreads and the report, a later one only to what needs attention. */
+/** The next commands: after a first copy, spreads and the report; later, only what needs attention. */
 function listNext({ row, published }: SyncReport, attention: Attention[], lakePath: string, isStep: boolean): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
   if (commands.length > 0 || !published || isStep) return commands;
   return row.run_number === 1n ? [`spread --lake ${lakePath}`, `report --lake ${lakePath}`] : [];
 }
 
-/** The report for machines, named as the columns of table runs. Cursors are text, because JSON readers would round them. */
+/**
+ * The report as `--json` prints it, with the names of table runs. Cursors are text, because many JSON readers would
+ * round them.
+ */
 export function describeReport(report: SyncReport, lakePath: string): Record<string, unknown> {
   const { cursor_from, cursor_to, ...row } = report.row;
   const { asked, left, runId } = report.histories ?? {};

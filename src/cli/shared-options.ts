@@ -1,7 +1,7 @@
 import type { NamedLakes } from './join-lakes.js';
 import { choice, type Form, file, flag, folder, type Parameter, text, value, whole } from './parameter.js';
 
-/** Options and arguments that several commands have. */
+/** Options and arguments that several commands share. */
 
 export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON object as the last line of stdout'),
@@ -10,10 +10,10 @@ export const GLOBAL_OPTIONS = {
   color: flag('Use colours; default: only on a terminal. --no-color and NO_COLOR turn them off'),
 } as const;
 
-/** `findPipeline` says which file it is. */
+/** See `findPipeline` for which file it is. */
 export const PIPELINE = file('Pipeline file (YAML); default PRICELAKE_PIPELINE, else prices.yaml in this folder');
 
-/** For commands that read a lake; `findTarget` says which one it is. */
+/** For commands that read one lake. See `findTarget` for which it is. */
 export const LAKE = folder('Folder of the lake; default lake.path of the pipeline file, else ./lake');
 
 /** For commands that show several lakes of one service as one. */
@@ -99,8 +99,8 @@ export const RESULT = {
   output: file('Write the result to this file'),
 };
 
-/** Says where licence texts go, in the help of the commands that write them. */
+/** Part of the help of commands that write licence texts. */
 export const CREDITS_NOTE = `Every result comes with the licence texts of open-data shops: below a table, and in the metadata of Arrow and Parquet files. CSV and JSON have no place for them that every parser skips, so they go to <output>-metadata.json beside the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;
 
-/** The hint after a stop of what a later start continues. */
+/** The hint after a stop of a command that continues later. */
 export const RESUME_HINT = 'Landed data is kept. Run the same command again, and it continues where it stopped.';

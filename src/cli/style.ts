@@ -1,4 +1,4 @@
-/** Colours, each of which only repeats the meaning of a word. */
+/** Colours. Each only repeats what a word says. */
 export interface Style {
   /** Failed, held, refused. */
   bad(text: string): string;
@@ -22,7 +22,7 @@ const COLOURED: Style = {
   dim: sgr(2, 22),
 };
 
-/** Options take precedence over FORCE_COLOR, that over NO_COLOR, and that over the kind of stream. */
+/** Chooses colours by the option, else by FORCE_COLOR, else by NO_COLOR, else by the kind of stream. */
 export function chooseStyle(
   stream: { isTTY?: boolean },
   { color, env }: { color?: boolean | undefined; env: NodeJS.ProcessEnv },
@@ -33,7 +33,7 @@ export function chooseStyle(
   return (color ?? isForced ?? isUsual) ? COLOURED : PLAIN;
 }
 
-/** Colours the matches of each pattern. Comes after laying out, which counts cells. */
+/** Colours the matches of each pattern. Applied after layout, because layout counts cells. */
 export function paint(text: string, ...rules: [pattern: RegExp, colour: (text: string) => string][]): string {
   return rules.reduce((painted, [pattern, colour]) => painted.replace(pattern, (match) => colour(match)), text);
 }

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
 import { describeEvent } from './event-sentences.js';
 import { toJsonText } from './json-text.js';
+import { renameMembers, toPrintedName } from './member-names.js';
 import { hangText } from './output/display-width.js';
 import { measureScreen, type Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
@@ -13,20 +14,23 @@ interface CliIoOptions {
   stream: Screen & { isTTY?: boolean };
   env?: NodeJS.ProcessEnv;
   now?: () => Date;
-  /** Less important events are not logged; default `info`. */
+  /** The least important level that is logged; default `info`. */
   level?: LogLevel;
   style?: Style;
 }
 
 /** The real world, with logs and progress on stderr. `close` ends the progress bars. */
 export interface CliIo extends Io {
-  /** Never prints this text, as little as the value of PRICELAKE_API_KEY. */
+  /** Replaces this text wherever it would be printed, as the value of PRICELAKE_API_KEY is. */
   protectSecret(text: string): void;
   redact(text: string): string;
   close(): void;
 }
 
-/** Writes readable lines and bars to a terminal. Elsewhere it writes JSON lines, and progress every few seconds. */
+/**
+ * Writes readable lines and bars to a terminal. To anything else, it writes JSON lines, with progress every few
+ * seconds.
+ */
 export function createCliIo(options: CliIoOptions): CliIo {
   const { stream, env = process.env, now = realIo.now, level: least = 'info', style = PLAIN } = options;
   const redactor = createRedactor(env.PRICELAKE_API_KEY ?? '');
@@ -35,11 +39,11 @@ export function createCliIo(options: CliIoOptions): CliIo {
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     if (terminal && least === 'info' && level !== 'error' && IN_SUMMARY.has(event)) return;
-    // A fact never replaces a member of the event itself.
+    // A fact never overwrites a member of the event itself.
     const own = { at: now(), level, event };
     const safe = terminal
       ? formatLogLine(level, event, facts, { style, redact: redactor.redact, columns: measureScreen(stream).columns })
-      : redactor.redact(toJsonText({ ...own, ...facts, ...own }));
+      : redactor.redact(toJsonText({ ...own, ...(renameMembers(facts) as object), ...own }));
     if (view?.printAbove === undefined) stream.write(`${safe}\n`);
     else view.printAbove(safe);
   };
@@ -61,7 +65,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
   };
 }
 
-/** The summary of a run tells a person at a terminal the same. */
+/** Events that a terminal does not show, because the summary of the run repeats them. */
 const IN_SUMMARY = new Set(['plan', 'decided', 'hydration.chosen', 'listing.chosen', 'check']);
 
 /** From least to most important. */
@@ -75,26 +79,26 @@ interface Look {
   columns: number;
 }
 
-/** `· snapshot.done rows=41000 site=12`, or a sentence that fits the terminal for an event that has one. */
+/** `· snapshot.done rows=41000 site=12`, or for an event that has one, a sentence wrapped to the terminal. */
 function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, look: Look): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${formatFact(value)}`);
+    .map(([name, value]) => `${toPrintedName(name)}=${formatFact(renameMembers(value))}`);
   const sentence = describeEvent(event, facts);
-  // Wrapped after it is redacted: a secret on two lines would not be found.
+  // Redaction comes before wrapping, because a secret that is split over two lines would not be found.
   const text = look.redact(toPlainLine(sentence ?? [event, ...pairs].join(' ')));
   const fitted = sentence === undefined ? text : hangText('  ', text, look.columns).slice(2);
   return `${look.style[TONES[level]](MARKS[level])} ${fitted}`;
 }
 
-/** Shortens seconds and shares, which JSON lines have whole. */
+/** Shortens seconds and shares. JSON lines keep all their digits. */
 function formatFact(value: unknown): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return String(Number(value.toPrecision(3)));
   if (typeof value !== 'string') return toJsonText(value);
   return /^[^\s"=]+$/u.test(value) ? value : JSON.stringify(value);
 }
 
-/** Prints secrets as `***`, even JSON- or URL-encoded. Result data is never touched. */
+/** Prints secrets as `***`, even if they are JSON- or URL-encoded. Results are never changed. */
 function createRedactor(first: string) {
   const secrets = new Set<string>();
   const protectSecret = (secret: string) => {
@@ -106,10 +110,10 @@ function createRedactor(first: string) {
   return { protectSecret, redact };
 }
 
-/** Asks a person at a terminal. Returns the answer without spaces around it; an empty text for Enter alone. */
+/** Asks a person at a terminal. Returns the trimmed answer; an empty text for Enter alone. */
 export type Prompter = (question: string, isSecret?: boolean) => Promise<string>;
 
-/** Undefined if nobody can answer, as in a pipe or a scheduler. */
+/** Undefined if no person can answer, as in a pipe or under a scheduler. */
 export function createPrompter(
   input: NodeJS.ReadStream,
   output: NodeJS.WriteStream,
@@ -120,7 +124,7 @@ export function createPrompter(
     if (isSecret) output.write(question);
     const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input, output: isSecret ? muted : output, terminal: true });
-    // In raw mode, Ctrl-C is a character.
+    // In raw mode, Ctrl-C arrives as a character.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       return (await lines.question(isSecret ? '' : question, { signal })).trim();

@@ -11,13 +11,13 @@ const ARGUMENT_MISSING = /^Not enough non-option arguments/u;
 const VALUE_MISSING = /^Not enough arguments following: (\S+)/u;
 const OPTION_MISSING = /^Missing required arguments?: (.+)/u;
 
-/** A mistake that yargs found, as an error that names the unknown command or option, and the nearest known one. */
+/** Turns an error of yargs into one that names the unknown command or option, and the nearest known one. */
 export function usageError(message: string, args: readonly string[]): PricelakeError {
   const [kind, name = ''] = UNKNOWN.exec(message)?.slice(1) ?? [];
   const words = kind === 'command' ? args.slice(0, args.indexOf(name)) : args;
   const { command } = findCommand(words);
   const { known, shown } = listFlags(words);
-  // An unknown option takes the next word as its value. Whatever yargs misses then is only a consequence.
+  // An unknown option takes the next word as its value, so any other error of yargs is only a consequence.
   const flag = findUnknownFlag(words, known);
   if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
   const hint = `Run \`pricelake ${command === undefined ? '--help' : `${command.spec.name} --help`}\`.`;
@@ -42,7 +42,7 @@ function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray,
   return refuseChoice(flags.includes(name) ? spell(name) : `<${name}>`, given, known);
 }
 
-/** Doesn't repeat the value, which may be a key. */
+/** Explains an unknown option without its value, which may be a key. */
 function explainFlag(flag: string, flags: string[], command: string | undefined): PricelakeError {
   const near = suggestFlag(flag, flags);
   const hint =
@@ -51,7 +51,7 @@ function explainFlag(flag: string, flags: string[], command: string | undefined)
   return new PricelakeError('usage', `unknown option ${spell(flag)}${of}`, { hint });
 }
 
-/** A letter is taken for the only option that begins with it. */
+/** Suggests the nearest option. A single letter stands for the only option that begins with it. */
 function suggestFlag(flag: string, flags: string[]): string | undefined {
   if (flag.startsWith('no-')) return suggestName(flag, [...flags, ...flags.map((known) => `no-${known}`)]);
   if (flag.length > 1) return suggestName(flag, flags);
@@ -59,7 +59,7 @@ function suggestFlag(flag: string, flags: string[]): string | undefined {
   return begun.length === 1 ? begun[0] : undefined;
 }
 
-/** The first option that the command does not have; nothing after `--` is an option. */
+/** Finds the first option that the command does not have. Words after `--` are not options. */
 function findUnknownFlag(args: readonly string[], flags: string[]): { name: string; at: number } | undefined {
   const end = args.indexOf('--');
   for (const [at, arg] of args.slice(0, end === -1 ? args.length : end).entries()) {
@@ -77,7 +77,7 @@ function findUnknownFlag(args: readonly string[], flags: string[]): { name: stri
 
 const spell = (flag: string) => (flag.length === 1 ? `-${flag}` : `--${flag}`);
 
-/** Says on one line what yargs says, with options as they are typed. */
+/** Rewrites yargs' message as one line, with options as they are typed. */
 function explain(message: string): string {
   const [, open] = VALUE_MISSING.exec(message) ?? [];
   if (open !== undefined) return `${spell(open)} needs a value`;
@@ -87,7 +87,10 @@ function explain(message: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-/** Options of the command that the words name. yargs accepts its arguments as options as well, but messages don't show them so. */
+/**
+ * The options of the command that the words name. yargs also accepts arguments as options, but messages don't show
+ * them.
+ */
 function listFlags(words: readonly string[]): { known: string[]; shown: string[] } {
   const { arguments: positionals = {}, options = {} } = findCommand(words).command?.spec ?? {};
   const aliases = Object.values(GLOBAL_OPTIONS).flatMap(({ alias }) => alias ?? []);

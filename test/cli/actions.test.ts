@@ -30,7 +30,7 @@ describe('query', () => {
       openContext(true),
     );
     expect(text).toBe(
-      `{"ok":true,"columns":[{"name":"item_id","type":"BIGINT"}],"rows":[{"item_id":9007199254740993}],"rowCount":1,"attribution":["${CREDIT}"]}\n`,
+      `{"ok":true,"columns":[{"name":"item_id","type":"BIGINT"}],"rows":[{"item_id":9007199254740993}],"row_count":1,"attribution":["${CREDIT}"]}\n`,
     );
   });
 

@@ -71,7 +71,7 @@ describe('sync', () => {
     world.intercept = WRONG_CURRENCY;
     for (const _ of [1, 2]) expect((await run(['sync'], address)).code).toBe(3);
     expect(readNotices(deliveries)).toMatchObject([
-      [{ kind: 'held', code: 'gate_failed', exitCode: 3, checks: [expect.stringMatching(/^currency_iso_4217 \d+$/)] }],
+      [{ kind: 'held', code: 'gate_failed', exit_code: 3, checks: [expect.stringMatching(/^currency_iso_4217 \d+$/)] }],
     ]);
     expect(deliveries[0]?.headers['service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
     await write('prices.yaml', PIPELINE + NOTIFY);
@@ -93,7 +93,7 @@ describe('sync', () => {
     const open = await openReceiver();
     expect((await run(['sync'], open.address)).code).toBe(0);
     expect(readNotices(open.deliveries)).toEqual(readNotices(deliveries.slice(0, 1)));
-    expect(readNotices(open.deliveries)).toMatchObject([[{ kind: 'failed', code: 'unauthorized', exitCode: 4 }]]);
+    expect(readNotices(open.deliveries)).toMatchObject([[{ kind: 'failed', code: 'unauthorized', exit_code: 4 }]]);
     expect((await run(['sync'], open.address)).code).toBe(0);
     expect(open.deliveries).toHaveLength(1);
   });

@@ -110,7 +110,7 @@ describe('the pricelake command', () => {
   it('prints the JSON line last and logs on stderr', async () => {
     const outcome = await runPricelake(['status', '--lake', lake, '--json']);
     expect(outcome.code).toBe(0);
-    expect(readJsonLine(outcome)).toMatchObject({ ok: true, runNumber: 1, cursor: 42 });
+    expect(readJsonLine(outcome)).toMatchObject({ ok: true, run_number: 1, cursor: 42 });
   });
 
   it('colours what failed where it is told to, and never else', async () => {

@@ -146,14 +146,14 @@ describe('plan --all', () => {
     const outcome = await run('plan', '--all', '--json');
     expect(outcome.code).toBe(0);
     const { shards, overlap } = readJsonLine(outcome) as {
-      shards: { shard: string; lake: string; exportRows: number; mode: string }[];
+      shards: { shard: string; lake: string; export_rows: number; mode: string }[];
       overlap: { counted: number; least: number; most: number };
     };
     expect(shards).toMatchObject([
       { shard: 'electronics', mode: 'snapshot' },
       { shard: 'europe', mode: 'snapshot' },
     ]);
-    expect(overlap.counted).toBe(shards.reduce((sum, { exportRows }) => sum + exportRows, 0));
+    expect(overlap.counted).toBe(shards.reduce((sum, { export_rows }) => sum + export_rows, 0));
     for (const { shard } of shards) await run('sync', '--dataset', shard);
     const [one, other] = [await readIds(lake('electronics')), new Set(await readIds(lake('europe')))];
     const twice = one.filter((id) => other.has(id)).length;

@@ -206,7 +206,7 @@ describe('query of an analysis', () => {
     const { rows } = await actJson(runQuery, { ...request, analysis: 'widest_spreads', set });
     expect(rows).toMatchObject([{ product_id: 'pot' }]);
     const prices = await actJson(runQuery, { ...request, analysis: 'offer_prices', set: DAYS });
-    expect(prices.rowCount).toBeGreaterThan(5);
+    expect(prices.row_count).toBeGreaterThan(5);
   });
 
   it('runs every analysis that it names', async () => {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
+import { renameMembers } from '../../src/cli/member-names.js';
 import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
@@ -22,7 +23,7 @@ afterEach(() => vi.unstubAllEnvs());
 async function status(request: Parameters<typeof showStatus>[0] = {}) {
   world.requests.length = 0;
   const { text, report } = await act(showStatus, { lake: world.lakePath, ...request });
-  return { text, json: JSON.parse(toJsonText(report)) as Record<string, unknown> };
+  return { text, json: JSON.parse(toJsonText(renameMembers(report))) as Record<string, unknown> };
 }
 
 test('a held batch: what holds it, what it has landed, what the plan left, and all without a call', async () => {
@@ -41,7 +42,7 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
   expect(text).not.toMatch(/lock:|feed:/);
   expect(json).toMatchObject({
     published: false,
-    open: { state: 'held', checks: ['rejects_few'], tries: 1, landed: { exportRows: 40 } },
+    open: { state: 'held', checks: ['rejects_few'], tries: 1, landed: { export_rows: 40 } },
     budget: { calls: { rule: 'budget.calls' } },
   });
 });
@@ -57,7 +58,9 @@ test('an export that keeps breaking off: how often, what it took, and when it is
   expect(text).toMatch(
     /^export all broke off in 3 runs, last at 2026-11-20T12:00:00.000Z \(120 rows .*\); .* from 2026-11-20T14:00:00.000Z on$/m,
   );
-  expect(json.brokenExports).toMatchObject([{ name: 'all', runs: 3, rows: 120, retryAt: '2026-11-20T14:00:00.000Z' }]);
+  expect(json.broken_exports).toMatchObject([
+    { name: 'all', runs: 3, rows: 120, retry_at: '2026-11-20T14:00:00.000Z' },
+  ]);
   await memory.forget('all');
   expect((await status()).text).not.toContain('broke off');
 });
@@ -81,7 +84,7 @@ test('how far the lake is behind the feed, when a pipeline file or the environme
   const before = await status({ online: true });
   expect(world.requests).toEqual(['/plan', '/changes/recent?limit=1']);
   expect(before.text).toMatch(/^feed: newest change \d+, observed 20\S+; the lake has it$/m);
-  expect(before.json).toMatchObject({ published: true, lag: { isBehind: false, seconds: 0 } });
+  expect(before.json).toMatchObject({ published: true, lag: { is_behind: false, seconds: 0 } });
   expect(before.json.open).toBeUndefined();
   expect(before.text).toContain('\npublished by sync --publish-held, although held by rejects_few\n');
   expect(before.text).not.toContain('let_through');
@@ -107,5 +110,5 @@ test('superseded files that a retention keeps, and runs since that found nothing
   const { text, json } = await status();
   expect(text).toMatch(/^on disk: tables \S+ kB, superseded files \S+ kB, raw bytes/m);
   expect(text).toMatch(/, up to date at 20\S+ \(one run found nothing new since\)/);
-  expect(json).toMatchObject({ idleRuns: 1, upToDateAt: expect.stringMatching(/^20/) });
+  expect(json).toMatchObject({ idle_runs: 1, up_to_date_at: expect.stringMatching(/^20/) });
 });

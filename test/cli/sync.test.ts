@@ -158,7 +158,7 @@ describe('sync exits with', () => {
     intercept = replace('/plan', () => new Response('{}', { status: 503, headers: { 'retry-after': '3600' } }));
     const outcome = await sync();
     expectError(outcome, 75, 'unavailable', /503/);
-    expect(readJsonLine(outcome)).toMatchObject({ error: { nextRunAt: expect.stringMatching(/^20\d\d-.*Z$/) } });
+    expect(readJsonLine(outcome)).toMatchObject({ error: { next_run_at: expect.stringMatching(/^20\d\d-.*Z$/) } });
   });
 
   test('1 when the answer is not what the API document describes', async () => {

@@ -18,7 +18,7 @@ describe('the log away from a terminal', () => {
     const stream = new MemoryStream();
     const facts = { seconds: 0.0151798394319, waitSeconds: 2, share: 0.123456 };
     createCliIo({ stream, env: {} }).log('info', 'check', facts);
-    expect(JSON.parse(stream.text)).toMatchObject({ seconds: 0.015, waitSeconds: 2, share: 0.123456 });
+    expect(JSON.parse(stream.text)).toMatchObject({ seconds: 0.015, wait_seconds: 2, share: 0.123456 });
   });
 
   it('has debug events only when asked', () => {
@@ -45,8 +45,8 @@ describe('the log away from a terminal', () => {
     vi.useRealTimers();
     const lines = stream.text.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { event: 'progress', step: 'snapshot', rows: 99, seconds: 10, secondsLeft: 50 },
-      { event: 'progress', step: 'checks', rows: 1, totalRows: 60, unit: 'checks', seconds: 20 },
+      { event: 'progress', step: 'snapshot', rows: 99, seconds: 10, seconds_left: 50 },
+      { event: 'progress', step: 'checks', rows: 1, total_rows: 60, unit: 'checks', seconds: 20 },
     ]);
   });
 
@@ -85,7 +85,7 @@ describe('a call that is tried again', () => {
   it('has its facts in a log', () => {
     const stream = new MemoryStream();
     createCliIo({ stream, env: {}, now: () => at }).log('warn', 'api.retry', facts);
-    expect(JSON.parse(stream.text)).toMatchObject({ event: 'api.retry', path: '/changes', attempt: 1, waitMs: 2_345 });
+    expect(JSON.parse(stream.text)).toMatchObject({ event: 'api.retry', path: '/changes', attempt: 1, wait_ms: 2_345 });
   });
 });
 

@@ -12,7 +12,7 @@ sandbox=$!
 trap 'kill $sandbox; rm -rf "$folder"; [ -n "${INTEROP_DIR:-}" ] || rm -rf "$work"' EXIT
 while [ ! -s "$folder/sandbox.json" ]; do sleep 0.2; done
 read_json() { node -p "JSON.parse(require('fs').readFileSync('$folder/sandbox.json','utf8')).$1"; }
-PRICELAKE_BASE_URL=$(read_json baseUrl)
+PRICELAKE_BASE_URL=$(read_json base_url)
 PRICELAKE_API_KEY=$(read_json keys.live)
 export PRICELAKE_BASE_URL PRICELAKE_API_KEY
 cd "$folder"

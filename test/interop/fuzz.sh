@@ -38,7 +38,7 @@ cd "$work"
 failed=0
 for plan in ${FUZZ_PLANS:-unlimited free}; do
   start_server "$plan"
-  base=$(read_json baseUrl)
+  base=$(read_json base_url)
   DO_NOT_TRACK=1 SCHEMATHESIS_HOOKS=fuzz_hooks PYTHONPATH="$here" \
     FUZZ_BASE="$base" FUZZ_KEY="$(read_json keys.live)" \
     timeout 600 "$work/fuzz-venv/bin/schemathesis" --config-file "$here/fuzz.toml" run "$base/openapi.json" \

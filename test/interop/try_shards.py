@@ -78,13 +78,13 @@ try:
     os.environ["PRICELAKE_TEST_KEY"] = service["keys"]["live"]
     shards = ", ".join(f"{name}: {shard}" for name, shard in SHARDS.items())
     pipeline.write_text(
-        f"source: {{baseUrl: '{service['baseUrl']}', apiKey: '${{PRICELAKE_TEST_KEY}}', shards: {{{shards}}}}}\n"
+        f"source: {{baseUrl: '{service['base_url']}', apiKey: '${{PRICELAKE_TEST_KEY}}', shards: {{{shards}}}}}\n"
         f"lake: {{path: '{folder / 'lake'}'}}\nbudget: {{calls: 200}}\n"
     )
     with serve(folder, DAG):
         trigger("first")
         wait_for_shards("first", {**OTHERS, "failing": ("up_for_retry",)})
-        pricelake("sandbox", "advance", "--url", service["baseUrl"], "--hours", "5", "--changes", "60")
+        pricelake("sandbox", "advance", "--url", service["base_url"], "--hours", "5", "--changes", "60")
         trigger("second")
         wait_for_shards("second", OTHERS)
         assert read_run(folder, DAG, "first") == "running", "the first run has ended before the second one synced"

@@ -41,7 +41,7 @@ test('mcp --remote answers of a lake that this machine does not have, but never 
   const { call, refuse, close } = await openClient([file, '--remote', address, '--cache', cache], env);
   const { value } = await call('query', { sql: 'SELECT count(*) AS n FROM items' });
   expect(value).toMatchObject({ run: { number: '1' }, rows: [{ n: '60' }] });
-  expect((await call('status')).value).toMatchObject({ lake: address, runNumber: '1' });
+  expect((await call('status')).value).toMatchObject({ lake: address, run_number: '1' });
   expect((await call('checks', { fresh: true, select: ['items_key_unique'] })).value).toMatchObject({
     checks: [{ passed: true }],
   });

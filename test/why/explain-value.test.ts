@@ -7,7 +7,7 @@ import { openStory } from '../front/story.js';
 interface Word {
   kind: string;
   value: string | null;
-  runId: string;
+  run_id: string;
   change?: { id: string; kind: string; origin: string };
   place?: { file: string; line: number };
   raw?: string;
@@ -22,7 +22,7 @@ interface Value {
 interface Told {
   rows: Value[][];
   others: Word[];
-  from: { itemId: string; price: string; isCounted: boolean; behind?: Value }[];
+  from: { item_id: string; price: string; is_counted: boolean; behind?: Value }[];
 }
 
 const story = await openStory();
@@ -80,34 +80,34 @@ const readLine = async ({ place }: Word) =>
 
 test('a value of an item that was read whole after a change leads to that read, and names the change', async () => {
   const { rows, others } = await why('items', bead, 'price');
-  expect(rows[0]?.[0]).toMatchObject({ value: '0.9900', how: 'read', by: { runId: run3, raw: '0.99' } });
+  expect(rows[0]?.[0]).toMatchObject({ value: '0.9900', how: 'read', by: { run_id: run3, raw: '0.99' } });
   expect(rows[0]?.[0]?.by?.place?.file).toMatch(/hydrate-00001\.ndjson$/u);
-  expect(others[0]).toMatchObject({ kind: 'change', value: '0.9900', runId: run3 });
+  expect(others[0]).toMatchObject({ kind: 'change', value: '0.9900', run_id: run3 });
 });
 
 describe('a value that a change set', () => {
   test('leads to the line of the feed, its raw text, and what was said before', async () => {
     const { rows, others } = await why('items', moved, 'price');
     const [value] = rows[0] ?? [];
-    expect(value).toMatchObject({ value: '80.0000', how: 'change', by: { runId: run3, raw: '80' } });
+    expect(value).toMatchObject({ value: '80.0000', how: 'change', by: { run_id: run3, raw: '80' } });
     expect(value?.by?.change).toMatchObject({ kind: 'CHANGED', origin: 'feed' });
     const line = JSON.parse(await readLine(value?.by as Word)) as Record<string, unknown>;
     expect(line).toMatchObject({ id: Number(value?.by?.change?.id), price: 80, previousPrice: 105 });
-    expect(others.map(({ kind, value: said, runId }) => [kind, Number(said), runId])).toEqual(
+    expect(others.map(({ kind, value: said, run_id }) => [kind, Number(said), run_id])).toEqual(
       expect.arrayContaining([['read', 105, run1]]),
     );
   });
 
   test('is the last of several', async () => {
     const { rows, others } = await why('items', jumped, 'price');
-    expect(rows[0]?.[0]).toMatchObject({ value: '51.0000', how: 'change', by: { runId: run2 } });
+    expect(rows[0]?.[0]).toMatchObject({ value: '51.0000', how: 'change', by: { run_id: run2 } });
     expect(others.filter(({ kind }) => kind === 'change').map(({ value }) => Number(value))).toContain(5000);
   });
 });
 
 test('a value that a read brought leads to the row of the export', async () => {
   const value = await first('items', moved, 'brand');
-  expect(value).toMatchObject({ value: 'Acme', how: 'read', by: { kind: 'read', runId: run1, raw: '"Acme"' } });
+  expect(value).toMatchObject({ value: 'Acme', how: 'read', by: { kind: 'read', run_id: run1, raw: '"Acme"' } });
   expect(JSON.parse(await readLine(value?.by as Word))).toMatchObject({ id: Number(moved), brand: 'Acme' });
 });
 
@@ -131,14 +131,14 @@ test('a row of history leads to its change', async () => {
   const [id = ''] = await story.read(`SELECT change_id FROM history WHERE item_id = ${moved} AND price = 80`);
   const { rows } = await why('history', id);
   const values = new Map(rows[0]?.map((one) => [one.column, one]));
-  expect(values.get('previous_price')).toMatchObject({ value: '105.0000', how: 'change', by: { runId: run3 } });
+  expect(values.get('previous_price')).toMatchObject({ value: '105.0000', how: 'change', by: { run_id: run3 } });
   expect(values.get('observed_date')?.how).toBe('computed');
 });
 
 test('computed values name what they come from', async () => {
   expect(await first('items', moved, 'product_id')).toMatchObject({ value: 'acme-r1', how: 'computed' });
   expect(await first('offers', moved, 'is_counted')).toMatchObject({ how: 'computed' });
-  expect(await first('offers', moved, 'price')).toMatchObject({ how: 'change', by: { runId: run3 } });
+  expect(await first('offers', moved, 'price')).toMatchObject({ how: 'change', by: { run_id: run3 } });
   const { rows, from } = await why('price_spread', 'acme-r1', 'trusted_min');
   expect(rows[0]?.[0]).toMatchObject({ how: 'computed', note: expect.stringContaining('price_spread.sql') });
   expect(from.map(({ price }) => Number(price))).toEqual([80, 100, 110]);
@@ -147,7 +147,7 @@ test('computed values name what they come from', async () => {
 describe('a computed value leads on to what its listings say', () => {
   const readBehind = async (...args: string[]) =>
     (await why(...args)).from.map(
-      ({ behind }) => behind && [behind.column, behind.value, behind.how, behind.by?.runId],
+      ({ behind }) => behind && [behind.column, behind.value, behind.how, behind.by?.run_id],
     );
 
   test('a spread, to the prices and the lines that set them', async () => {
@@ -197,7 +197,7 @@ test('bytes that are gone are said to be gone', async () => {
   await rm(join(lakePath, '_pricelake/landing', run1), { recursive: true });
   await rm(join(lakePath, '_pricelake/landing', run3), { recursive: true });
   const price = await first('items', moved, 'price');
-  expect(price).toMatchObject({ how: 'change', by: { runId: run3 }, note: expect.stringMatching(/no longer kept/u) });
+  expect(price).toMatchObject({ how: 'change', by: { run_id: run3 }, note: expect.stringMatching(/no longer kept/u) });
   expect(price?.by).not.toHaveProperty('place');
   const brand = await first('items', moved, 'brand');
   expect(brand).toMatchObject({

@@ -2,7 +2,10 @@ import { PricelakeError } from '../../io/errors.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sandboxAdvance } from '../commands/sandbox.js';
 
-/** @throws PricelakeError `usage` without its address, or for what it refuses; `unavailable` if it does not run */
+/**
+ * @throws PricelakeError `usage` without the sandbox's address, or if the sandbox refuses the request; `unavailable` if
+ *   it is not running
+ */
 export async function advanceSandbox(
   { url = process.env.PRICELAKE_BASE_URL, hours, changes }: Arguments<typeof sandboxAdvance>,
   { output, json, signal }: CommandContext,

@@ -16,12 +16,12 @@ export interface Place {
   env: NodeJS.ProcessEnv;
 }
 
-/** For a call that shows whether the service answers, before anybody has typed a key. */
+/** The key of a call that only shows whether the service answers, before the person has typed a key. */
 const NO_KEY = 'none';
 
 /**
- * Asks for the address of the service until it answers there, then for the key until it takes it, and keeps both in `.env`
- * of this folder. Returns false after an empty answer.
+ * Asks for the service's address until the service answers there, then for the key until the service accepts it. Keeps
+ * both in `.env` of this folder. Returns false if the person gives an empty answer.
  */
 export async function askSource(prompter: Prompter, context: CommandContext, place: Place): Promise<boolean> {
   const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = place.env;
@@ -45,7 +45,7 @@ export async function askSource(prompter: Prompter, context: CommandContext, pla
   return true;
 }
 
-/** Asks again after an answer that does not work, and says why. */
+/** Asks again, with the reason, until an answer works. */
 async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -57,12 +57,12 @@ async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise
   }
 }
 
-/** Each path gets `/api/v1` in front, so an address that is copied with it loses it. */
+/** Removes `/api/v1` from an address that was copied with it, because every call adds it. */
 const trimAddress = (typed: string) => typed.replace(/\/+$/u, '').replace(/\/api\/v1$/u, '');
 
 async function checkAddress(baseUrl: string, context: CommandContext): Promise<string> {
   await fetchPlan(baseUrl, NO_KEY, context).catch((error: unknown) => {
-    // Only the service itself refuses a key.
+    // A refused key shows that the service itself answers.
     if (!(error instanceof PricelakeError) || error.code !== 'unauthorized') throw error;
   });
   return baseUrl;
@@ -77,7 +77,7 @@ async function fetchPlan(baseUrl: string, apiKey: string, { io, signal }: Comman
   }
 }
 
-/** Adds variables that the environment lacks to `.env`. The user has to change a file that has other values. */
+/** Adds variables that the environment lacks to `.env`. If the file sets another value, the user has to change it. */
 async function keep(source: Source, { folder, env }: Place): Promise<string> {
   const file = join(folder, ENV_FILE);
   const wanted = Object.entries(source).filter(([name, value]) => env[name] !== value);

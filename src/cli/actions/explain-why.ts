@@ -10,7 +10,7 @@ import { readLake } from '../read-lake.js';
 const MOST_RAW = 500;
 const MOST_OTHERS = 20;
 
-/** @throws PricelakeError `usage` for a row or a column that the lake does not have */
+/** @throws PricelakeError `usage` if the lake has no such row or column */
 export async function explainWhy({ table, key, column, lake }: Arguments<typeof why>, context: CommandContext) {
   const { json, output, signal } = context;
   const { lake: path, settings } = await findTarget({ lake });

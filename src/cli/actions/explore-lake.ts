@@ -20,7 +20,7 @@ import { compareRead, tellJoined, tellLocal, tellRemote, watchOwnRemote } from '
 const LOOPBACK: readonly [string, ...string[]] = ['127.0.0.1', 'localhost', '::1'];
 const MEMORY = '250MB';
 
-/** Writes the pages to a file, or serves them until it is stopped, which is how a server finishes its work. */
+/** Writes the pages to a file, or serves them until a signal stops the server, which counts as success. */
 export async function exploreLake(
   request: Arguments<typeof explore>,
   context: CommandContext,
@@ -71,7 +71,7 @@ async function chooseSource(request: Arguments<typeof explore>, context: Command
 }
 
 interface Shown {
-  /** The folder of this machine. */
+  /** The lake's folder on this machine. */
   path: string;
   /** The lake that pages show. */
   lake: Lake;
@@ -88,7 +88,7 @@ async function chooseTeller({ path, lake, remote, settings }: Shown, io: CliIo):
   return async () => ({ ...(await tellLocal(lake, settings?.budget ?? DEFAULT_BUDGET, io)), remote: await look() });
 }
 
-/** Several lakes as one, which is another folder as soon as a run of one of them has published. */
+/** Opens several lakes as one. The union is in another folder as soon as a run of one of them publishes. */
 export async function openJoined(
   request: Pick<Arguments<typeof explore>, 'lake' | 'cache'>,
   context: Pick<CommandContext, 'io' | 'signal'>,
@@ -105,7 +105,7 @@ export async function openJoined(
   };
 }
 
-/** A remote is read through the cache, which keeps the data files of all tables. */
+/** Opens a lake. A remote is read through the cache, which keeps the data files of all tables. */
 export async function openSource(path: string, remote: RemoteSource | undefined): Promise<LakeSource> {
   if (remote === undefined) return { lake: await openLake(path, { create: false }) };
   const lake = await fetchRemote(remote);
@@ -127,7 +127,7 @@ const writeRows: WriteRows = async ({ connection, sql, credits, scratch }, forma
       write: take,
     });
   } finally {
-    statement.destroySync(); // it holds all that it has computed until it is collected
+    statement.destroySync(); // otherwise the statement keeps its result until it is garbage-collected
   }
 };
 

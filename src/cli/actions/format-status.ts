@@ -84,7 +84,7 @@ export function formatOpen({
   return `run ${runNumber} (${runId}) ${done} ${rows} in ${countOf(calls, 'call')}${next}`;
 }
 
-/** Why the newest try failed, and what to do. */
+/** Why the newest process failed, and what to do. */
 function formatFault({ tries: [last] }: Status): string[] {
   if (last?.fault === undefined) return [];
   const { step, code, message, hint } = last.fault;

@@ -21,9 +21,9 @@ import { findTarget } from '../find-target.js';
 import { writeText } from '../output/output.js';
 
 /**
- * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
- * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` if the database can't be
- * reached
+ * Writes the statements that bring a warehouse's copy to the newest run, or loads PostgreSQL.
+ * @throws PricelakeError `usage` if the lake does not know what changed since the copy's run, `unavailable` if the
+ *   database can't be reached
  */
 export async function loadWarehouse(request: Arguments<typeof deliverLoad>, context: CommandContext) {
   requireSchemaName(request.schema);
@@ -99,7 +99,7 @@ async function execute(
   const client = await connect(url);
   const folder = await makeTemporaryFolder();
   const db = await Database.open({ tempDirectory: folder, signal: context.signal });
-  // A signal ends the session, and the server rolls back.
+  // On a signal, the session ends and the server rolls back.
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {
@@ -117,7 +117,7 @@ async function execute(
   }
 }
 
-/** Every process of the machine could read a password on the command line. */
+/** The password comes from the environment, because every process of the machine can read command lines. */
 async function connect(url: string | undefined) {
   const hasPassword =
     url !== undefined && (!URL.canParse(url) || new URL(url).password !== '' || /[?&]password=/.test(url));
@@ -131,7 +131,7 @@ async function connect(url: string | undefined) {
     throw new PricelakeError('usage', 'package pg is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
-  // If a session breaks off, the statement that runs fails as well.
+  // Needs no handling here: if the session breaks off, the running statement fails as well.
   client.on('error', () => {});
   await client.connect().catch(explainPostgres);
   return client;

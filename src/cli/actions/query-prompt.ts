@@ -36,8 +36,8 @@ const openTerminal = (): Terminal => ({
 });
 
 /**
- * Reads statements from a terminal until its end. An error ends a statement, not the prompt. Ctrl-C interrupts the
- * statement that runs, else drops the typed text, else ends the prompt.
+ * Reads statements from a terminal until end of file. An error ends a statement, not the prompt. Ctrl-C interrupts the
+ * running statement; without one, it clears the typed text; without text, it ends the prompt.
  */
 export async function promptQueries(
   context: Pick<CommandContext, 'output' | 'io'>,
@@ -45,7 +45,7 @@ export async function promptQueries(
   interrupt: () => void,
   { input, output, historyFile }: Terminal = openTerminal(),
 ): Promise<void> {
-  // If the home can't be written, the prompt works without a history.
+  // If the home folder can't be written, the prompt works without a history.
   const history = await openHistory(historyFile).catch((error: unknown) => {
     context.io.log('warn', 'query.history_off', { file: historyFile, reason: String(error) });
     return undefined;
@@ -60,7 +60,8 @@ export async function promptQueries(
     lines.prompt();
   };
   lines.on('SIGINT', () => {
-    // DuckDB can't stop while it computes a single value. Then the process ends, as without a prompt.
+    // DuckDB can't be interrupted while it computes a single value. Then the signal ends the process, as without a
+    // prompt.
     if (progress.state === 'interrupted') process.kill(process.pid, 'SIGINT');
     if (progress.state !== 'typing') {
       progress.state = 'interrupted';
@@ -75,7 +76,7 @@ export async function promptQueries(
   });
   async function* read() {
     for await (const line of lines) {
-      // At once, so that neither a kill nor a second prompt loses it.
+      // Each line is kept at once, so that a kill or a second prompt can't lose it.
       if (history !== undefined && line.trim() !== '') await appendFile(historyFile, `${line}\n`, { mode: 0o600 });
       yield line;
     }
@@ -134,7 +135,7 @@ export function findHistory(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'pricelake', 'query-history');
 }
 
-/** Reads the lines of earlier prompts, the newest first, and shortens their file, which only its user can read. */
+/** Reads the lines of earlier prompts, newest first, and shortens the file, which only its user can read. */
 async function openHistory(file: string): Promise<string[]> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
@@ -144,6 +145,6 @@ async function openHistory(file: string): Promise<string[]> {
   const lines = text.split('\n').filter((line) => line !== '');
   const kept = lines.slice(-HISTORY_SIZE);
   await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-  await chmod(file, 0o600); // `mode` counts for new files only
+  await chmod(file, 0o600); // `mode` applies only to new files
   return kept.reverse();
 }

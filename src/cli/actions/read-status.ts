@@ -30,7 +30,7 @@ export interface Rows {
   rows: DuckDBValue[][];
 }
 
-/** Everything that a status shows, with the datasets of the lake; undefined if nothing is published. */
+/** The facts that `status` shows, with the datasets of the lake; undefined if nothing is published. */
 export type Status = Awaited<ReturnType<typeof readStatus>> & { datasets: DatasetSelection | undefined };
 
 export async function readStatus(
@@ -51,9 +51,9 @@ export async function readStatus(
   return {
     lake: remote?.url ?? lake.root,
     pointer,
-    /** When a run last came to the feed's end. */
+    /** The last time that a run read the feed to its end. */
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
-    /** Runs since the last publication, all of which found nothing new. */
+    /** The number of runs since the last publication. None of them found anything new. */
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,
@@ -67,14 +67,17 @@ export async function readStatus(
       retryAt: broken.format === undefined ? findRetryAt(broken) : undefined,
     })),
     lag: service === undefined ? undefined : await measureLag(db, pointer, service),
-    /** The newest processes: each one's work, and why some failed. */
+    /** The newest processes that worked on runs, with the seconds of their steps and their errors. */
     tries: memory.tries.slice(-RUNS_SHOWN).reverse(),
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),
   };
 }
 
-/** The number of items for which the last run, even an idle one, could not establish whether they are listed. Undefined for 0. */
+/**
+ * The number of items of which the last run, even an idle one, could not establish whether they are listed. Undefined
+ * for 0.
+ */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
     idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));
@@ -90,7 +93,7 @@ async function measureFolders(lake: Lake, tableBytes: number) {
   return { superseded: Math.max(0, onDisk - tableBytes), landing };
 }
 
-/** Bytes of a folder's files without logs. A file that vanishes meanwhile counts nothing. */
+/** The bytes of a folder without table logs. A file that vanishes meanwhile counts as empty. */
 async function measureFolder(folder: string, suffix: string): Promise<number> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
   let bytes = 0;
@@ -101,7 +104,7 @@ async function measureFolder(folder: string, suffix: string): Promise<number> {
   return bytes;
 }
 
-/** The rest of the month by the tightest rule; undefined if no run has seen the plan. */
+/** Reads the rest of the month's budget by the tightest rule; undefined if no run has read the plan. */
 export function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
   const seen = service === undefined ? recallAccountPlan(memory) : { plan: service.plan, seenAt: io.now() };
   if (seen === undefined) return undefined;
@@ -121,7 +124,7 @@ function describeBound(bound: Bound | undefined) {
   return bound && { rule: bound.rule, allowed: bound.allowed, left: countLeft(bound) };
 }
 
-/** Seconds between the newest change that the lake shows and the feed's, by the service's clock. */
+/** Measures the seconds between the newest change in the lake and the newest in the feed, by the service's clock. */
 async function measureLag(db: Database, pointer: Pointer | undefined, { newest }: ServiceState) {
   if (newest === undefined) return { newestChange: undefined, newestAt: undefined, isBehind: false, seconds: 0 };
   const newestAt = new Date(newest.observedAt);

@@ -23,7 +23,7 @@ import { paint, type Style } from '../style.js';
 /** From most to least severe. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
 
-/** @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something */
+/** @throws PricelakeError `check_failed` if a check of severity `failOn` or higher found violations */
 export async function runCheckCommand(request: Arguments<typeof check>, context: CommandContext) {
   const { checks, results } = await checkLake(request, context);
   if (!context.json) await context.output.write(formatResults(results, checks, request.all === true, context));
@@ -52,7 +52,7 @@ export async function checkLake(
   return { checks, results };
 }
 
-/** The checks of a demo, as one line for each that found something. */
+/** Runs the checks of a demo, and prints one line for each that found violations. */
 export async function runDemoChecks(lake: string, context: CommandContext) {
   const { checks, results } = await checkLake({ lake, failOn: 'gate' }, context);
   const { output, style } = context;
@@ -76,13 +76,13 @@ function selectChecks(checks: Check[], names: string[] | undefined): Check[] {
   return checks.filter(({ name }) => names.includes(name));
 }
 
-/** Drops settings of checks that don't run, which `runChecks` would refuse. */
+/** Drops settings of checks that are not selected, which `runChecks` would refuse. */
 function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings {
   const names = new Set(checks.map(({ name }) => name));
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
 }
 
-/** Shows what was found, the most severe first. `isWhole` also lists the checks that passed. */
+/** Formats findings, most severe first. `isWhole` also lists the checks that passed. */
 function formatResults(results: CheckResult[], checks: Check[], isWhole: boolean, context: CommandContext): string {
   const { output, style } = context;
   const failed = listFailed(results);
@@ -127,7 +127,7 @@ function formatTable(results: CheckResult[], width: number | undefined, style: S
   return paint(table, [/^FAILED(?= +(?:gate|error))/gmu, style.bad], [/^FAILED(?= +warn)/gmu, style.warn]);
 }
 
-/** A result for machines. */
+/** The result of a check as `--json` prints it. */
 export function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult) {
   return { name, severity, passed: violations === 0n, violations, description, sample: new RawJson(sample), seconds };
 }

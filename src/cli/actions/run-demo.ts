@@ -60,7 +60,7 @@ async function runSteps(
   const sync = async (title: string) => {
     await say(`\n${wrapText(title, columns)}\n`);
     const report = await syncWithWings(pipeline, io, signal);
-    io.close(); // each run has bars of its own
+    io.close(); // each run draws its own bars
     await say(formatReport(report, lake, { style: context.style, program, isStep: true, columns }));
     return describeReport(report, lake);
   };
@@ -113,7 +113,7 @@ Next:
 `;
 }
 
-/** Removes only a lake of an earlier demo. `openLake` refuses a foreign folder. */
+/** Removes the lake of an earlier demo. `openLake` refuses any other folder. */
 async function clearDemoLake(path: string): Promise<void> {
   const lake = await openLake(path, { create: true });
   const owner = (await readPointer(lake))?.pipeline ?? (await peekUnfinishedRun(lake.root, 0n))?.state.begin.pipeline;
@@ -125,7 +125,6 @@ async function clearDemoLake(path: string): Promise<void> {
   await rm(lake.root, { recursive: true });
 }
 
-/** The line that the sandbox prints once it listens. */
 interface SandboxAddress {
   baseUrl: string;
   keys: { live: string };
@@ -137,12 +136,13 @@ async function readAddress(child: ChildProcessByStdio<null, Readable, null>, sig
     once(child, 'exit').then(() => undefined),
   ]);
   if (line === undefined) throw new PricelakeError('unavailable', "the sandbox didn't start; see the reason above");
-  return JSON.parse(line) as SandboxAddress;
+  const { base_url: baseUrl, keys } = JSON.parse(line) as { base_url: string; keys: SandboxAddress['keys'] };
+  return { baseUrl, keys };
 }
 
 /**
- * Words that start this program again from this folder: `pricelake` only if that name leads to it. Folders that npm puts
- * on the path don't count, because npm removes them when its script ends.
+ * The command that starts this program from this folder: `pricelake` only if the PATH leads to it. Folders that npm
+ * adds to the PATH don't count, because npm removes them when its script ends.
  */
 function nameOwnCommand(env: NodeJS.ProcessEnv): string {
   const entry = process.argv[1] ?? '';

@@ -33,7 +33,7 @@ interface Finding {
   name: string;
   state: 'ok' | 'warn' | 'failed';
   found: string;
-  /** Says what to do, unless all is well. */
+  /** The next step; undefined if all is well. */
   next?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ const ok = (name: string, found: string): Finding => ({ name, state: 'ok', found
 const warn = (name: string, found: string, next: string): Finding => ({ name, state: 'warn', found, next });
 const failed = (name: string, found: string, next?: string): Finding => ({ name, state: 'failed', found, next });
 
-/** @throws PricelakeError `check_failed` if something failed */
+/** @throws PricelakeError `check_failed` if a finding is `failed` */
 export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext) {
   const findings: Finding[] = [lookAtNode()];
   const pipeline = await openPipeline(request, context).catch(toFinding('pipeline'));
@@ -72,7 +72,7 @@ function lookAtNode(): Finding {
   return isOld ? failed('node', found, 'Install Node 20.19 or newer.') : ok('node', found);
 }
 
-/** Keeps the hint that a command would print. */
+/** Turns an error into a finding, with the hint that a command would print. */
 function toFinding(name: string): (error: unknown) => Finding {
   return (error) => {
     if (!(error instanceof Error) || (error instanceof PricelakeError && error.code === 'stopped')) throw error;
@@ -94,11 +94,14 @@ function formatFindings(findings: Finding[], { output: { columns }, style, io }:
   );
 }
 
-/** Bytes that any run may take, for its journal, logs and temporary files. */
+/** The bytes that every run may need for its journal, logs and temporary files. */
 const LEAST_BYTES = 200e6;
 const MILLION = 1_000_000n;
 
-/** A lake that is there is measured by a copy of all of its items again, which is the largest run that it usually has. */
+/**
+ * Checks that the disk has room for a second copy of all items, the most that a run over an existing lake usually
+ * needs.
+ */
 async function lookAtDisk(path: string): Promise<Finding> {
   const free = await readFreeBytes(await findExisting(path));
   const lake = await openLake(path, { create: false }).catch(() => undefined);
@@ -112,7 +115,7 @@ async function lookAtDisk(path: string): Promise<Finding> {
   return free < needed ? warn('disk', found, 'Free some space, or move the lake to a larger disk.') : ok('disk', found);
 }
 
-/** Commits and locks need hard links, which some network and container file systems lack. */
+/** Checks for hard links, which commits and locks need and some network and container file systems lack. */
 async function lookAtFileSystem(path: string): Promise<Finding> {
   const name = 'file system';
   const folder = await mkdtemp(join(await findExisting(path), '.pricelake-doctor-')).catch((error: Error) => error);
@@ -134,7 +137,7 @@ async function lookAtFileSystem(path: string): Promise<Finding> {
 
 const SKEW_SECONDS = 60;
 
-/** Makes one call, which shows the service, the key, the plan and the service's clock. */
+/** Makes one call, which checks the service, the key, the plan and the clocks. */
 async function lookAtService({ source, budget }: Pipeline, { io, signal }: CommandContext): Promise<Finding[]> {
   const client = createClient({ ...source, signal, attempts: 2 }, io);
   try {
@@ -164,7 +167,7 @@ function compareClocks(service: Date | undefined, now: Date): Finding {
   return warn('clock', found, next);
 }
 
-/** Reads the log of every table, and names what waits. Proofs are left to `verify`. */
+/** Reads the log of every table, and names unfinished runs and waiting events. Proofs are the work of `verify`. */
 async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding> {
   const lake = await openLake(path, { create: false }).catch((error: unknown) => {
     if (error instanceof PricelakeError && error.code === 'lake_invalid') return error;
@@ -193,7 +196,7 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   return ok('lake', published + running + elsewhere);
 }
 
-/** Names attributes that may tell availability, delivery and the like, and that the pipeline file doesn't map. */
+/** Names attributes that may hold availability, delivery and the like, and that the pipeline file doesn't map. */
 async function lookAtAttributes(path: string, { signal }: CommandContext): Promise<Finding[]> {
   const lake = await openLake(path, { create: false }).catch(() => undefined);
   // `lookAtLake` has already reported why the lake can't be opened.

@@ -98,7 +98,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   });
 }
 
-/** The analyses, with the question that each answers and the variables that it reads. */
+/** Shows the analyses, each with its question and variables. */
 async function showAnalyses({ json, output }: CommandContext) {
   const analyses = listAnalyses().map((name) => ({
     name,
@@ -118,7 +118,7 @@ async function showAnalyses({ json, output }: CommandContext) {
   return { analyses };
 }
 
-/** `period (month | week | day)` with its default; a variable whose name is its type stands alone. */
+/** `period (month | week | day)` with its default. A variable that is named like its type appears alone. */
 function showVariable(variable: Variable): string {
   const { name, kind, isRequired } = variable;
   const value = kind === 'choice' || kind === 'choices' ? describeType(variable) : undefined;
@@ -128,7 +128,7 @@ function showVariable(variable: Variable): string {
 
 const SPELLS = 'price_spells';
 
-/** The tables that a statement reads, also through the view, and the table with the credits. */
+/** The tables that a statement reads, including those behind the view and the table with the credits. */
 function findTables(db: Database, sql: string): TableName[] {
   const named = listNames(db, sql);
   const behind = named.includes(SPELLS) ? listNames(db, readAnalysis(SPELLS)) : [];
@@ -136,8 +136,8 @@ function findTables(db: Database, sql: string): TableName[] {
 }
 
 /**
- * Names of tables and views in lower case. DuckDB returns no names for a statement that joins with USING or has
- * parameters. Then all words of the statement are returned, because some of them may be names.
+ * The names of tables and views in lower case. DuckDB returns no names for a statement that joins with USING or has
+ * parameters. Then all words of the statement are returned, because any of them may be a name.
  */
 function listNames(db: Database, sql: string): string[] {
   const words = () => sql.toLowerCase().match(/\w+/gu) ?? [];
@@ -145,23 +145,25 @@ function listNames(db: Database, sql: string): string[] {
     const names = db.connection.getTableNames(sql, false).map((name) => name.toLowerCase());
     return names.length > 0 ? names : words();
   } catch {
-    return []; // it can't be parsed, and is refused later
+    return []; // the statement can't be parsed, and is refused later
   }
 }
 
-/** A day becomes a DATE. Everything else stays text, which the queries of pipelines/analysis cast as they need it. */
+/** Binds a day as a DATE and any other value as text, which the queries of pipelines/analysis cast. */
 function toVariable([name, value]: readonly [string, string]): [string, DuckDBValue] {
   return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
 }
 
-/** Variables of an analysis, or of a file whose header declares variables. Undefined for SQL without declarations. */
+/** The variables of an analysis, or of a file whose header declares some. Undefined for SQL without declarations. */
 function declareVariables({ analysis, file }: Arguments<typeof query>, sql: string): Variable[] | undefined {
   if (analysis !== undefined) return readVariables(analysis);
   const declared = readDeclarations(sql, file ?? 'the SQL');
   return declared.length === 0 ? undefined : declared;
 }
 
-/** @throws PricelakeError `usage` for a variable that the SQL does not read, and a value that it does not take */
+/**
+ * @throws PricelakeError `usage` for a variable that the SQL does not read, or a value that the variable does not allow
+ */
 function checkSql(
   { analysis, file }: Arguments<typeof query>,
   sql: string,
@@ -170,7 +172,7 @@ function checkSql(
 ): void {
   const subject = analysis ?? file ?? 'the SQL';
   if (declared === undefined) requireRead(subject, sql, set);
-  // --fx sets the base. Without it there are no rates, and the query says so.
+  // --fx sets the base. Without it, there are no rates, and the query says so.
   else
     checkSet(
       subject,
@@ -195,7 +197,7 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
   }
 }
 
-/** Loads weights; an index is then made for each of their units. */
+/** Loads weights. An index is then computed for each unit that has a weight. */
 async function prepareWeights(
   db: Database,
   weights: string,

@@ -7,7 +7,7 @@ import { openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 
-/** @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found */
+/** @throws PricelakeError `config` if no pipeline file and no lake is named or found */
 export async function runRebuild(request: Arguments<typeof lakeRebuild>, context: CommandContext) {
   const { io, signal, json, say, output } = context;
   const { pipeline: file, lake } = request;

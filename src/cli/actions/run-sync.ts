@@ -15,11 +15,14 @@ import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
 
 export interface SyncTerms extends Pick<SyncOptions, 'connect' | 'caps'> {
-  /** Ends after an interrupted run, even if that was no complete copy. */
+  /** Does not run again after an interrupted run, even if that was not a complete copy. */
   isOnce?: boolean;
 }
 
-/** Runs a pipeline once, or twice if an interrupted run comes before the complete copy. */
+/**
+ * Runs a pipeline. If the user asked for a complete copy and the run first had to finish an interrupted one, runs it a
+ * second time.
+ */
 export async function runSync(
   request: Arguments<typeof sync>,
   context: CommandContext,
@@ -42,7 +45,7 @@ export async function runSync(
     }
     const sync = (): Promise<SyncReport> => syncWithWings(pipeline, io, signal, whole);
     const report = await sync();
-    // The first run may have been an interrupted one, in its own mode.
+    // An interrupted run continues in its own mode.
     return request.reconcile === true && !isOnce && report.row.mode !== 'snapshot' ? sync() : report;
   });
   if (histories !== undefined)
@@ -78,7 +81,7 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
 }
 
 async function listObservers({ metrics, openlineage, notify }: Arguments<typeof sync>, { io }: CommandContext) {
-  // First, because a metrics file that can't be written ends the others.
+  // This comes first, because a metrics file that can't be written ends the command.
   const observers: RunObserver[] = [openNotifier(resolveFlags(notify, process.env, io), io, process.env)];
   if (metrics !== undefined) observers.push(await openMetricsFile(metrics));
   if (openlineage !== undefined) observers.push(openLineage(openlineage, io, process.env));

@@ -14,16 +14,16 @@ import { paint } from '../style.js';
 const MAKE_AGAIN =
   '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes; `pricelake sync --reconcile` repairs them from the service.';
 
-/** All items are counted, and so many are named. */
+/** The most items that are named. All are counted. */
 const KEPT = 20;
 
-/** @throws PricelakeError `verify_failed` if something is wrong */
+/** @throws PricelakeError `verify_failed` if a proof finds a fault */
 export async function runVerify(request: Arguments<typeof verify>, context: CommandContext) {
   const { sample, items } = request;
   const { lake: path, settings } = await findTarget(request);
   const { io, signal, json, output, style } = context;
   const { lake, isOtherFormat } = await openDamagedLake(path);
-  // This refuses a lake of another format, which the proofs can't read.
+  // Opening refuses a lake of another format, which the proofs can't read.
   if (isOtherFormat) await openLake(path, { create: false });
   await refusePartial(lake);
   const session = await openSession({ signal, memoryLimit: settings?.lake.memory });

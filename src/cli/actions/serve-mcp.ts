@@ -14,7 +14,7 @@ import { untilStopped } from '../run-command.js';
 import { openSource } from './explore-lake.js';
 import { DEFAULT_BUDGET } from './show-status.js';
 
-/** Serves until the client closes stdin, or a signal comes: both are how a server finishes its work. */
+/** Serves until the client closes stdin or a signal comes. Both count as success. */
 export async function serveMcp(request: Arguments<typeof mcp>, context: CommandContext): Promise<undefined> {
   const { io, signal } = context;
   const report = (error: unknown) =>
@@ -23,7 +23,7 @@ export async function serveMcp(request: Arguments<typeof mcp>, context: CommandC
   const ended = new AbortController();
   const stop = AbortSignal.any([signal, ended.signal]);
   try {
-    await desk.snapshots.renew(); // a lake that can't be read is an error now
+    await desk.snapshots.renew(); // fails now if the lake can't be read
     const create = () => createServer(desk, stop);
     const server = request.http === true ? await openHttp(create, request, context, report) : openStdio(create);
     await untilStopped(stop);

@@ -28,7 +28,7 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
     throw new PricelakeError('usage', `--path ${HEALTH_PATH} is taken by the health check`);
   const file = await findPipeline(argv.pipeline, process.env);
   const { lakePath, secrets: sources } = await readReceiver(file, process.env);
-  // A mistake that would end every run is reported now.
+  // The pipeline file is read now, so that a mistake in it shows at once and not in every run.
   if (argv.sync === true) io.protectSecret((await readPipeline(file, process.env)).source.apiKey);
   const secrets = await SigningSecrets.open(sources, io.protectSecret, io);
   const lake = await openLake(argv.lake ?? lakePath, { create: true });
@@ -62,12 +62,12 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
   throw signal.reason;
 }
 
-/** The members of the last line of `sync --json` that are needed here. */
+/** The members of the last line of `sync --json` that this file reads. */
 interface SyncLine {
   ok?: boolean;
   published?: boolean;
   received?: number;
-  error?: { code?: string; message?: string; nextRunAt?: string };
+  error?: { code?: string; message?: string; next_run_at?: string };
 }
 
 const OUTCOMES: Record<number, RunEnd['outcome']> = {
@@ -78,8 +78,8 @@ const OUTCOMES: Record<number, RunEnd['outcome']> = {
 };
 
 /**
- * Runs `sync` in a process of its own, because the receiver has to answer within seconds whatever a run uses up or dies
- * of. Its log becomes part of this process's. Aborting the signal stops it as SIGTERM does.
+ * Runs `sync` in a process of its own, because the receiver has to answer within seconds even if a run uses much memory
+ * or crashes. The run's log becomes part of this process's log. Aborting the signal stops the run as SIGTERM does.
  */
 async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Promise<RunEnd> {
   io.log('info', 'webhook.sync_started', {});
@@ -102,7 +102,7 @@ async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Prom
   }
 }
 
-/** Passes a line of its log on as it is; anything else becomes such a line. */
+/** Passes on a line of the run's log. Any other text becomes a log line. */
 function relayLine(line: string, io: Io): void {
   if (line.startsWith('{')) process.stderr.write(`${escapeControls(line)}\n`);
   else if (line !== '') io.log('warn', 'webhook.sync_said', { text: line });
@@ -114,10 +114,10 @@ function reportEnd(code: number | null, stdoutLine: string, io: Io): RunEnd {
   const isStopped = error?.code === 'stopped';
   const level = outcome === 'failed' && !isStopped ? 'error' : 'info';
   io.log(level, 'webhook.sync_ended', { outcome, exitCode: code, published, received, error: error?.code });
-  return { outcome, nextRunAt: error?.nextRunAt === undefined ? undefined : new Date(error.nextRunAt) };
+  return { outcome, nextRunAt: error?.next_run_at === undefined ? undefined : new Date(error.next_run_at) };
 }
 
-/** A process that was killed leaves no last line. */
+/** Reads the last line of a run. A killed process leaves none. */
 function readSyncLine(line: string): SyncLine {
   try {
     return JSON.parse(line) as SyncLine;

@@ -7,7 +7,7 @@ import type { Arguments, CommandContext } from '../command.js';
 import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';
 
-/** If two pages have the same name, it means the first. The topic of the second has its folder before the name. */
+/** If two pages have the same name, the name alone means the first. The second one's topic begins with its folder. */
 const FOLDERS = ['', 'engineer', 'analyst', 'loader', 'concepts', 'reference'];
 
 interface Topic {
@@ -16,7 +16,7 @@ interface Topic {
   file: string;
 }
 
-/** @throws PricelakeError `usage` for an unknown topic, with the nearest */
+/** @throws PricelakeError `usage` for an unknown topic, with the nearest known one */
 export async function showHelp({ topic }: Arguments<typeof help>, { output, json }: CommandContext) {
   const topics = await listTopics();
   if (topic === undefined || topic === ALL_TOPICS) {

@@ -107,10 +107,13 @@ function formatTotal(estimate: RunEstimate): string[] {
   ];
 }
 
-/** Rows of runs of the same length differ by less than this factor. */
+/** Runs that differ in rows by less than this factor take about the same time. */
 const ALIKE = 1.5;
 
-/** Says no more than is known: the time of an earlier run, the least that the calls take, and that of the benchmarks. */
+/**
+ * Describes only what is known: the time of an earlier run, the least time that the calls take, or the time in
+ * benchmarks.
+ */
 function describeTime({ mode, seconds, rows, earlier, benchSeconds }: RunEstimate): string {
   const expected = `this one has ≈ ${formatCount(rows)}`;
   const took = earlier && `took ${formatSeconds(earlier.seconds)}`;

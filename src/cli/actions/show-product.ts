@@ -21,7 +21,7 @@ import type { OpenedLake } from '../read-lake.js';
 export interface ProductRequest extends ResultRequest {
   product: string;
   currency?: string | undefined;
-  /** First day of the chart; 90 days without it. */
+  /** The first day of the chart; by default 90 days ago. */
   since?: string | undefined;
   conversion: Conversion | undefined;
 }
@@ -47,7 +47,10 @@ const SHOWN = {
 const DAY_MS = 24 * 3600 * 1000;
 const CHART_DAYS = 90;
 
-/** `selectSpreads` has set the variables. @throws PricelakeError `usage` if the product has no listed offer */
+/**
+ * Requires that `selectSpreads` has set the variables. @throws PricelakeError `usage` if the product has no listed
+ * offer
+ */
 export async function showProduct(opened: OpenedLake, request: ProductRequest, context: CommandContext) {
   const { db } = opened;
   await createOffers(db, request.conversion);
@@ -105,7 +108,7 @@ async function writeChart(
   currency: string,
   { output, style }: CommandContext,
 ): Promise<void> {
-  // The lake knows of no price after its newest time.
+  // The chart ends at the newest time of the lake, because later prices are unknown.
   const newest = await findNewestTime(new RelationGraph(db), { history: itself('history'), items: itself('items') });
   const until = newest?.getTime() ?? 0;
   const last = new Date(until).toISOString().slice(0, 10);
@@ -123,7 +126,7 @@ async function writeChart(
   );
 }
 
-/** Every day from the first to the last; undefined if nobody sold the product then. */
+/** Lists every day from the first to the last; undefined for a day on which nobody sold the product. */
 function fillDays(first: string, last: string, days: ProductDay[]): (ProductDay | undefined)[] {
   const byDay = new Map(days.map((day) => [day.day, day]));
   const filled: (ProductDay | undefined)[] = [];

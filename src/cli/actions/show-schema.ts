@@ -20,7 +20,7 @@ export async function showSchema(request: Arguments<typeof schema>, context: Com
   return { tables, format, ...(await writeText(text, output, context)) };
 }
 
-/** All columns of all tables would be more than anybody reads on a screen. */
+/** Lists tables with their descriptions, because all columns of all tables would be too long for a screen. */
 function listTables(tables: readonly TableName[], columns: number | undefined): string {
   const width = Math.max(...tables.map((table) => table.length)) + 2;
   const lines = tables.map((table) => {

@@ -14,15 +14,15 @@ import { type ReadOptions, readLake } from '../read-lake.js';
 import { colourStatus, formatStatus } from './format-status.js';
 import { readStatus, type Status } from './read-status.js';
 
-/** Tables that a status reads; the lag behind the feed takes more of them. */
+/** The tables that `status` reads. The lag behind the feed needs more of them. */
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
 const DATED: readonly TableName[] = ['history', 'items'];
-/** The default of a pipeline file. */
+/** The default budget of a pipeline file. */
 export const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
- * Shows what a lake holds, what waits, and what is left of the month. If a pipeline file is named or `online` is given, it
- * makes two calls, and another one for each further dataset.
+ * Shows what a lake holds, what waits, and what is left of the month. With a pipeline file or `online`, it makes two
+ * calls, and one more for each further dataset.
  */
 export async function showStatus(request: Arguments<typeof status>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
@@ -36,7 +36,7 @@ export async function showStatus(request: Arguments<typeof status>, context: Com
 
 type Service = Parameters<typeof askService>[0];
 
-/** Without the service, it makes no call. */
+/** Reads the status. Makes no call without `service`. */
 export function gatherStatus(options: ReadOptions, budget: Budget, io: Io, service?: Service): Promise<Status> {
   return readLake(options, async (opened) => {
     const datasets = readLakeSelection(await readTable(opened.lake, 'items'));
@@ -60,7 +60,7 @@ async function chooseSource({ pipeline, lake, online = false }: Arguments<typeof
   return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-/** The status for machines. */
+/** The status as `--json` prints it. */
 export function describeStatus({ pointer, runs, checks, ...status }: Status) {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   const published = { published: pointer !== undefined, pipeline, runId, runNumber, cursor, at };

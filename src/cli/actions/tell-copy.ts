@@ -19,7 +19,7 @@ import { DEFAULT_BUDGET } from './show-status.js';
 
 const TRIES_SHOWN = 20;
 
-/** Says in the words of `status` whether a run has not ended, and what is left of the month. */
+/** Describes an unfinished run and what is left of the month, in the words of `status`. */
 export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<Omit<CopyNow, 'remote'>> {
   const lock = await readLock(lake, io);
   const open = await inspectOpenRun(lake, lock?.alive === true);
@@ -47,7 +47,7 @@ export async function tellJoined(paths: readonly string[], io: CliIo): Promise<C
   return { lines, tries: [], remote: { kind: 'unasked' } };
 }
 
-/** The newest first, their steps in order. */
+/** Lists processes newest first, with their steps in order. */
 export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tries'] {
   const order = (steps: RunTry['steps']) =>
     Object.fromEntries(RUN_STEPS.flatMap((step) => (steps[step] === undefined ? [] : [[step, steps[step]]])));
@@ -57,7 +57,7 @@ export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tri
     .map((one) => ({ ...one, steps: order(one.steps) }));
 }
 
-/** The remote is asked again after this time, and no page waits longer for it than the other. */
+/** The remote's state is read again after this time, and a page waits at most this long for it. */
 const FRESH_MS = 60_000;
 const WAIT_MS = 500;
 const MOST_MS = 5_000;
@@ -79,7 +79,7 @@ class RemoteWatch {
     this.#now = now;
   }
 
-  /** Returns what is known; asks if that is old, and does not wait for a slow answer. */
+  /** Returns the known state. If it is old, reads it again, but does not wait for a slow answer. */
   async look(): Promise<RemoteState> {
     if (this.#asking === undefined && performance.now() - this.#askedAt > FRESH_MS) this.#ask();
     await Promise.race([this.#asking, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref())]);
@@ -115,7 +115,7 @@ const toState = ({ runNumber, runId, at, tables }: Pointer): PublishedState => (
   versions: new Map(Object.entries(tables).map(([table, { version }]) => [table, version])),
 });
 
-/** Looks at the remote that the pipeline file names, or of which the folder is a copy. */
+/** Watches the remote that the pipeline file names, or that the folder is a copy of. */
 export async function watchOwnRemote(
   lake: Lake,
   named: string | undefined,
@@ -132,7 +132,7 @@ export async function watchOwnRemote(
   return () => watch.look();
 }
 
-/** Compares the folder of this machine, if it is a copy of the remote, with what was read of that last. Asks nothing. */
+/** Compares this machine's folder with the cached state of its remote. Makes no request. */
 export async function compareRead(path: string, cached: Lake, address: string): Promise<RemoteState> {
   const parsed = parseRemoteUrl(address);
   if (parsed === undefined) return { kind: 'unasked' };

@@ -48,10 +48,10 @@ const SHOWN = {
   changes: 'changed',
 } as const;
 
-/** Left out where no row has a value. */
+/** Columns that are left out if no row has a value. */
 const RARE = ['in_stock_cheapest', 'in_stock_shop', 'delivered_cheapest', 'delivered_shop', 'alarm'] as const;
 
-/** A narrow terminal keeps these longest. */
+/** Columns that a narrow terminal keeps longest. */
 const KEPT = ['product', 'price', 'currency', 'cheapest', 'cheapest_shop', 'alarm', 'unsure_because'];
 
 const SHOWN_BREACHES = {
@@ -103,7 +103,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       return finishWatch(opened, 'compliance', SHOWN_BREACHES, request, context);
     }
     const state = request.state ?? nameState(request.list);
-    // A result with suspects is no base for the next comparison.
+    // A result that includes suspect prices is not a base for the next comparison.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {
@@ -118,7 +118,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
   });
 }
 
-/** Writes a table, then keeps what the next run needs, then raises the alarm. */
+/** Writes a table, then keeps the state for the next run, then fails if there are alarms. */
 async function finishWatch(
   opened: OpenedLake,
   table: Table,
@@ -151,7 +151,10 @@ function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBVa
   return showAmount(name, value, read('currency'));
 }
 
-/** The rows as JSON text, because the line is written only after prices were compared with the lowest allowed ones. */
+/**
+ * Holds the rows as JSON text, because the line is written only after prices were compared with the lowest allowed
+ * ones.
+ */
 async function gatherReport(result: ResultSet): Promise<CommandReport> {
   const parts: string[] = [];
   const output: Output = { columns: undefined, write: async (chunk) => parts.push(String(chunk)) > 0 };
@@ -159,7 +162,7 @@ async function gatherReport(result: ResultSet): Promise<CommandReport> {
   return { rows: new RawJson(`[${parts.join('')}]`), attribution: result.credits };
 }
 
-/** Writes beside and renames, so that a killed run leaves the older file. */
+/** Writes a temporary file and renames it, so that a killed run leaves the older state. */
 async function keepState(db: Database, state: string): Promise<void> {
   const part = `${state}.part`;
   try {
@@ -177,7 +180,7 @@ async function keepState(db: Database, state: string): Promise<void> {
   }
 }
 
-/** Sure alarms fail the command, and with `unsure` all. */
+/** Fails the command for sure alarms, and with `unsure` for all alarms. */
 async function refuseBelow(
   db: Database,
   report: CommandReport | undefined,

@@ -5,6 +5,7 @@ import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { deliverManifest } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { toJsonText } from '../json-text.js';
+import { renameMembers } from '../member-names.js';
 import { writeText } from '../output/output.js';
 
 /**
@@ -19,9 +20,9 @@ export async function writeManifest(
   if (format !== 'json') requireBase(format, base);
   const { lake: path } = await findTarget(request);
   const listing = await readManifest(await openLake(path, { create: false }), request);
-  const text = format === 'json' ? `${toJsonText(listing)}\n` : writeForLoader(listing, format);
+  const text = format === 'json' ? `${toJsonText(renameMembers(listing))}\n` : writeForLoader(listing, format);
   await writeText(text, file, context);
-  // The other formats have no place for the credits.
+  // The other formats have no field for credits.
   const texts = listing.attribution.map(({ attribution }) => attribution);
   if (format !== 'json' && texts.length > 0) context.io.log('info', 'attribution', { texts });
   return { ...listing, format, file };

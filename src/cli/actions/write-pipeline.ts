@@ -16,14 +16,14 @@ const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 const ATTRIBUTES = /^( {2}attributes: \{ )/m;
 
-/** @throws PricelakeError `usage` if it already exists, or the folder is missing */
+/** @throws PricelakeError `usage` if the file exists, or its folder is missing */
 export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
 ) {
   const { say, prompter } = context;
-  // Before anybody answers questions for nothing.
+  // This check comes before any question is asked.
   if (existsSync(file)) throw refuse(file, 'it already exists');
   if (!existsSync(dirname(file))) throw refuse(file, "its folder doesn't exist");
   const isSet =
@@ -50,7 +50,7 @@ export async function writePipeline(
   return { file, lake: lake ?? './lake' };
 }
 
-/** A lake that is there has attributes by which a mapping can be proposed. */
+/** Proposes a mapping from the attributes of an existing lake. */
 async function proposeForLake(path: string, { signal }: CommandContext) {
   const tables = (): TableName[] => ['items', 'offer_rules'];
   try {
@@ -77,7 +77,7 @@ function explain(cause: unknown): string | undefined {
 }
 
 function nextSteps(file: string, isSet: boolean): string {
-  // Commands find a file of this name by themselves.
+  // Commands find a file of the default name without an argument.
   const named = file === PIPELINE_FILE ? '' : ` ${file}`;
   const variables = isSet
     ? ''

@@ -18,7 +18,7 @@ import { joinLakes } from '../join-lakes.js';
 import { loadAdvice } from '../load-advice.js';
 import { listTries } from './tell-copy.js';
 
-/** Leaves memory for the page and the charts. */
+/** DuckDB's limit. It leaves memory for the page and its charts. */
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
@@ -40,7 +40,7 @@ export async function writeReport(request: ReportRequest, context: CommandContex
     memory: request.memory ?? MEMORY,
     list: list === undefined ? undefined : { list, currency, ownSite },
     advice: await loadAdvice(),
-    // Messages may name paths of this machine.
+    // Messages are left out, because they may contain paths of this machine.
     tries: listTries(await readMemory(lake)).map(({ fault, ...one }) => ({
       ...one,
       fault: fault && { step: fault.step, code: fault.code },

@@ -66,7 +66,7 @@ const ITEMS: Form<HistorySelection> = {
   placeholder: 'ITEMS',
 };
 
-/** The text goes into the message of a run that it ends. */
+/** The text is quoted in the message of a run that reaches the deadline. */
 const DEADLINE: Form<{ ms: number; text: string }> = {
   ...duration(),
   parse: (typed) => {

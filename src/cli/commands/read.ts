@@ -21,7 +21,7 @@ import {
   SITE_ID,
 } from '../shared-options.js';
 
-// Written out, because their room loads DuckDB.
+// The grades are repeated here, because importing them would load DuckDB.
 const GRADES = ['A', 'B', 'C'] as const satisfies Grade[];
 
 const TABLES_WITH_REASONS = [
@@ -32,7 +32,7 @@ const TABLES_WITH_REASONS = [
   'price_spread',
 ] as const satisfies ExplainedTable[];
 
-/** A day, or a number of days to go back from now. */
+/** A day, or a number of days before now. */
 export type FirstDay = { day: string } | { daysAgo: number };
 
 const FIRST_DAY: Form<FirstDay> = {
@@ -85,7 +85,7 @@ const RULE: Form<SuggestRule> = {
   what: 'a rule: cheapest, second or median, with a percentage to go below it if you like, such as median-5%',
   parse: (typed) => {
     const [, by, minus = '0'] = /^(cheapest|second|median)(?:-(\d{1,2}(?:\.\d{1,2})?)%)?$/u.exec(typed) ?? [];
-    // As a number it has no zeros that say nothing.
+    // The number drops trailing zeros.
     return by === undefined ? undefined : { by: by as SuggestRule['by'], minus: String(Number(minus)) };
   },
   placeholder: 'RULE',

@@ -22,7 +22,7 @@ export const demo = declareCommand({
   notes: 'Copies the sandbox, syncs, checks, and shows price spreads. Needs no network and no account.',
 });
 
-// Written out, because their rooms load the whole sandbox.
+// These are repeated here, because importing them would load the whole sandbox.
 const PLANS = ['free', 'trial', 'pro', 'unlimited'] as const satisfies PlanCode[];
 const SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const satisfies ExportShape[];
 const KEYS = ['live', 'test', 'operator'] as const satisfies AccountChange['revoked'];

@@ -15,7 +15,7 @@ export const completion = declareCommand({
     'It completes paths, names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) of your lake.',
 });
 
-/** The name of no topic: it stands for the list of them. */
+/** Not a topic: this word lists the topics. */
 export const ALL_TOPICS = 'topics';
 
 export const help = declareCommand({

@@ -10,12 +10,12 @@ export interface Completion {
   meaning?: string | undefined;
 }
 
-/** The shell completes paths by itself. */
+/** Asks the shell to complete paths itself. */
 const FILES: Completion = { value: ':files' };
 
 type Options = Readonly<Record<string, Parameter>>;
 
-/** Completes the last of the words behind `pricelake`: commands, options, and the values of both. */
+/** Completes the last word after `pricelake`: commands, options and their values. */
 export async function complete(typed: readonly string[]): Promise<Completion[]> {
   const words = resolveAlias(typed);
   const [last, second] = [words.at(-1), words.at(-2)];
@@ -36,7 +36,7 @@ export async function complete(typed: readonly string[]): Promise<Completion[]> 
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));
 }
 
-/** Bash splits `name=value` at its sign, and replaces only what stands behind it. */
+/** Bash splits `name=value` at the sign, and replaces only the part after it. */
 async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Completion[]> {
   const start = `${words.at(-1 - parts)}=`;
   const found = await complete([...words.slice(0, -1 - parts), parts === 1 ? start : `${start}${words.at(-1)}`]);
@@ -46,7 +46,7 @@ async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Co
   }));
 }
 
-/** A word as the shell would read it; shells hand words over as they are typed, perhaps with an open quote. */
+/** Reads a word as the shell would. Shells pass words as typed, possibly with an open quote. */
 function unquote(word: string): string {
   const [first = ''] = word;
   return first === '"' || first === "'" ? word.slice(1) : word.replace(/\\(.)/gu, '$1');
@@ -78,11 +78,11 @@ async function listValues(parameter: Parameter, words: readonly string[]): Promi
   if (completes === 'files') return [FILES];
   if (completes === 'checks') return listChecks();
   if (completes === 'variables') return listSettings(words).catch(() => []);
-  // An error would spoil the command line that is being typed.
+  // Errors give no completions, because an error message would disturb the line being typed.
   return readLakeValues(LAKE_VALUES[completes], words).catch(() => []);
 }
 
-/** The queries that list values; a second column says what a value means. */
+/** The queries that list values. A second column describes a value. */
 const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, { table: TableName; sql: string }> = {
   shops: { table: 'sites', sql: 'SELECT site_id, name FROM sites WHERE is_current ORDER BY name' },
   currencies: { table: 'items', sql: 'SELECT DISTINCT currency FROM items WHERE currency IS NOT NULL ORDER BY 1' },
@@ -96,11 +96,11 @@ const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, 
   },
 };
 
-/** Nobody reads more in a shell, or waits longer. */
+/** Limits a list, because nobody reads or waits for more. */
 const MOST_VALUES = 500;
 const MOST_MS = 2000;
 
-/** `name=value` for the variables of the analysis among the words. */
+/** Completes `name=value` for the variables of the analysis on the command line. */
 async function listSettings(words: readonly string[]): Promise<Completion[]> {
   const { readVariables } = await import('../../analyze/variables.js');
   const at = words.indexOf('--analysis');

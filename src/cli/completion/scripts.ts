@@ -3,10 +3,12 @@ import type { CommandContext, CommandReport } from '../command.js';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The scripts ask with this hidden first word. Answers are lines `value<TAB>meaning`, or `:files`. */
+/**
+ * The hidden first word by which the scripts ask for completions. Answers are lines `value<TAB>meaning`, or `:files`.
+ */
 export const COMPLETE_WORD = '__complete';
 
-/** The scripts ask the command that is installed, so that they never grow old. */
+/** The scripts ask the installed command, so they never become outdated. */
 export const SCRIPTS: Record<Shell, string> = {
   bash: `_pricelake() {
   local value meaning

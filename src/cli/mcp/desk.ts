@@ -17,56 +17,56 @@ import type { SessionBudget, Spent } from './session-budget.js';
 export interface KnownPlan {
   isReconcile: boolean;
   state: LakeState;
-  /** The announced cost. */
+  /** The cost that the plan announced. */
   cost: Spent;
-  /** The announced limits of its run. */
+  /** The limits that the plan announced for its run. */
   allows: Spent;
 }
 
-/** The state that a plan was made for: the newest run of the lake, and the run that it continues. */
+/** The state that a plan was made for: the lake's newest run, and the unfinished run. */
 export interface LakeState {
   published: string;
   unfinished: string | null;
-  /** Rows and blocks that the unfinished run has taken. */
+  /** Export rows and overage blocks that the unfinished run has already taken. */
   taken: bigint;
   blocks: bigint;
 }
 
-/** The lake, the limits and the budget that tools of one server share. */
+/** The lake, limits and budget that the tools of one server share. */
 export interface Desk {
-  /** The folder of the lake on this machine. */
+  /** The lake's folder on this machine. */
   path: string;
   lake: Lake;
-  /** The remote that is read instead of `path`, through a cache. */
+  /** The remote that is read through a cache instead of `path`. */
   remote: RemoteSource | undefined;
   /** The user's exchange rates, as table `rates` of each snapshot. */
   rates: Conversion | undefined;
-  /** Columns of export rows with names of their own. */
+  /** The pipeline's own names for columns of export rows. */
   mapping: Mapping;
   snapshots: Snapshots;
-  /** Longest time of one query, in milliseconds. */
+  /** The time limit of a query in milliseconds. */
   most: number;
-  /** The pipeline file that is named; undefined if commands look for one. */
+  /** The named pipeline file; undefined if commands look for one. */
   pipeline: string | undefined;
   monthly: Budget;
   allowSync: boolean;
   session: SessionBudget;
-  /** Plans of the session, by their digest. */
+  /** The plans of the session, by digest. */
   plans: Map<string, KnownPlan>;
-  /** One paid call at a time, so that each answer names what it took. */
+  /** Runs paid calls one at a time, so that each answer reports its own cost. */
   inTurn: LimitFunction;
   io: CliIo;
   now(): Date;
 }
 
-/** One call of a tool. */
+/** A call of a tool. */
 export interface Call {
   desk: Desk;
   /** Aborted when the client cancels, or the server stops. */
   signal: AbortSignal;
 }
 
-/** Lends the newest snapshot, and tries again if a run has removed files of it. */
+/** Lends the newest snapshot. Tries again if a run has removed its files meanwhile. */
 export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const { snapshots } = desk;
   return snapshots.use(work).catch(async (error: unknown) => {
@@ -78,18 +78,19 @@ export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Pro
 
 const PAST = new Set(['product_listings', 'product_history', 'listing_stock', 'spread_days']);
 
-/** True if a query, or an analysis within it, reads rows that take long to make. */
+/** True if a query, or an analysis within it, reads rows that take long to prepare. */
 export const readsPast = (sql: string): boolean =>
   (sql.replaceAll(/--[^\n]*/gu, '').match(/\w+/gu) ?? []).some((word) => {
     const name = word.toLowerCase();
     return name === 'price_spells' || PAST.has(name);
   });
 
-/** As `readsPast`, of an analysis with those that it runs. */
+/** As `readsPast`, for an analysis and those that it includes. */
 export const isOfPast = (analysis: string): boolean => readsPast(readAnalysis(analysis, PAST));
 
 /**
- * Waits until rows of the past are prepared, but no longer than a query may take: without them, it would take longer.
+ * Waits until the rows of the past are prepared, at most for the time limit of a query: computing them in the query
+ * would take longer.
  * @throws PricelakeError `query` if they are not ready by then
  */
 export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call): Promise<void> {
@@ -104,5 +105,5 @@ export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call)
   });
 }
 
-/** The folder, without a path of the machine. */
+/** The folder's name, without its path on the machine. */
 export const nameOf = (path: string): string => path.split(sep).filter(Boolean).at(-1) ?? path;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const say = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] });
 
-/** Work that comes again and again, as steps over the tools. */
+/** Registers prompts for recurring work, as steps over the tools. */
 export function addPrompts(server: McpServer): void {
   server.registerPrompt(
     'weekly_price_review',

@@ -14,7 +14,7 @@ const MARKDOWN = 'text/markdown';
 const JSON_TYPE = 'application/json';
 const LEDGER_ROWS = 100;
 
-/** Lets a client read the glossary, the tables and the ledger without a tool. */
+/** Lets a client read the glossary, the tables and the ledger without calling a tool. */
 export function addResources(server: McpServer, desk: Desk): void {
   server.registerResource(
     'glossary',

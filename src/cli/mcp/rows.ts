@@ -8,12 +8,13 @@ import { prepareSelect } from '../../sql/read-only-sql.js';
 import { type ExactJson, toExactJson } from '../exact-json.js';
 import { explainSqlError } from '../explain-sql-error.js';
 import { toReportValue } from '../output/report-rows.js';
+import { row } from '../results/kinds.js';
 import type { Call } from './desk.js';
 
-/** Rows of one answer. An agent reads all of them, so it gets few unless it asks for more. */
+/** Limits and default of the rows in an answer. An agent reads all of them, so it gets few unless it asks for more. */
 export const MOST_ROWS = 1000;
 export const ROWS = 20;
-/** Characters of one value, and of all rows of an answer. */
+/** Limits of the characters in one value, and in all rows of an answer. */
 export const MOST_TEXT = 2000;
 const MOST_CHARACTERS = 100_000;
 
@@ -26,24 +27,24 @@ export interface RowsRequest {
   isForeign?: boolean;
 }
 
-/** The members of an answer that has rows. */
+/** The members of an answer with rows. */
 export const rowsShape = {
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
-  rows: z.array(z.record(z.string(), z.unknown())),
+  rows: z.array(row),
   more: z.boolean().describe('True if there are more rows: pass a larger limit, or an offset'),
   cut: z.array(z.string()).describe(`Columns in which values were cut after ${MOST_TEXT} characters`),
 };
 export type RowsAnswer = z.output<z.ZodObject<typeof rowsShape>>;
 
-/** The bounds of an answer, as members of a tool's input. */
+/** Limit and offset, as members of a tool's input. */
 export const boundsShape = {
   limit: z.int().min(1).max(MOST_ROWS).optional().describe(`Maximum number of rows; default ${ROWS}`),
   offset: z.int().min(0).max(1_000_000_000).optional().describe('Rows to leave out at the beginning'),
 };
 
 /**
- * Rows of one SELECT over a snapshot, bounded in time, memory, rows and characters. DuckDB itself cuts long texts, so
- * that none becomes a text of this process.
+ * Reads the rows of one SELECT over a snapshot, limited in time, memory, rows and characters. DuckDB cuts long texts,
+ * so that they never reach this process.
  * @throws PricelakeError `query`
  */
 export async function selectRows(
@@ -80,7 +81,7 @@ async function readRows(
   return boundRows({ names, types }, reader.getRows(), limit);
 }
 
-/** `id`, `id_1` for columns of the same name, as DuckDB itself does. */
+/** Makes equal column names unique, as DuckDB does: `id`, `id_1`. */
 function nameApart(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {
@@ -97,7 +98,7 @@ const SCALAR = new Set([
   ...[DuckDBTypeId.DATE, DuckDBTypeId.TIME, DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ, DuckDBTypeId.UUID],
 ]);
 
-/** A column of text or of nested values becomes two: what fits, and whether it was cut. */
+/** Replaces a column of text or nested values by two: the part that fits, and whether it was cut. */
 function cutTexts(sql: string, types: readonly DuckDBType[]): string {
   const columns = types.map((_, at) => quoteIdentifier(`c${at}`));
   const selected = types.flatMap(({ typeId }, at) => {
@@ -120,11 +121,11 @@ interface Head {
 
 function boundRows({ names, types }: Head, all: readonly DuckDBValue[][], limit: number): RowsAnswer {
   const cut = new Set<string>();
-  const rows: Record<string, ExactJson>[] = [];
+  const rows: Map<string, ExactJson>[] = [];
   let left = MOST_CHARACTERS;
   for (const values of all.slice(0, limit)) {
     const row = readRow({ names, types }, values, cut);
-    left -= JSON.stringify(row).length;
+    left -= JSON.stringify([...row.values()]).length;
     if (left < 0 && rows.length > 0) break;
     rows.push(row);
   }
@@ -132,7 +133,7 @@ function boundRows({ names, types }: Head, all: readonly DuckDBValue[][], limit:
   return { columns, rows, more: rows.length < all.length, cut: [...cut] };
 }
 
-function readRow({ names, types }: Head, values: readonly DuckDBValue[], cut: Set<string>): Record<string, ExactJson> {
+function readRow({ names, types }: Head, values: readonly DuckDBValue[], cut: Set<string>): Map<string, ExactJson> {
   let at = 0;
   const entries = names.map((name, column): [string, ExactJson] => {
     const value = toExactJson(toReportValue(values[at]));
@@ -144,5 +145,5 @@ function readRow({ names, types }: Head, values: readonly DuckDBValue[], cut: Se
     cut.add(name);
     return [name, typeof value === 'string' ? `${value}…` : '…'];
   });
-  return Object.fromEntries(entries);
+  return new Map(entries);
 }

@@ -10,14 +10,14 @@ const PATH = '/mcp';
 
 export interface HttpServer {
   url: string;
-  /** Whoever has it may read the lake, and spend the session's budget. */
+  /** Grants reading the lake and spending the session's budget. */
   token: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves on loopback, to those who know the token. A page of a browser can't: it lacks the token, and its `Host` or
- * `Sec-Fetch-Site` gives it away.
+ * Serves on loopback to clients that have the token. Pages in a browser are refused: they lack the token, and their
+ * `Host` or `Sec-Fetch-Site` reveals them.
  * @throws PricelakeError `usage` if the port can't be opened
  */
 export async function serveHttp(

@@ -3,7 +3,7 @@ import type { CallCap } from '../../api/client.js';
 import { PricelakeError } from '../../io/errors.js';
 import { int64 } from '../results/kinds.js';
 
-/** The most that a session may take from the service. */
+/** The limits of what a session may take from the service. */
 export interface SessionCaps {
   calls: bigint;
   exportRows: bigint;
@@ -24,8 +24,8 @@ const subtract = (a: Spent, b: Spent): Spent => ({
 });
 
 /**
- * Counts what a session takes from the service. Calls are held to their cap one by one, by every client of the session;
- * export rows and overage by the caps of each run. Reservations under way count as made.
+ * Counts what a session takes from the service. The cap of calls holds for each call of any client; the caps of export
+ * rows and overage hold for each run. Reserved calls count as made.
  */
 export class SessionBudget implements CallCap {
   readonly #caps: SessionCaps;
@@ -64,7 +64,7 @@ export class SessionBudget implements CallCap {
     this.#spent = { calls, exportRows: rows + exportRows, overageBlocks: blocks + overageBlocks };
   }
 
-  /** Counts what `work` takes, also if it fails. */
+  /** Measures what `work` takes, even if it fails. */
   async measure<T>(work: () => Promise<T>): Promise<{ result: T; paid: Spent }> {
     const before = this.#spent;
     try {
@@ -75,7 +75,7 @@ export class SessionBudget implements CallCap {
   }
 }
 
-/** Holds the calls of one run to what its plan announced, and each of them to the budget of the session. */
+/** Limits the calls of one run to what its plan announced, within the budget of the session. */
 export class PlannedCalls implements CallCap {
   readonly #session: SessionBudget;
   readonly #most: bigint;
@@ -100,7 +100,7 @@ export class PlannedCalls implements CallCap {
   }
 }
 
-/** An error after calls that are paid for. */
+/** Wraps an error of work that had already made paid calls. */
 export class PaidError extends Error {
   readonly paid: Spent;
 

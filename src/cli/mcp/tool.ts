@@ -4,7 +4,7 @@ import { int64 } from '../results/kinds.js';
 import { type Call, useSnapshot, waitUntilWhole } from './desk.js';
 import { type RowsRequest, rowsShape, selectRows } from './rows.js';
 
-/** A tool as clients see it, and what it does. The answer is a report as commands make them. */
+/** A tool: what clients see, and its code. Its answer is a report as commands return it. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   name: string;
   title: string;
@@ -19,12 +19,12 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   run(input: z.output<Input>, call: Call): Promise<Record<string, unknown>>;
 }
 
-/** Keeps the type of a tool's input. */
+/** Preserves the type of a tool's input. */
 export const declareTool = <Input extends z.ZodObject>(
   tool: Omit<Tool<Input>, 'isReadOnly' | 'asksService'> & Partial<Pick<Tool, 'isReadOnly' | 'asksService'>>,
 ): Tool => ({ isReadOnly: true, asksService: false, ...tool }) as unknown as Tool;
 
-/** Says which data an answer is about, and what must be passed on with it. */
+/** Names the data that an answer is based on, and the credits that go with it. */
 export const aboutShape = {
   lake: z.string(),
   run: z
@@ -40,7 +40,7 @@ export const rowsOutput = z.object({ ...aboutShape, ...rowsShape });
 
 type ChooseRows = (snapshot: Snapshot) => RowsRequest | Promise<RowsRequest>;
 
-/** The rows of one SELECT, with what they are about. */
+/** Answers with the rows of one SELECT. */
 export function answerRows(call: Call, request: RowsRequest | ChooseRows, hasPast = false) {
   return useSnapshot(call, async (snapshot) => {
     if (hasPast) await waitUntilWhole(snapshot, call);

@@ -9,33 +9,33 @@ import { openLake } from '../../lake/lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { contentSchema, MAX_WAITING, noticeSchema } from './notice.js';
 
-/** The maximum number of facts to remember as sent to a receiver. */
+/** The most facts per receiver that are remembered as sent. */
 export const MAX_ACTIVE = 20_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 
 const receiverMemory = z.strictObject({
-  /** Keys of the facts that lasted at the last run. */
+  /** Keys of the facts that held at the last run. */
   active: z.array(z.string().max(200)).max(MAX_ACTIVE),
-  /** The message that was tried last, and may have arrived. */
+  /** The last message that was tried. It may have arrived. */
   unsent: contentSchema.optional(),
-  /** For the next message. */
+  /** Notices for the next message. */
   waiting: z.array(noticeSchema).max(MAX_WAITING),
   dropped: z.int().nonnegative(),
 });
 const memorySchema = z.strictObject({ version: z.literal(1), receivers: z.record(z.string(), receiverMemory) });
 
 export type ReceiverMemory = z.infer<typeof receiverMemory>;
-/** By the name of the receiver, which is not its address: `slack 1`. */
+/** Keyed by the name of the receiver, which is not its address: `slack 1`. */
 export type NoticeMemory = Record<string, ReceiverMemory>;
 
-/** The file that keeps what receivers know, and what could not be sent. */
+/** The file with the facts that receivers have been sent, and with unsent messages. */
 export interface MemoryFile {
   path: string;
-  /** Beside it, on the same file system. */
+  /** A temporary file beside it, on the same file system. */
   part: string;
 }
 
-/** `_pricelake/notify.json`; undefined where there is no lake, because nothing may be written there. */
+/** `_pricelake/notify.json`; undefined if there is no lake, because then nothing may be written there. */
 export async function findLakeMemory(lakePath: string): Promise<MemoryFile | undefined> {
   try {
     const lake = await openLake(lakePath, { create: false });
@@ -46,13 +46,13 @@ export async function findLakeMemory(lakePath: string): Promise<MemoryFile | und
   }
 }
 
-/** Beside the file in which `watch` keeps its result. */
+/** The file beside the result that `watch` keeps. */
 export function findWatchMemory(state: string): MemoryFile {
   const path = `${state}.notify.json`;
   return { path, part: join(dirname(path), `.${randomUUID()}.notify.tmp`) };
 }
 
-/** A damaged file counts as a missing one, so facts that still hold are sent once more. */
+/** Reads the memory. A damaged file is treated as missing, so facts that still hold are sent again. */
 export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Promise<NoticeMemory> {
   if (file === undefined) return {};
   try {
@@ -64,7 +64,7 @@ export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Pr
   }
 }
 
-/** A memory that can't be written is no fault of the run. */
+/** Writes the memory. A failure is only logged, because it must not fail the run. */
 export async function keepNoticeMemory(file: MemoryFile | undefined, receivers: NoticeMemory, io: Io): Promise<void> {
   if (file === undefined) return;
   try {

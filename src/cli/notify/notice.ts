@@ -2,28 +2,28 @@ import * as z from 'zod';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { toPlainLine } from '../plain-text.js';
 
-/** Most notices that wait for a receiver; older ones are only counted. */
+/** The most notices that wait for a receiver. Older ones are only counted. */
 export const MAX_WAITING = 200;
 
 const line = z.string().max(1000);
 
 export const noticeSchema = z.strictObject({
-  /** Identifies the fact behind the notice. While the fact lasts, no receiver gets it again. */
+  /** Identifies the fact that the notice reports. While the fact holds, it is not sent again. */
   key: z.string().max(200),
   kind: z.enum(['price', 'held', 'failed', 'stale', 'budget']),
   at: z.iso.datetime(),
   /** One line for people. */
   text: line,
-  /** For programs. Amounts of money are exact texts. */
+  /** Facts for programs. Amounts of money are exact texts. */
   facts: z.record(z.string(), z.union([line, z.number(), z.null(), z.array(line).max(50)])),
-  /** Credits of the open data in it. */
+  /** Credits of the open data in the notice. */
   credits: z.array(line).max(50),
 });
 
-/** One thing that a person should learn. */
+/** News for a person. */
 export type Notice = z.infer<typeof noticeSchema>;
 
-/** Cuts text from outside, and makes one line of it. */
+/** Makes one line of foreign text, and cuts it. */
 export function cutLine(text: string, most: number): string {
   const plain = toPlainLine(text);
   return plain.length <= most ? plain : `${plain.slice(0, most - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
@@ -43,31 +43,31 @@ export function writeNotice({ key, text, facts, ...rest }: Omit<Notice, 'credits
   };
 }
 
-/** The content of a message. One that is sent again has the same id, so that the receiver can drop the repeat. */
+/** The content of a message. A message that is sent again keeps its id, so that the receiver can drop the repeat. */
 export const contentSchema = z.strictObject({
   id: z.uuid(),
   createdAt: z.iso.datetime(),
   notices: z.array(noticeSchema).max(MAX_WAITING),
-  /** Older notices that were too many to keep. */
+  /** The number of older notices that were dropped. */
   dropped: z.int().nonnegative(),
 });
 
-/** A message from a command, sent at a time. */
+/** The content of a message with the time at which a command sends it. */
 export interface Batch extends z.infer<typeof contentSchema> {
   pipeline: string | undefined;
   command: 'sync' | 'watch';
   at: Date;
 }
 
-/** The message for programs: a plain POST, or what a command reads from stdin. */
+/** The message for programs, as a POST body or as the stdin of a command. */
 export interface Message {
   id: string;
   body: Record<string, unknown>;
-  /** The same for people. */
+  /** The message for people. */
   text: string;
 }
 
-/** More lines, nobody reads. Teams takes messages of 28 kB. */
+/** The most lines of a message for people. Teams accepts messages of up to 28 kB. */
 const LINES = 20;
 
 export function writeMessage({ id, createdAt, pipeline, command, notices, dropped, at }: Batch): Message {

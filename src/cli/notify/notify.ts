@@ -13,18 +13,18 @@ import type { Receiver } from './receivers.js';
 import { sendMessage } from './send-message.js';
 
 export interface News {
-  /** Undefined if the pipeline file can't be read, or the command uses no pipeline file. */
+  /** Undefined if the command has no pipeline file, or can't read it. */
   pipeline: string | undefined;
   command: Batch['command'];
-  /** All facts that hold now, whether they were sent before or not. */
+  /** Returns all facts that hold now, whether or not they were sent before. */
   find(receiver: Receiver): Notice[];
-  /** True if facts that are not found no longer last. A run that failed has not seen everything. */
+  /** True if facts that `find` does not return no longer hold. A failed run has not seen everything. */
   isComplete: boolean;
 }
 
 /**
- * Sends each receiver the message that could not be sent before, then one with what is new to it. A message that can't be
- * sent waits in `file` for the next run. Never throws: news are no part of a run.
+ * Sends each receiver its unsent message, then one with the new facts. A message that can't be sent waits in `file` for
+ * the next run. Never throws, because notifications must not fail a run.
  */
 export async function notify(
   receivers: readonly Receiver[],
@@ -38,7 +38,7 @@ export async function notify(
   const memory: NoticeMemory = { ...old };
   for (const [name, receiver] of named) memory[name] = takeNews(old[name], find(receiver), isComplete);
   const at = io.now();
-  /** Returns true if a message arrived. */
+  /** Sends the next message of a receiver. Returns true if it arrived. */
   const sendNext = async ([name, receiver]: (typeof named)[number]): Promise<boolean> => {
     const { unsent, ...rest } = memory[name] as ReceiverMemory;
     if (unsent === undefined) return false;
@@ -56,7 +56,8 @@ export async function notify(
   };
   for (let open = named; open.length > 0; ) {
     for (const [name] of open) memory[name] = fillMessage(memory[name] as ReceiverMemory, at);
-    // Kept first, so that a process that is killed while it sends loses nothing, and sends it again with the same id.
+    // The memory is written before sending: a process that is killed meanwhile sends the message again with the same
+    // id.
     await keepNoticeMemory(file, memory, io);
     const haveArrived = await Promise.all(open.map(sendNext));
     open = open.filter((_, k) => haveArrived[k]);
@@ -64,7 +65,7 @@ export async function notify(
   await keepNoticeMemory(file, memory, io);
 }
 
-/** A message that may have arrived stays as it is: what is new goes into another one. */
+/** Puts new facts into another message, because one that may have arrived must not change. */
 function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: Date): ReceiverMemory {
   if (unsent !== undefined) return { ...rest, unsent, waiting, dropped };
   if (waiting.length === 0) return { ...rest, waiting, dropped };
@@ -72,7 +73,10 @@ function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: 
   return { ...rest, unsent: next, waiting: [], dropped: 0 };
 }
 
-/** Identifies a receiver by kind and name, because a file must not hold the address. A receiver that is named twice gets one message. */
+/**
+ * Names receivers by kind and position, because a file must not hold an address. A receiver that is named twice gets
+ * one message.
+ */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();
   const target = (one: Receiver) => JSON.stringify([one.kind, one.kind === 'command' ? one.command : one.address]);

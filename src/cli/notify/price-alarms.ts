@@ -14,7 +14,7 @@ LEFT JOIN (SELECT site_id, name, attribution FROM sites WHERE is_current) AS nam
 LEFT JOIN (SELECT item_id, url FROM items WHERE item_id IN (SELECT item_id FROM alarms)) AS links USING (item_id)
 ORDER BY line, alarms.price, site_id LIMIT ${MAX_ACTIVE}`;
 
-/** Sure alarms, and with `unsure` all. */
+/** Finds sure alarms, and with `unsure` all alarms. */
 export async function findPriceAlarms(db: Database, unsure: boolean, now: Date): Promise<Notice[]> {
   const rows = await db.rows(ALARMS, [unsure]);
   return rows.map((row) => {
@@ -25,7 +25,7 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
     const name = text('title') === null ? product : `${text('title')} (${product})`;
     const below = `${shop} sells ${name} for ${price} ${currency}: ${Number(row.percent)}% below your lowest allowed price of ${lowest}`;
     return writeNotice({
-      // A new price of the same shop is news.
+      // The price is part of the key, because a new price of the same shop is news.
       key: `price ${currency} ${siteId} ${price} ${text('product_id')}`,
       kind: 'price',
       at: now.toISOString(),
@@ -40,7 +40,7 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
   });
 }
 
-/** Addresses come from shops: only those that a person may follow. */
+/** Addresses come from shops, so only http and https links are kept. */
 function findLink(url: string | null): string | null {
   return url !== null && /^https?:\/\/[^\s<>"]{1,500}$/iu.test(url) ? url : null;
 }

@@ -14,7 +14,7 @@ export type Receiver = { staleAfterMs: number } & (
   | { kind: 'command'; command: readonly string[] }
 );
 
-/** `--notify` names variables, because other users of a machine see command lines. */
+/** `--notify` names variables, because other users of a machine can see command lines. */
 type Named = { kind: 'command'; program: string } | { kind: (typeof KINDS)[number]; names: string[] };
 
 const RECEIVER: Form<Named> = {
@@ -36,7 +36,7 @@ const one = value(
   'Also notify this receiver, besides those in the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
 );
 
-/** Its error does not repeat the text, because it may be the address itself. */
+/** Its error does not quote the value, which may be the address itself. */
 export const NOTIFY = repeated({
   ...one,
   read: (typed: unknown, flag: string): Named => {
@@ -50,14 +50,16 @@ export const NOTIFY = repeated({
 
 const STALE_AFTER_MS = parseDuration('24h') ?? 0;
 
-/** The receivers of `--notify`. @throws PricelakeError `usage` for a variable that is unset or holds no address */
+/**
+ * Resolves the receivers of `--notify`. @throws PricelakeError `usage` for a variable that is unset or holds no address
+ */
 export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEnv, io: CliIo): Receiver[] {
   return flags.map((flag): Receiver => {
     const staleAfterMs = STALE_AFTER_MS;
     if (flag.kind === 'command') return { kind: 'command', command: [flag.program], staleAfterMs };
     const [address = '', secret] = flag.names.map((name) => env[name] ?? '');
     protect(io, address, secret);
-    // Another name may be the secret itself.
+    // Any other name is not shown, because it may be the secret itself.
     const [shown] = flag.names.filter((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
     const where = `--notify ${flag.kind}:${shown ?? '…'}`;
     const fault = address === '' || secret === '' ? 'refers to a variable that is not set' : findReceiverFault(address);
@@ -79,7 +81,10 @@ export async function readReceivers(
   return { name, receivers: notify.flatMap((entry) => resolveEntry(entry, io)) };
 }
 
-/** Reads the receivers of the pipeline file that a command names or finds. Empty if `--lake` names the lake and there is no file. */
+/**
+ * Reads the receivers of the pipeline file that a command names or finds. Empty for a lake given by `--lake` without a
+ * file.
+ */
 export async function seekReceivers(
   { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },
   env: NodeJS.ProcessEnv,

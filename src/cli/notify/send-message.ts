@@ -4,21 +4,22 @@ import { createDispatcher } from '../../api/dispatcher.js';
 import type { Io } from '../../io/io.js';
 import { writeSignature } from '../../wings/webhook/index.js';
 import { toJsonText } from '../json-text.js';
+import { renameMembers } from '../member-names.js';
 import type { Message } from './notice.js';
 import type { Receiver } from './receivers.js';
 
 export interface SendLimits {
-  /** Limit of each try, from the connection to the end of the answer. */
+  /** The time limit of each try, from the connection to the end of the answer. */
   tryMs: number;
   tries: number;
   pauseMs: number;
-  /** Only the status of a response matters, so reading of the body is bounded. */
+  /** The most bytes of an answer that are read. Only its status matters. */
   answerBytes: number;
 }
 
 export const SEND_LIMITS: SendLimits = { tryMs: 10_000, tries: 2, pauseMs: 1_000, answerBytes: 64 * 1024 };
 
-/** Its message never has the address or what the receiver answered. */
+/** A failed try. Its message contains neither the address nor the receiver's answer. */
 class SendFault extends Error {
   readonly isFinal: boolean;
 
@@ -28,7 +29,7 @@ class SendFault extends Error {
   }
 }
 
-/** Sends a message, in a second try if the first one fails. @throws Error that says why, without the address */
+/** Sends a message, with a second try if the first fails. @throws Error that says why, without the address */
 export async function sendMessage(
   receiver: Receiver,
   message: Message,
@@ -38,7 +39,7 @@ export async function sendMessage(
   for (let attempt = 1; ; attempt += 1) {
     try {
       if (receiver.kind === 'command') {
-        await runCommand(receiver.command, io.redact(`${toJsonText(message.body)}\n`), limits);
+        await runCommand(receiver.command, io.redact(`${toJsonText(renameMembers(message.body))}\n`), limits);
       } else {
         const body = Buffer.from(io.redact(toJsonText(writeBody(receiver.kind, message))));
         const { secret } = receiver;
@@ -58,7 +59,7 @@ export async function sendMessage(
   }
 }
 
-/** The headers of the service's own webhooks, so that one receiver reads both (section 6). */
+/** The headers are those of the service's own webhooks, so that one receiver can read both (section 6). */
 function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   return {
     'service-event-id': id,
@@ -67,9 +68,9 @@ function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   };
 }
 
-/** Names of shops and products are no markup: Slack gets them escaped, and Teams as runs of plain text. */
+/** Escapes names of shops and products for Slack, and sends them to Teams as plain text. */
 function writeBody(kind: 'slack' | 'teams' | 'url', { text, body }: Message): Record<string, unknown> {
-  if (kind === 'url') return body;
+  if (kind === 'url') return renameMembers(body) as Record<string, unknown>;
   if (kind === 'slack') {
     const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     return { text: escaped, mrkdwn: false, unfurl_links: false, unfurl_media: false };
@@ -82,7 +83,7 @@ function writeBody(kind: 'slack' | 'teams' | 'url', { text, body }: Message): Re
   };
 }
 
-/** A redirect is not followed: the message is for this address alone. */
+/** Sends a POST. Redirects are not followed, because the message is for this address only. */
 async function post(
   address: string,
   body: Buffer,
@@ -106,13 +107,13 @@ async function post(
   }
 }
 
-/** Other text of the error may have the host. */
+/** Names an error by its code only, because its message may contain the host. */
 function nameCode(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : '';
 }
 
-/** Gives a program the message on stdin, without a shell. Its output may hold secrets, so nobody reads it. */
+/** Gives a program the message on stdin, without a shell. Ignores its output, which may hold secrets. */
 function runCommand([program = '', ...args]: readonly string[], input: string, { tryMs }: SendLimits): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: tryMs, killSignal: 'SIGKILL' });
@@ -122,7 +123,7 @@ function runCommand([program = '', ...args]: readonly string[], input: string, {
       else if (signal === null) reject(new SendFault(`it exited with code ${code}`));
       else reject(new SendFault(`it was killed by ${signal} (time limit: ${tryMs / 1000} s)`));
     });
-    // A program need not read its input.
+    // The program may exit without reading its input.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });

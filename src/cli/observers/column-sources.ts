@@ -1,7 +1,7 @@
 import { ITEM_VALUES } from '../../tables/item-names.js';
 import type { TableName } from '../../tables/table.js';
 
-/** `items.price` is a column of the lake, `api:Item.price` a field of the service. */
+/** `items.price` names a column of the lake, `api:Item.price` a field of the service. */
 type Source = `${TableName}.${string}` | `api:${'Item' | 'Change' | 'Product' | 'Dataset'}.${string}`;
 type Sources = Record<string, readonly Source[]>;
 
@@ -30,8 +30,8 @@ const LISTED = item('product_id', 'is_listed');
 const STATISTICS = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct'];
 
 /**
- * The sources of the columns of a table. Columns that pricelake makes by itself (run_id, read_at) and tables of runs have
- * none.
+ * The sources of each table's columns. Columns that pricelake makes itself (run_id, read_at) and tables of runs have no
+ * source.
  */
 export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
   items: {

@@ -9,7 +9,7 @@ import type { WatchedPipeline } from './watch-run.js';
 
 export type LakeFigures = Awaited<ReturnType<typeof readLakeFigures>>;
 
-/** The figures of the lake itself, which it has even after a run that failed. Times are milliseconds since 1970. */
+/** Figures of the lake itself, which exist even after a failed run. Times are milliseconds since 1970. */
 export async function readLakeFigures({ lake: { path }, budget }: WatchedPipeline) {
   const lake = await openLake(path, { create: false });
   const pointer = await readPointer(lake);

@@ -14,12 +14,12 @@ import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
-/** A run waits no longer for a catalog that doesn't answer. */
+/** A run waits this long for a catalog to answer. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sends OpenLineage events to a file, one line each, or by POST to an address; OPENLINEAGE_API_KEY is the token. If an event
- * can't be delivered, the run only warns, because lineage is no part of it.
+ * Sends OpenLineage events to a file, one a line, or by POST to an address with the token OPENLINEAGE_API_KEY. A
+ * failure is only logged, because lineage must not fail a run.
  */
 export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
   const id = randomUUID();
@@ -67,8 +67,8 @@ function facet(version: string, name: string, members: Record<string, unknown>):
 }
 
 /**
- * `COMPLETE` with schemas, rows, bytes and files of the tables, the sources of their columns, and the results of checks; or
- * `FAIL` with the message that people read.
+ * Describes the end of a run: `COMPLETE` with the schemas, rows, bytes and files of the tables, the sources of their
+ * columns and the results of the checks, or `FAIL` with the error message.
  */
 async function describeEnd(
   id: string,
@@ -112,7 +112,7 @@ function writeEvent(eventType: string, id: string, pipeline: WatchedPipeline, at
   };
 }
 
-/** Names only the host of the service, because the rest of an address may be private. */
+/** Names only the host of the service, because the rest of the address may be private. */
 function describeService({ source }: WatchedPipeline) {
   return { namespace: new URL(source.baseUrl).origin, name: 'price-and-product-data' };
 }

@@ -18,12 +18,12 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   } catch (cause) {
     throw new PricelakeError('usage', `--metrics ${file}: its folder is not writable`, {}, { cause });
   }
-  // The collector reads no file of this name.
+  // The collector skips files of this name.
   const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
   return {
     end: async (run) => {
       const { pipeline } = run;
-      // A lake that can't be read has no figures, and the run has said why.
+      // A lake that can't be read has no figures. The run's own error explains why.
       const lake = pipeline === undefined ? undefined : await readLakeFigures(pipeline).catch(() => undefined);
       const text = writePrometheusText(describeMetrics(run, lake), { pipeline: pipeline?.name ?? '' });
       await replaceFile(file, text, part);
@@ -31,7 +31,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   };
 }
 
-/** Every figure of a run and of its lake. A run that failed has no figures of rows and checks. */
+/** Lists the figures of a run and its lake. A failed run has no figures of rows and checks. */
 function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric[] {
   const { report, endedAt, startedAt } = run;
   const gauge = (name: string, help: string, samples: Metric['samples']): Metric => ({ name, help, samples });
@@ -74,7 +74,9 @@ function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric
   ];
 }
 
-/** Counts failed and passed of each severity, even if there are none, because a series that vanishes alerts nobody. */
+/**
+ * Counts failed and passed checks of each severity, including zeros, because a series that vanishes triggers no alert.
+ */
 function countChecks(checks: RunReport['checks']): Metric['samples'] {
   if (checks.length === 0) return [];
   return (['gate', 'error', 'warn'] as const).flatMap((severity) => {
@@ -93,7 +95,7 @@ export interface Metric {
   samples: { labels?: Record<string, string>; value: number | bigint | boolean }[];
 }
 
-/** The text format of Prometheus, version 0.0.4. Every metric is a gauge, since a run starts from nothing. */
+/** Writes Prometheus text format 0.0.4. Every metric is a gauge, because each run counts from zero. */
 export function writePrometheusText(metrics: readonly Metric[], common: Record<string, string>): string {
   return metrics
     .filter(({ samples }) => samples.length > 0)

@@ -9,7 +9,7 @@ export type WatchedPipeline = Pick<Pipeline, 'file' | 'name' | 'source' | 'lake'
 export interface WatchedRun {
   /** Undefined if the pipeline file could not be read. */
   pipeline: WatchedPipeline | undefined;
-  /** Seconds of each step that it reached. */
+  /** The seconds of each step that the run reached. */
   steps: ReadonlyMap<string, number>;
   startedAt: Date;
   endedAt: Date;
@@ -29,9 +29,9 @@ interface RunWatch {
 }
 
 /**
- * Runs `work` and tells the observers, even if it fails. They don't learn of a run that finds the lake locked, because
- * another one is working there.
- * @throws the errors of `work`; those of observers after a run that ended well
+ * Runs `work` and notifies the observers, even if it fails. Skips them if the lake is locked, because another run is
+ * working there.
+ * @throws the errors of `work`, and those of observers after a run that succeeded
  */
 export async function watchRun(
   observers: readonly RunObserver[],
@@ -55,7 +55,7 @@ export async function watchRun(
   };
   const report = await work(watch).catch(async (thrown: unknown) => {
     const error = signal.aborted ? signal.reason : thrown;
-    // The error of the run matters more than those of observers.
+    // An error of the run takes precedence over errors of observers.
     if (errorCodeOf(error) !== 'lake_locked') await tell(exitCodeOf(error), undefined, error).catch(() => {});
     throw thrown;
   });

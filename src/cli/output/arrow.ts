@@ -6,12 +6,12 @@ import { valueToText } from '../../sql/value-json.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
-/** Rows of a record batch. DuckDB's own chunks are so small that they would slow readers down. */
+/** The rows of a record batch. DuckDB's own chunks are so small that they would slow readers down. */
 const BATCH_ROWS = 65_536;
 
 /**
- * An Arrow IPC stream with exact types; types without an Arrow form become text. The schema's metadata holds `attribution`,
- * the licence texts as a JSON array, and of a query its `source`.
+ * Writes an Arrow IPC stream with exact types; types that Arrow lacks become text. The schema's metadata holds
+ * `attribution`, the licence texts as a JSON array, and the `source` of a query.
  */
 export async function writeArrow({ columns, batches, credits, source }: ResultSet, output: Output): Promise<bigint> {
   const fields = columns.map(({ name, type }) => toArrowField(name, type));
@@ -42,9 +42,9 @@ export async function writeArrow({ columns, batches, credits, source }: ResultSe
   return rows;
 }
 
-/** Hands out its bytes batch by batch, so that they wait for the reader. The library's own queue is unbounded. */
+/** Hands out bytes batch by batch, so that writing waits for the reader. The library's own queue is unbounded. */
 class CollectingWriter extends arrow.RecordBatchStreamWriter {
-  // Only declared, because the base constructor may write before a field of ours is set.
+  // This is only declared, because an initializer would run after the base constructor, which may already write.
   declare private collected: Uint8Array[] | undefined;
 
   protected override _write(chunk: ArrayBufferView): this {
@@ -61,7 +61,7 @@ class CollectingWriter extends arrow.RecordBatchStreamWriter {
   }
 }
 
-/** Every field is nullable, as a query's result has no contract. */
+/** Every field is nullable, because the result of a query has no contract. */
 export function toArrowField(name: string, type: DuckDBType): arrow.Field {
   return new arrow.Field(name, toArrowType(type), true);
 }
@@ -113,7 +113,7 @@ function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): a
   return arrow.makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof arrow.makeData>[0]);
 }
 
-/** Values of a type of fixed size. NULL becomes zero. */
+/** Builds values of a fixed-size type. NULL is stored as zero. */
 function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
   if (type instanceof arrow.Bool) return packBits(values.map((value) => value === true));
   if (type instanceof arrow.Int32) return Int32Array.from(values, (value) => Number(value ?? 0));
@@ -136,7 +136,7 @@ function readInstant(value: DuckDBValue): bigint {
 
 const LARGEST_DECIMAL = 10n ** 38n - 1n;
 
-/** Decimal128: the unscaled integer in two's complement, 16 bytes, little-endian. */
+/** Builds Decimal128: the unscaled integer in two's complement, 16 bytes, little-endian. */
 function buildDecimals(values: readonly DuckDBValue[]): Uint32Array {
   const halves = new BigInt64Array(values.length * 2);
   for (const [i, value] of values.entries()) {

@@ -1,6 +1,6 @@
-/** Made at first use, because it takes 8 ms. */
+/** Created at first use, because that takes 8 ms. */
 let graphemes: Intl.Segmenter | undefined;
-/** Latin letters and usual punctuation take a cell each, and don't combine. */
+/** Latin letters and common punctuation, which take one cell each and don't combine. */
 const NARROW = /^[\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u202f\u2190-\u2193]*$/u;
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 const INVISIBLE = /^[\p{Mark}\p{Cf}]+$/u;
@@ -41,7 +41,7 @@ function measureGrapheme(grapheme: string): number {
   return WIDE.test(grapheme) ? 2 : 1;
 }
 
-/** Breaks a text between words into lines that fit a terminal. All lines but the first are indented. */
+/** Breaks a text between words into lines that fit the terminal. Indents all lines but the first. */
 export function wrapText(text: string, terminal: number | undefined, indent = ''): string {
   if (terminal === undefined) return text;
   const lines = [''];
@@ -55,12 +55,12 @@ export function wrapText(text: string, terminal: number | undefined, indent = ''
   return lines.join(`\n${indent}`);
 }
 
-/** A label with a text beside it, whose further lines begin below the first. */
+/** Writes a label with a text beside it. Further lines begin below the first one. */
 export function hangText(label: string, text: string, terminal: number | undefined): string {
   const width = measureWidth(label);
-  // A label may have spaces, at which no line is broken.
+  // The label is replaced while wrapping, so that its own spaces are not broken.
   return label + wrapText(`${'x'.repeat(width)}${text}`, terminal, ' '.repeat(width)).slice(width);
 }
 
-/** Takes the place of the package `string-width` in the bundle (build.ts). */
+/** Replaces the package `string-width` in the bundle (build.ts). */
 export { measureWidth as default };

@@ -7,14 +7,15 @@ import { toTerminalText } from '../plain-text.js';
 export interface Output {
   /** Waits until the bytes are written. False if the reader closed the pipe. */
   write(chunk: string | Uint8Array): Promise<boolean>;
-  /** Columns of the terminal; undefined without one. */
+  /** The terminal's width in cells; undefined if the output is not a terminal. */
   readonly columns: number | undefined;
   /** True once something was written. */
   readonly hasBegun?: boolean;
 }
 
 /**
- * Makes text safe if the stream is a terminal. EPIPE closes the output without an error; any other error rejects a write.
+ * Creates an output, which escapes text if the stream is a terminal. EPIPE closes the output without an error; any
+ * other error rejects the write.
  * @param name - the name of the stream in errors
  */
 export function createStreamOutput(
@@ -50,7 +51,7 @@ export function createStreamOutput(
   };
 }
 
-/** Writes a text to a file, or to stdout. With `--json`, it is a member of the line instead. */
+/** Writes a text to a file or to stdout. With `--json`, the text is a member of the JSON line instead. */
 export async function writeText(
   text: string | Uint8Array,
   file: string | undefined,
@@ -61,10 +62,13 @@ export async function writeText(
   return { file, ...(json && file === undefined && typeof text === 'string' ? { text } : {}) };
 }
 
-/** The window's size may change. */
+/** A stream whose window may change its size. */
 export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
 
-/** The size of a terminal that reports no size or 0, as serial lines and some containers do. */
+/**
+ * The size of the terminal, with a default for terminals that report none or 0, such as serial lines and some
+ * containers.
+ */
 export function measureScreen({ columns, rows }: Pick<Screen, 'columns' | 'rows'>): { columns: number; rows: number } {
   const orUsual = (cells: number | undefined, usual: number) => (cells !== undefined && cells > 0 ? cells : usual);
   return { columns: orUsual(columns, 80), rows: orUsual(rows, 24) };

@@ -15,13 +15,13 @@ export interface ChartOptions {
 const ROWS = 8;
 const WIDTH_ELSEWHERE = 110;
 const LEAST_CELLS = 8;
-/** Beyond this factor between the highest and the lowest price, the scale is logarithmic. */
+/** If the highest price is more than this many times the lowest, the scale is logarithmic. */
 const WIDE_RANGE = 8;
 const MARKS = { range: '░', median: '━' } as const;
 
 /**
- * Draws lowest to highest price of each day as a band, and the median as a line; undefined is a day without prices.
- * If there are more days than cells, neighbours share one. Empty without prices.
+ * Draws the lowest to the highest price of each day as a band and the median as a line; undefined is a day without
+ * prices. If there are more days than cells, neighbours share a cell. Returns no lines without prices.
  */
 export function drawPriceChart(days: readonly (DayPrices | undefined)[], options: ChartOptions): string {
   const priced = days.filter((day) => day !== undefined);
@@ -56,7 +56,7 @@ function markAt(cell: DayPrices | undefined, row: number, rowOf: (price: number)
   return rowOf(cell.max) <= row && row <= rowOf(cell.min) ? MARKS.range : ' ';
 }
 
-/** Joins neighbouring days, so that at most `most` are left, with the median of the last day. */
+/** Joins neighbouring days until at most `most` are left. The median is that of the last day. */
 function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayPrices | undefined)[] {
   const size = Math.ceil(days.length / most);
   return Array.from({ length: Math.ceil(days.length / size) }, (_, i) => {
@@ -68,7 +68,7 @@ function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayP
   });
 }
 
-/** The first label at the left end and the last at the right; only the last if there is no room for both. */
+/** Puts the first label at the left end and the last at the right, or only the last if both don't fit. */
 function spreadLabels({ first, last }: ChartOptions['labels'], cells: number): string {
   const gap = cells - first.length - last.length;
   return first === last || gap < 1 ? last : first + ' '.repeat(gap) + last;

@@ -9,7 +9,7 @@ import {
 import { valueToText } from '../../sql/value-json.js';
 import { RawJson } from '../json-text.js';
 
-/** A value of DuckDB as a member of a report: exact, and typed as JSON can be. */
+/** Converts a DuckDB value for a report: exact, and as close to its type as JSON allows. */
 export function toReportValue(value: DuckDBValue | undefined): unknown {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
@@ -23,8 +23,9 @@ export function toReportValue(value: DuckDBValue | undefined): unknown {
   return valueToText(value);
 }
 
-export const toReportRow = (names: readonly string[], row: readonly DuckDBValue[]): Record<string, unknown> =>
-  Object.fromEntries(names.map((name, at) => [name, toReportValue(row[at])]));
+/** A row. Its keys are names of columns, which are printed as they are. */
+export const toReportRow = (names: readonly string[], row: readonly DuckDBValue[]): Map<string, unknown> =>
+  new Map(names.map((name, at) => [name, toReportValue(row[at])]));
 
 export const toReportRows = ({ names, rows }: { names: readonly string[]; rows: readonly DuckDBValue[][] }) =>
   rows.map((row) => toReportRow(names, row));

@@ -12,7 +12,7 @@ import { holdRows, type Rows, runWhole, streamRows } from '../../sql/whole-resul
 import type { OpenedLake } from '../read-lake.js';
 import type { Format } from '../shared-options.js';
 
-/** Datatypes of the W3C's "Metadata Vocabulary for Tabular Data". All other types are text. */
+/** Datatypes of W3C's "Metadata Vocabulary for Tabular Data". All other types are described as text. */
 export const DATATYPES = new Map<DuckDBTypeId, string>([
   [DuckDBTypeId.BOOLEAN, 'boolean'],
   [DuckDBTypeId.TINYINT, 'integer'],
@@ -36,39 +36,39 @@ export const DATATYPES = new Map<DuckDBTypeId, string>([
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
-  /** A narrow terminal leaves out the highest rank first; by default the place of the column. */
+  /** A narrow terminal leaves out the column with the highest rank first; the default is its position. */
   rank?: number;
 }
 
-/** A result as SQL, for what DuckDB itself writes. */
+/** A result as SQL, for the formats that DuckDB writes itself. */
 export interface ResultSql {
   db: Pick<Database, 'row'>;
-  /** Follows FROM. */
+  /** The text after FROM. */
   from: string;
-  /** A file that `db` may write. */
+  /** A temporary file that `db` may write. */
   scratch: string;
 }
 
-/** Rows of exact DuckDB values. */
+/** A result as rows of exact DuckDB values. */
 export interface ResultSet {
   columns: ResultColumn[];
-  /** Read once; they throw the error of their statement. */
+  /** Can be read once. Reading throws the error of the statement. */
   batches: AsyncIterable<DuckDBValue[][]>;
   /** Licence texts that go with the data. */
   credits: string[];
   relation?: ResultSql | undefined;
-  /** JSON of the versions, settings and SQL that the rows are made of. */
+  /** The versions, settings and SQL that the rows depend on, as JSON. */
   source?: string | undefined;
-  /** Members of the JSON line that say what the rows are about. */
+  /** Members of the JSON line that describe the rows. */
   facts?: Readonly<Record<string, unknown>>;
 }
 
-/** The columns of a result that people see: those with a heading. */
+/** The columns that people see: those with a heading. */
 export interface ForPeople {
   headings: Record<string, string>;
-  /** Columns that a narrow terminal keeps longest, the most important first; the others follow in their order. */
+  /** Columns that a narrow terminal keeps longest, most important first. The others follow in their own order. */
   kept?: readonly string[];
-  /** Gives a value its form; `read` gives the other values of its row by name. */
+  /** Formats a value; `read` returns the other values of its row by name. */
   show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue;
 }
 
@@ -91,29 +91,30 @@ export function selectColumns(result: ResultSet, { headings, kept: first = [], s
   return { columns, batches: pickAll(), credits: result.credits };
 }
 
-/** A statement, and the same rows as they follow FROM. */
+/** A statement, and the text after FROM that selects the same rows. */
 export interface Select {
   connection: DuckDBConnection;
   statement: DuckDBPreparedStatement;
   from: string;
 }
 
-/** The form of rows and their destination. */
+/** The format of rows and where they go. */
 export interface Destination {
   format: Format;
-  /** A file, which is replaced at the end only. */
+  /** True for a file. It is replaced only after the last row. */
   isFile: boolean;
 }
 
-/** Nobody reads more in a table. A line says that it was cut. */
+/** The most rows of a table for people. A line below says that it was cut. */
 export const MOST_TABLE_ROWS = 1000;
 
-/** Longer results are written while their query runs. */
+/** Results with more rows are written while their query runs. */
 const MOST_HELD_ROWS = 1_000_000;
 
 /**
- * The rows of a statement; no rows for Parquet, because DuckDB itself writes its file. For stdout, a result that is not
- * very long is held before its first row is written, so that neither an error nor a lost file can cut it.
+ * Reads the rows of a statement. For Parquet there are none, because DuckDB writes the file itself. For stdout, a
+ * result of moderate length is held before its first row is written, so that neither an error nor a lost file can cut
+ * it.
  */
 export async function readStatement(
   { connection, statement, from }: Select,
@@ -130,7 +131,7 @@ export async function readStatement(
   return { columns, batches: readRows(isWhole ? held : streamed, columns.length) };
 }
 
-/** The few rows of a statement that no other can read from, such as EXPLAIN. */
+/** Reads the few rows of a statement that can't be a subquery, such as EXPLAIN. */
 export async function readInMemory(
   statement: Pick<DuckDBPreparedStatement, 'run'>,
 ): Promise<Pick<ResultSet, 'columns' | 'batches'>> {
@@ -140,7 +141,7 @@ export async function readInMemory(
   return { columns, batches: readRows(rows, columns.length) };
 }
 
-/** Makes names of columns unique (`id`, `id:1`). */
+/** Makes column names unique (`id`, `id:1`). */
 function readColumns(statement: DuckDBPreparedStatement): ResultColumn[] {
   const seen = new Map<string, number>();
   return Array.from({ length: statement.columnCount }, (_, i) => {
@@ -159,7 +160,7 @@ async function* readRows({ chunks }: Rows, columns: number): ResultSet['batches'
   }
 }
 
-/** The headings without those of the named columns that hold nothing in the whole table. */
+/** Drops the headings of those named columns that have no value in the whole table. */
 export async function withoutEmpty<Headings extends Record<string, string>>(
   db: Database,
   table: string,
@@ -171,7 +172,7 @@ export async function withoutEmpty<Headings extends Record<string, string>>(
   return Object.fromEntries(Object.entries(headings).filter(([name]) => row?.[name] !== 0n)) as Partial<Headings>;
 }
 
-/** The rows that a table of the session has now, with the credits that the query selects as `text`. */
+/** Reads the current rows of a session's table, and the credits that a query selects as `text`. */
 export async function readTableResult(
   { db, scratch }: Pick<OpenedLake, 'db' | 'scratch'>,
   table: string,

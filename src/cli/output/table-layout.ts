@@ -1,30 +1,30 @@
 import { formatCount } from '../../formats/count.js';
 import { measureWidth, truncateToWidth, wrapText } from './display-width.js';
 
-/** The heading of a column. Its cells are aligned left, or right if the heading is a pair. */
+/** The heading of a column. Its cells are left-aligned, or right-aligned if the heading is a pair. */
 export type Column = string | readonly [heading: string, align: 'right'];
 
 export const right = (heading: string): Column => [heading, 'right'];
 
 const GAP = '  ';
-/** The least width of a column of single words, such as ids and dates. A GTIN fits into it. */
+/** The minimum width of a column of single words, such as ids and dates. A GTIN fits. */
 const LEAST_WORD = 14;
-/** The least width of a column of texts with several words. */
+/** The minimum width of a column of longer texts. */
 const LEAST_TEXT = 12;
-/** The least width of the most important such column, which identifies a row; a third of a wide terminal. */
+/** The minimum width of the first column of longer texts, which identifies a row: a third of a wide terminal. */
 const LEAST_FIRST_TEXT = 24;
-/** A day may stand before it. */
+/** A column with a day may come before it. */
 const LAST_FIRST_RANK = 1;
-/** First strong isolate and its end: with them, right-to-left text in a cell does not reorder its neighbours. */
+/** "First strong isolate" and its end, which keep right-to-left text in a cell from reordering its neighbours. */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 type Cell = string | number | bigint;
 
 /**
- * Lays plain texts out as a table with a header. If a terminal is too narrow, columns that are empty in all rows are left
- * out, then those of the highest rank, by default the last ones; a line below names them. Then the widest texts are cut,
- * and the first text of several words keeps most. Columns at the right, which hold numbers, are never cut.
+ * Lays out plain texts as a table with a header. If the terminal is too narrow, it leaves out columns that are empty in
+ * all rows, then those of the highest rank, by default the last ones; a line below names them. Then it cuts the widest
+ * texts, and the first column of longer texts keeps most. Right-aligned columns hold numbers and are never cut.
  */
 export function layOutTable(
   columns: readonly Column[],
@@ -68,7 +68,7 @@ interface MeasuredColumn {
   rank: number;
   cells: readonly string[];
   width: number;
-  /** The width down to which it is cut. */
+  /** The width to which it may be cut. */
   least: number;
 }
 
@@ -86,7 +86,7 @@ function measureColumn(heading: string, isRight: boolean, rank: number, cells: r
   return { heading, isRight, rank, cells, width, least: isRight ? width : Math.min(width, least) };
 }
 
-/** The columns that fit once their texts are cut; at least one. */
+/** Chooses the columns that fit once their texts are cut; at least one. */
 function chooseColumns(all: readonly MeasuredColumn[], terminal: number) {
   const isEmpty = ({ cells }: MeasuredColumn) => cells.length > 0 && cells.every((cell) => cell === '');
   const isTooWide = (some: readonly MeasuredColumn[]) => sumWidths(some.map(({ least }) => least)) > terminal;

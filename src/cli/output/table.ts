@@ -8,12 +8,12 @@ import type { Output } from './output.js';
 import { MOST_TABLE_ROWS as MOST_ROWS, type ResultSet } from './result-set.js';
 import { layOutTable, right } from './table-layout.js';
 
-/** Cells of a text without a terminal, because people also read logs and e-mails. */
+/** The widest cell if the output is not a terminal, because people also read logs and e-mails. */
 const MOST_CELLS = 48;
 
 /**
- * Writes a table that fits the terminal, without the control characters of the data. Without a terminal, texts are cut as
- * well, but credits never are.
+ * Writes a table that fits the terminal, without control characters from the data. Elsewhere texts are cut as well, but
+ * credits never.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const shown = columns.map(({ name, type }) => (isNumberType(type) ? right(toPlainLine(name)) : toPlainLine(name)));
@@ -44,7 +44,7 @@ export async function writeCreditedTable(result: ResultSet, output: Output): Pro
   return rows;
 }
 
-/** The cells of a row: amounts with their cents, and no more digits of a double than help. */
+/** Formats the cells of a row: amounts with cents, and doubles with as many digits as help. */
 function formatRow(columns: ResultSet['columns']): (row: readonly DuckDBValue[]) => string[] {
   const currency = columns.findIndex(({ name }) => name === 'currency');
   const show = (name: string, value: DuckDBValue, row: readonly DuckDBValue[]) =>
@@ -55,7 +55,7 @@ function formatRow(columns: ResultSet['columns']): (row: readonly DuckDBValue[])
 export const formatCell = (value: DuckDBValue): string =>
   value === null || value === undefined ? '' : toPlainLine(valueToText(value));
 
-/** Lays out the first rows that a check found, a JSON array of objects. */
+/** Lays out the sample of a check, which is a JSON array of objects. */
 export function layOutSample(sample: string, terminal: number | undefined): string {
   const rows = parse(sample) as Record<string, unknown>[];
   const names = Object.keys(rows[0] ?? {});
@@ -69,7 +69,7 @@ export function layOutSample(sample: string, terminal: number | undefined): stri
 
 const isNumber = (value: unknown) => isLosslessNumber(value);
 
-/** Only money is written with four decimals, zeros included. */
+/** A number with four decimals is money, because only money is written with trailing zeros. */
 function showValue(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (!isLosslessNumber(value)) return typeof value === 'string' ? value : (stringify(value) ?? '');

@@ -8,6 +8,7 @@ import { placeOutput, replaceOutput } from '../../io/output-file.js';
 import { quoteIdentifier, quoteLiteral } from '../../sql/quote.js';
 import type { CommandContext, CommandReport } from '../command.js';
 import { toJsonText } from '../json-text.js';
+import { renameMembers } from '../member-names.js';
 import type { Format } from '../shared-options.js';
 import { createStreamOutput, type Output } from './output.js';
 import { DATATYPES, type Destination, type ForPeople, type ResultSet, selectColumns } from './result-set.js';
@@ -17,15 +18,15 @@ import { writeCsv, writeJson, writeNdjson, writeRows } from './text-formats.js';
 /** The options of a command that say where its rows go. */
 export interface ResultRequest {
   format?: Format | undefined;
-  /** A file instead of stdout. */
+  /** A file to write instead of stdout. */
   output?: string | undefined;
 }
 
 const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 
 /**
- * Writes a result in a format to stdout or to a file, or with `--json` inside the one line. Returns the report of that
- * line, undefined if the line is already written. `forPeople` chooses what a table shows.
+ * Writes a result in a format to stdout or to a file, or with `--json` inside the JSON line. Returns the report for
+ * that line; undefined if the line is already written. `forPeople` chooses the columns of a table.
  */
 export async function writeResult(
   whole: ResultSet,
@@ -47,7 +48,7 @@ export async function writeResult(
   return { rows, file, format, attribution: credits, metadata, ...facts };
 }
 
-/** Rows within the one line of `--json` are JSON. */
+/** Rows inside the JSON line are written as JSON. */
 export function findDestination({ format = 'table', output }: ResultRequest, { json }: CommandContext): Destination {
   const isFile = output !== undefined;
   return { format: json && !isFile ? 'json' : format, isFile };
@@ -58,8 +59,8 @@ export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: Command
 
 /**
  * Checks the options before anything is read.
- * @throws PricelakeError `usage` if `--json` and a format would share stdout, for bytes on a terminal, and for a file that
- *   can't be there
+ * @throws PricelakeError `usage` if `--json` and a format would share stdout, if bytes would go to a terminal, or if
+ *   the file can't be written
  */
 export async function requireDestination(
   { format, output: file }: ResultRequest,
@@ -85,13 +86,13 @@ async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal):
   }
 }
 
-/** Streams the line, so that a long result is never held whole. */
+/** Streams the line, so that a long result is never in memory as a whole. */
 async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
   const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
-  const head = toJsonText({ ok: true, ...result.facts, columns });
+  const head = toJsonText(renameMembers({ ok: true, ...result.facts, columns }));
   await output.write(`${head.slice(0, -1)},"rows":[`);
   const rows = await writeRows(result, output, ',');
-  await output.write(`],"rowCount":${rows},"attribution":${toJsonText(result.credits)}}\n`);
+  await output.write(`],"row_count":${rows},"attribution":${toJsonText(result.credits)}}\n`);
 }
 
 /** Writes a result, and returns the number of rows. Stops early if the reader closes the pipe. */
@@ -102,7 +103,7 @@ const WRITERS: Record<Exclude<Format, 'parquet'>, WriteFormat> = {
   csv: writeCsv,
   json: writeJson,
   ndjson: writeNdjson,
-  // Its library is large.
+  // The library is large, so it is loaded only here.
   arrow: async (result, output) => (await import('./arrow.js')).writeArrow(result, output),
 };
 
@@ -131,7 +132,7 @@ export async function writeFormat(
 /** DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, a JSON array. */
 async function writeParquet({ columns, credits, relation, source }: ResultSet, path: string): Promise<bigint> {
   if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
-  // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. As DECIMAL they stay exact.
+  // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. Cast to DECIMAL, they stay exact.
   const wide = columns
     .filter(({ type }) => type.typeId === DuckDBTypeId.HUGEINT || type.typeId === DuckDBTypeId.UHUGEINT)
     .map(({ name }) => `CAST(${quoteIdentifier(name)} AS DECIMAL(38, 0)) AS ${quoteIdentifier(name)}`);
@@ -145,7 +146,7 @@ async function writeParquet({ columns, credits, relation, source }: ResultSet, p
   return row?.Count as bigint;
 }
 
-/** Writes to stdout from a file, because DuckDB writes Parquet only to files. */
+/** Writes Parquet to stdout through a temporary file, because DuckDB writes Parquet only to files. */
 async function streamParquet(result: ResultSet, output: Output): Promise<bigint> {
   const scratch = result.relation?.scratch ?? '';
   try {
@@ -158,8 +159,8 @@ async function streamParquet(result: ResultSet, output: Output): Promise<bigint>
 }
 
 /**
- * Writes licence texts and the types of columns to `<file>-metadata.json`, as W3C's CSV on the Web wants them, because CSV
- * and JSON have no place for them that every parser skips. Returns its path.
+ * Writes licence texts and column types to `<file>-metadata.json`, as W3C's CSV on the Web defines it, because CSV and
+ * JSON have no place for them that every parser skips. Returns its path.
  */
 async function writeMetadata(file: string, format: Format, { columns, credits }: ResultSet): Promise<string> {
   const path = `${file}-metadata.json`;

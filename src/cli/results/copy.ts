@@ -5,7 +5,7 @@ import { checkList } from './read.js';
 
 const counts = z.object({ calls: int64.optional(), exportRows: int64.optional() });
 
-/** The next run's work and cost. */
+/** The work and cost of the next run. */
 export const runPlan = z.object({
   lake: z.string(),
   mode: z.string(),
@@ -31,7 +31,7 @@ export const runPlan = z.object({
   unfinished: z.object({ runId: z.string(), held: z.array(z.string()) }).optional(),
 });
 
-/** `plan`: one run, or with `--all` those of the shards. */
+/** `plan`: one run, or with `--all` the next run of each shard. */
 export const planResult = z.union([
   runPlan,
   z.object({
@@ -48,7 +48,7 @@ export const planResult = z.union([
 const TYPES: Partial<Record<Column['type'], z.ZodType>> = { BIGINT: int64, DOUBLE: z.number(), BOOLEAN: z.boolean() };
 const json = raw(z.unknown());
 
-/** Columns of table runs that a report has in another form. */
+/** Columns of table runs that `--json` prints as other types. */
 const OTHERS = {
   ...{ cursor_from: z.string().nullable(), cursor_to: z.string().nullable(), difference_columns: json },
   ...{ sample_differences: json, product_differences: json, facet_differences: json, schema_drift: json },
@@ -62,7 +62,7 @@ function readLedger(): Record<string, z.ZodType> {
   return { ...Object.fromEntries(columns), ...OTHERS };
 }
 
-/** `sync`: the run's row of the ledger, with its checks. */
+/** `sync`: the run's row of the ledger, and its checks. */
 export const runResult = z.object({
   ...readLedger(),
   published: z.boolean(),

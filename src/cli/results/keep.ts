@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { int64 } from './kinds.js';
 
-/** `verify`: each proof with what it looked at and found. */
+/** `verify`: each proof, with how much it looked at and its findings. */
 export const verifyResult = z.object({
   lake: z.string(),
   proofs: z.array(
@@ -56,7 +56,9 @@ const file = z.object({
 });
 const wholeFile = z.object({ ...file.shape, missing_columns: z.array(z.string()) });
 
-/** `manifest`: the exact files of a version, or those added since another; or its text in a loader's format. */
+/**
+ * `deliver manifest`: the files of a version, or those added since an earlier one; or the text in a loader's format.
+ */
 export const manifestResult = z.object({
   table: z.string(),
   version: int64,
@@ -87,7 +89,7 @@ export const manifestResult = z.object({
 
 const loadedTable = z.object({ table: z.string(), since: int64.nullable(), run: int64, rows: int64 });
 
-/** `load`: the statements, or what `--execute` loaded. */
+/** `deliver load`: the statements, or what `--execute` loaded. */
 export const loadResult = z.union([
   z.object({
     warehouse: z.string(),
@@ -102,7 +104,7 @@ export const loadResult = z.union([
 
 export const webhookResult = z.object({ url: z.string(), lake: z.string() });
 
-/** Any command that fails, as the last line. */
+/** The last line of any command that fails. */
 export const errorResult = z.object({
   ok: z.literal(false),
   error: z.object({

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RawJson } from '../json-text.js';
+import { toPrintedName } from '../member-names.js';
 
 /** A 64-bit integer of a report. */
 export const int64 = z.bigint();
@@ -7,7 +8,7 @@ export const time = z.date();
 
 const RAW = new WeakMap<z.ZodType, z.ZodType>();
 
-/** Text that is JSON already, and what it says. */
+/** Text that is already JSON, and the schema of its value. */
 export function raw(says: z.ZodType): z.ZodType<RawJson> {
   const schema = z.instanceof(RawJson);
   RAW.set(schema, says);
@@ -16,18 +17,29 @@ export function raw(says: z.ZodType): z.ZodType<RawJson> {
 
 export const anyValue = z.unknown();
 /** A row of a query, by the names of its columns. */
-export const row = z.record(z.string(), anyValue);
+export const row = z.map(z.string(), anyValue);
 
-/** Numbers that lose digits in many readers are plain numbers (`--json`), or text (MCP). */
+/** Numbers that many readers would round are printed as numbers (`--json`), or as text (MCP). */
 export type Exactness = 'number' | 'text';
 
-/** JSON Schema of a report as `--json` prints it, or as an MCP tool returns it. */
+const ANY_MEMBERS = { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} };
+
+/** Renames the properties to the names under which they are printed. */
+function renameProperties(described: { properties?: Record<string, unknown>; required?: string[] }): void {
+  const { properties = {}, required } = described;
+  described.properties = Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [toPrintedName(name), schema]),
+  );
+  if (required !== undefined) described.required = required.map(toPrintedName);
+}
+
+/** The JSON Schema of a report, as `--json` prints it or as an MCP tool returns it. */
 export function toOutputSchema(schema: z.ZodType, exactness: Exactness): Record<string, unknown> {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const { type } = zodSchema._zod.def;
-      // An answer to a program is never withheld because it says more.
+      // Unknown members are allowed, so that an answer with a new member is never refused.
       if (exactness === 'text') delete jsonSchema.additionalProperties;
       if (type === 'bigint') {
         Object.assign(
@@ -35,6 +47,8 @@ export function toOutputSchema(schema: z.ZodType, exactness: Exactness): Record<
           exactness === 'number' ? { type: 'integer' } : { type: 'string', pattern: '^-?[0-9]+$' },
         );
       }
+      if (type === 'map') Object.assign(jsonSchema, ANY_MEMBERS);
+      if (type === 'object') renameProperties(jsonSchema);
       if (type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
       const says = RAW.get(zodSchema as unknown as z.ZodType);
       if (says !== undefined) Object.assign(jsonSchema, toOutputSchema(says, exactness));

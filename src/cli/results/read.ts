@@ -47,7 +47,7 @@ export const statusResult = z.object({
   brokenExports: z.array(
     z.object({
       ...{ name: z.string(), runs: z.number(), rows: int64, at: time, reason: z.string() },
-      /** None for a format that can't be read. */
+      /** Undefined for a format that can't be read. */
       ...{ format: z.string().optional(), retryAt: time.optional() },
     }),
   ),
@@ -82,18 +82,18 @@ export const checkList = z.array(
   }),
 );
 
-/** `check`: every check with what it found. */
+/** `check`: every check with its findings. */
 export const checkResult = z.object({ checks: checkList });
 
 const credits = z.array(z.string());
-/** Rows within the JSON line. Without --output, --format has no effect on them. */
+/** Rows in the JSON line. Without --output, --format does not apply to them. */
 const rows = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),
   rowCount: int64,
   attribution: credits,
 });
-/** Rows that went to a file. */
+/** Rows that were written to a file. */
 const written = z.object({
   rows: int64,
   file: z.string(),
@@ -102,7 +102,7 @@ const written = z.object({
   metadata: z.string().optional(),
 });
 
-/** `spread`, `matches`, `query`: rows, here or in a file. */
+/** `spread`: rows, in the line or in a file. */
 export const rowsResult = z.union([rows, written]);
 
 const counted = {
@@ -111,13 +111,13 @@ const counted = {
   runs: z.array(z.string()),
 };
 
-/** `changes`: also what they are counted from. */
+/** `deliver changes`: the rows, and the versions between which they changed. */
 export const changesResult = z.union([
   z.object({ ...rows.shape, ...counted }),
   z.object({ ...written.shape, ...counted }),
 ]);
 
-/** A line of the list. With `--compliance`, a shop and a period; the table of `--suggest` has no alarm. */
+/** A line of the list. With `--compliance` it also has a shop and a period; with `--suggest` it has no alarm. */
 const watchedRow = z
   .object({
     alarms: int64.nullable(),
@@ -128,10 +128,10 @@ const watchedRow = z
   .partial()
   .catchall(anyValue);
 
-/** `watch`: the whole table, here or in a file. */
+/** `watch`: the whole table, in the line or in a file. */
 export const watchResult = z.union([z.object({ rows: z.array(watchedRow), attribution: credits }), written]);
 
-/** `query`: rows, or with `--analysis` alone the analyses. */
+/** `query`: rows, the source of a result, or with `--analysis` alone the list of analyses. */
 export const queryResult = z.union([
   rows,
   written,
@@ -187,7 +187,7 @@ export const reportResult = z.object({
   attribution: credits,
 });
 
-/** Printed when the server listens. */
+/** Printed when the server starts to listen. */
 export const serverResult = z.object({ url: z.string() });
 export const schemaResult = z.object({
   tables: z.array(z.string()),

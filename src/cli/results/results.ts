@@ -26,7 +26,9 @@ import {
 } from './read.js';
 import { whyResult } from './why.js';
 
-/** The members of the JSON line of each command, beside `ok`. Servers print theirs when they listen, without `ok`. */
+/**
+ * The members of each command's JSON line, except `ok`. Servers print theirs when they start to listen, without `ok`.
+ */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ demo: demoResult, init: initResult, doctor: doctorResult, plan: planResult, sync: syncResult },
   ...{ check: checkResult, spread: rowsResult, watch: watchResult, query: queryResult },
@@ -43,10 +45,10 @@ export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ help: helpResult },
 };
 
-/** They print no line with `ok`. */
+/** Commands whose JSON line has no `ok`. */
 export const SERVERS: readonly string[] = ['explore', 'webhook', 'sandbox'];
 
-/** JSON Schema of what `--json` prints, by the name of its file. */
+/** The JSON Schemas of what `--json` prints, by file name. */
 export function listOutputSchemas(): Record<string, Record<string, unknown>> {
   const all = Object.entries(RESULTS).map(([name, result]) => {
     const whole = SERVERS.includes(name) ? result : addOk(result);

@@ -8,16 +8,16 @@ import { ShareLedger } from './share-ledger.js';
 /** The folder of a shard's lake. */
 export const shardPath = (lakePath: string, name: string): string => join(lakePath, name);
 
-/** The shard whose lake this folder is. */
+/** The name of the shard whose lake is in this folder. */
 export function findShard({ source, lake }: Pipeline, folder: string): string | undefined {
   const names = Object.keys(source.shards ?? {});
   return names.find((name) => resolve(shardPath(lake.path, name)) === resolve(folder));
 }
 
 /**
- * The pipeline of one shard: its datasets, a lake of its own below `lake.path` (and below the remote), and its part of the
- * budget. A pipeline without shards stays as it is.
- * @throws PricelakeError `usage` if the name is missing, or the file has no shard of that name
+ * The pipeline of one shard: its datasets, its lake below `lake.path` (and below the remote), and its part of the
+ * budget. Returns a pipeline without shards unchanged.
+ * @throws PricelakeError `usage` if the name is missing or not a shard of the file
  */
 export async function chooseShard(pipeline: Pipeline, name: string | undefined): Promise<Pipeline> {
   const { source, lake, budget, file } = pipeline;
@@ -47,13 +47,13 @@ function refuseName(file: string, shards: Shards | undefined, name: string | und
   return new PricelakeError('usage', what, { hint: `Name one with --dataset: ${names}.` });
 }
 
-/** `s3://bucket/prefix?endpoint=…` → with `/name` behind the prefix. */
+/** Adds `/name` to the prefix of a remote such as `s3://bucket/prefix?endpoint=…`. */
 function addToPrefix(remote: string, name: string): string {
   const [address = '', ...query] = remote.split('?');
   return [`${address.replace(/\/$/u, '')}/${name}`, ...query].join('?');
 }
 
-/** The shard's part of the budget, from 0 to 1. Shards without one share equally what the others leave. */
+/** The shard's part of the budget, from 0 to 1. Shards without a part share the rest equally. */
 export function findPart(shards: Shards, name: string): number {
   const own = shards[name]?.budget;
   if (own !== undefined) return own / 100;

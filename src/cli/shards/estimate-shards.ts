@@ -15,15 +15,15 @@ import { chooseShard } from './choose-shard.js';
 export interface ShardEstimate extends Omit<RunEstimate, 'refusal'> {
   shard: string;
   lake: string;
-  /** Why the run would be refused, or stop before its end. */
+  /** Why the run would be refused or would stop early. */
   refusal: { code: string; message: string } | undefined;
 }
 
-/** Listings in datasets of several shards: a first copy buys them once for each dataset. */
+/** Listings that are in datasets of several shards. A first copy buys them once for each shard. */
 export interface Overlap {
-  /** Listings of the shards' datasets, each counted once for each dataset that it is in. */
+  /** The sum of the listings of all shards' datasets. */
   counted: bigint;
-  /** Listings beyond the first copy of each, at least and at most. */
+  /** The least and most listings that are bought more than once. */
   least: bigint;
   most: bigint;
 }
@@ -36,7 +36,7 @@ export interface ShardPlans {
 
 type Planning = Pick<CommandContext, 'io' | 'signal'> & { caps: RunCaps; isReconcile: boolean };
 
-/** Prices the next run of each shard, and counts the listings that are in several of them. */
+/** Estimates the next run of each shard, and counts the listings that several shards have in common. */
 export async function estimateShards(pipeline: Pipeline, planning: Planning): Promise<ShardPlans> {
   const { shards } = pipeline.source;
   if (shards === undefined) {
@@ -58,9 +58,10 @@ export async function estimateShards(pipeline: Pipeline, planning: Planning): Pr
 }
 
 /**
- * The filters of the API name a dataset to read and none to leave out (section 4, /items), so a listing in two datasets
- * comes with each. The service counts each dataset, and all that the key can read. If the shards have all datasets, the
- * difference is the overlap. Otherwise the listings of the shards are all at most, and those of the largest dataset at least.
+ * Counts the listings that several datasets share. The API's filters can choose a dataset but not exclude one (section
+ * 4, /items), so a listing in two datasets comes with each. The service reports the number for each dataset, and for
+ * all that the key can read. If the shards cover all datasets, the difference is the overlap. Otherwise the union has
+ * at most the sum of all, and at least the listings of the largest dataset.
  */
 async function countOverlap(pipeline: Pipeline, datasets: readonly bigint[], planning: Planning): Promise<Overlap> {
   const client = createClient({ ...pipeline.source, signal: planning.signal }, planning.io);

@@ -6,7 +6,7 @@ import type { BudgetShare, ShareUse } from '../../plan/budget-share.js';
 import { toJsonText } from '../json-text.js';
 
 const written = z.strictObject({
-  /** When the month that is counted ends, ISO 8601; null before the first plan was read. */
+  /** The end of the month that is counted, ISO 8601; null before the first plan was read. */
   resetsAt: z.string().nullable(),
   calls: int64,
   exportRows: int64,
@@ -17,14 +17,14 @@ type Written = z.output<typeof written>;
 const NONE: Written = { resetsAt: null, calls: 0n, exportRows: 0n, blocks: 0n };
 
 /**
- * Counts what a shard uses of the month's budget, in a file beside its lake. A call is counted before it is sent, so a
- * process that is killed has never used more than the file says.
+ * Counts what a shard uses of the month's budget, in a file beside its lake. A call is counted before it is sent, so
+ * even a killed process has never used more than the file says.
  */
 export class ShareLedger implements BudgetShare {
   readonly shard: string;
   readonly part: number;
   readonly #file: string;
-  /** Calls of this process, which belong to the month of the first plan that it reads. */
+  /** The calls of this process. They belong to the month of the first plan that it reads. */
   #calls = 0n;
 
   constructor(shard: string, part: number, file: string) {
@@ -44,7 +44,7 @@ export class ShareLedger implements BudgetShare {
     const month = resetsAt.toISOString();
     const now = this.#read();
     if (now.resetsAt === month) return now;
-    // Calls that earlier processes made before they read a plan are of this month at the latest.
+    // Calls before any plan was read count for this month.
     const calls = now.resetsAt === null ? now.calls : this.#calls;
     return this.#write({ ...NONE, resetsAt: month, calls });
   }

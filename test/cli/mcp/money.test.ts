@@ -39,7 +39,7 @@ async function withClient<T>(args: string[], work: (opened: Opened) => Promise<T
   }
 }
 
-const readPaid = (told: Record<string, unknown>) => told.paid as { calls: string; exportRows: string };
+const readPaid = (told: Record<string, unknown>) => told.paid as { calls: string; export_rows: string };
 
 test('plan says what a sync would cost, and what it took itself', () =>
   withClient([], async ({ call }) => {
@@ -49,10 +49,10 @@ test('plan says what a sync would cost, and what it took itself', () =>
     const counted = (await countCalls()) - before - 1n;
     expect([isError, readPaid(value).calls]).toEqual([false, String(counted)]);
     const printed = readJsonLine(await runHere(['plan', pipeline, '--json'], { env }));
-    expect([value.mode, value.calls, value.exportRows]).toEqual([
+    expect([value.mode, value.calls, value.export_rows]).toEqual([
       printed.mode,
       printed.calls,
-      String(printed.exportRows),
+      String(printed.export_rows),
     ]);
     expect(value).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{32}$/u), refusal: null });
     expect((await call('plan')).value.digest).toBe(value.digest);
@@ -133,10 +133,10 @@ test('a run that fails is charged what the service counts, and stays within the 
     const { isError, value } = await call('sync', { digest });
     sandbox.armFaults([]);
     const counted = (await readUsage()).exportRows - before;
-    expect([isError, readPaid(value).exportRows]).toEqual([true, String(counted)]);
+    expect([isError, readPaid(value).export_rows]).toEqual([true, String(counted)]);
     expect(counted).toBeGreaterThan(0);
     expect(counted).toBeLessThanOrEqual(300);
-    expect(value).toMatchObject({ session: { left: { exportRows: String(300 - counted) } } });
+    expect(value).toMatchObject({ session: { left: { export_rows: String(300 - counted) } } });
   }));
 
 /** A lake of a service of its own, with the plan of its next run, before the world moves by `move`. */
@@ -156,7 +156,7 @@ async function planBefore(name: string, move: (other: Sandbox) => Promise<unknow
   const { error, paid } = value as unknown as { error: Refused; paid: Cost };
   return { opened, isError, error, paid, allows: planned.allows as Cost };
 }
-type Cost = { calls: string; exportRows: string };
+type Cost = { calls: string; export_rows: string };
 type Refused = { code: string; message: string; facts: { plan: { digest: string; looked: number } } };
 
 test.each([
@@ -178,7 +178,7 @@ test.each([
       expect.stringMatching(/^the run needs more/u),
     ]);
     const { digest, looked } = error.facts.plan;
-    expect([allows.exportRows, paid.exportRows]).toEqual(['0', '0']);
+    expect([allows.export_rows, paid.export_rows]).toEqual(['0', '0']);
     expect(Number(paid.calls) - looked).toBeLessThanOrEqual(Number(allows.calls));
     expect((await opened.call('sync', { digest })).value).toMatchObject({ published: true });
   },

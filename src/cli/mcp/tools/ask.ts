@@ -5,6 +5,7 @@ import { checkSet, describeType, readAbout, readVariables } from '../../../analy
 import { bindAnalysis } from '../../../explore/question.js';
 import type { Snapshot } from '../../../explore/snapshot.js';
 import { readAnalysis } from '../../../sql/model.js';
+import { row } from '../../results/kinds.js';
 import { type Call, isOfPast, useSnapshot } from '../desk.js';
 import { boundsShape, MOST_ROWS, type RowsRequest, selectRows } from '../rows.js';
 import { about, aboutShape, answerRows, declareTool, rowsOutput } from '../tool.js';
@@ -52,7 +53,10 @@ const describeAnalysis = (name: string) => ({
   }),
 });
 
-/** Values are bound as variables of the session, never as parts of the SQL. A typo is an error, not an empty result. */
+/**
+ * Runs an analysis. Values are bound as session variables, never pasted into the SQL. A value that the lake does not
+ * have is an error, not an empty result.
+ */
 function askAnalysis(analysis: string, given: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) {
   const { rates } = call.desk;
   const variables = readVariables(analysis);
@@ -66,7 +70,7 @@ function askAnalysis(analysis: string, given: Record<string, string>, call: Call
   return answerRows(call, choose, isOfPast(analysis));
 }
 
-/** Variables by their names; those without a value are not set. */
+/** Drops variables without a value. */
 const toSet = (values: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
@@ -98,7 +102,7 @@ export const query = declareTool({
   run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, isForeign: true }, false),
 });
 
-/** There are six kinds, which together fit into an answer. Column of_kind counts the rows of each. */
+/** Movers have six kinds, and this many rows of each fit into an answer. Column of_kind counts all rows of a kind. */
 const MOVERS_OF_KIND = 3;
 
 const moverShape = {
@@ -139,7 +143,7 @@ export const product = declareTool({
   }),
   output: z.object({
     ...aboutShape,
-    spreads: z.array(z.record(z.string(), z.unknown())),
+    spreads: z.array(row),
     offers: rowsOutput.omit({ lake: true, run: true, credits: true }),
   }),
   run: ({ product: given, currency, limit }, call) =>

@@ -59,17 +59,17 @@ export const checks = declareTool({
         const sql = bindAnalysis(snapshot, { analysis: 'report_checks', set: {} });
         const { rows } = await selectRows(snapshot, { sql, limit: MOST_ROWS }, call);
         return rows.map((read) => {
-          const violations = BigInt(String(read.violations));
-          const [name, description] = [String(read.name), String(read.description)];
-          const severity = String(read.severity) as Severity;
-          const sample = toSample(String(read.sample));
+          const violations = BigInt(String(read.get('violations')));
+          const [name, description] = [String(read.get('name')), String(read.get('description'))];
+          const severity = String(read.get('severity')) as Severity;
+          const sample = toSample(String(read.get('sample')));
           return { name, severity, description, violations, passed: violations === 0n, sample, seconds: 0 };
         });
       }
     }),
 });
 
-/** One that is too long for an answer was cut, and is JSON no more. */
+/** Reads a sample. A long sample was cut for the answer, and is no longer JSON. */
 function toSample(text: string): RawJson {
   try {
     JSON.parse(text);
@@ -85,7 +85,7 @@ interface Explanation {
   meaning: string;
 }
 
-/** The codes and messages of the pages that ship with the package. */
+/** Reads codes and messages from the documentation in the package. */
 function readExplanations(): { codes: Explanation[]; messages: { heading: string; text: string }[] } {
   const codes = [...readDocs('reference/errors.md').matchAll(/^- `(\w+)` \((\d+)\): (.+)$/gmu)].map(
     ([, code = '', exit, meaning = '']) => ({ code, exit: Number(exit), meaning }),
@@ -102,7 +102,7 @@ function readExplanations(): { codes: Explanation[]; messages: { heading: string
 
 const readDocs = (page: string) => readFileSync(packagePath(`docs/${page}`), 'utf8');
 
-/** `…` of a heading stands for any text. */
+/** Turns a heading into a pattern, in which `…` matches any text. */
 const toPattern = (heading: string) =>
   new RegExp(
     heading

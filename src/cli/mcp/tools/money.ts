@@ -19,7 +19,7 @@ import type { Call, Desk, KnownPlan, LakeState } from '../desk.js';
 import { PlannedCalls, paidShape, type SessionBudget, SPENT, type Spent } from '../session-budget.js';
 import { declareTool } from '../tool.js';
 
-/** @throws PricelakeError `usage` where a remote is read: its own machine syncs it */
+/** @throws PricelakeError `usage` for a remote, which only its own machine syncs */
 async function readState({ path, remote }: Desk): Promise<LakeState> {
   if (remote !== undefined) {
     throw new PricelakeError('usage', 'this server reads a remote, which it cannot sync', {
@@ -42,7 +42,7 @@ const connectWithin = (cap: CallCap): typeof createClient => {
   return (options, io) => createClient({ ...options, cap }, io);
 };
 
-/** Caps of one run: what it may take, and what its earlier tries took. */
+/** The caps of one run: what it may still take, plus what its earlier processes took. */
 const capRun = (session: SessionBudget, { taken, blocks }: LakeState, most: Spent = session.left): RunCaps => ({
   maxRows: Number(most.exportRows + taken),
   maxOverage: Number(most.overageBlocks + blocks),
@@ -54,7 +54,7 @@ const addPaid = async <T extends Record<string, unknown>>({ session }: Desk, wor
   return { ...result, paid, session: { spent: session.spent, left: session.left } };
 };
 
-/** The same plan of the same lake has the same digest. */
+/** Equal plans of the same lake have the same digest. */
 function digest(
   lake: string,
   isReconcile: boolean,
@@ -75,10 +75,10 @@ function digest(
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** While a person decides, a catalogue may grow by this share of its rows. */
+/** The catalogue may grow by this share of its rows while a person decides. */
 const GROWTH = 100n;
 
-/** The most that a run of this plan may take: steps that are only estimated may need as many calls again. */
+/** The most that a run of this plan may take. Steps with an estimated number of calls may take twice as many. */
 function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent {
   const estimated = steps.reduce((sum, step) => (step.exact ? sum : sum + step.calls), 0);
   const grown = (exportRows + GROWTH - 1n) / GROWTH;
@@ -123,7 +123,7 @@ export const plan = declareTool({
   run: ({ reconcile = false }, call) => call.desk.inTurn(() => addPaid(call.desk, () => planRun(call, reconcile))),
 });
 
-/** Undefined if the session can pay for it. */
+/** Returns the error if the session can't pay; undefined if it can. */
 function refuseBeyond(
   { calls, exportRows, overageBlocks }: Spent,
   { left }: SessionBudget,
@@ -139,7 +139,7 @@ function refuseBeyond(
   });
 }
 
-/** The less of both for each. */
+/** The smaller of the two limits, for each kind of cost. */
 function holdWithin(most: Spent, { left }: SessionBudget): Spent {
   const least = (a: bigint, b: bigint) => (a < b ? a : b);
   return {
@@ -149,7 +149,10 @@ function holdWithin(most: Spent, { left }: SessionBudget): Spent {
   };
 }
 
-/** Plans again for a run that needs more than its plan allows. Throws the run's error if the session can't pay for the new plan. */
+/**
+ * Makes a new plan for a run that needs more than its plan allows. Returns the run's own error if the session can't pay
+ * for the new plan.
+ */
 async function offerPlan(error: unknown, call: Call, { isReconcile }: KnownPlan): Promise<unknown> {
   if (!(error instanceof PricelakeError) || error.code !== 'budget') return error;
   const plan = await planRun(call, isReconcile).catch(() => undefined);

@@ -28,7 +28,7 @@ export const why = declareTool({
     }),
 });
 
-/** Texts of shops may be of any length. */
+/** Cuts the texts of shops, which may be of any length. */
 function cutTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.length > MOST_TEXT ? `${value.slice(0, MOST_TEXT)}…` : value;
   if (Array.isArray(value)) return value.map(cutTexts);
