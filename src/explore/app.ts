@@ -41,7 +41,7 @@ export interface ExploreApp {
   pictures: PageRequest['pictures'];
   tellNow: PageRequest['tellNow'];
   now(): Date;
-  /** Notes an error that is not the reader's. */
+  /** Logs an error that the reader did not cause. */
   report(error: unknown): void;
 }
 
@@ -64,7 +64,7 @@ const PAGES: readonly [path: string, make: MakePage][] = [
   ['/credits', creditsPage],
 ];
 
-/** Nothing but this server's own style and script; of other hosts, only pictures that the reader allows. */
+/** Allows only this server's own style and script, and pictures of the hosts that the reader has chosen. */
 const describePolicy = (pictures: ReadonlySet<string>) =>
   [
     "default-src 'none'",
@@ -80,7 +80,7 @@ const describePolicy = (pictures: ReadonlySet<string>) =>
 const COOKIE = 'pricelake-token';
 const COOKIE_SECONDS = 30 * 86_400;
 
-/** The pages as one handler. Whoever has no token gets nothing, not even a page's name. */
+/** Serves the pages through one handler. A request without the token gets nothing, not even the title of a page. */
 export function buildApp({
   snapshots,
   guard,
@@ -111,9 +111,9 @@ export function buildApp({
     const { token, ...rest } = c.req.query();
     if (token !== undefined && guard.knows(token)) {
       setCookie(c, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: COOKIE_SECONDS });
-      // The address that stays in the browser's history has no token.
+      // The token is removed from the address, so that it does not stay in the browser's history.
       const search = new URLSearchParams(rest);
-      // A browser would take what follows two slashes for another host.
+      // A browser would take the text after two slashes for another host.
       const path = c.req.path.replace(/^[/\\]+/u, '/');
       return c.redirect(search.size === 0 ? path : `${path}?${search}`);
     }
@@ -179,7 +179,7 @@ export function buildApp({
     return answer(c, (snapshot) => write(c, snapshot, make));
   }
 
-  /** Tries again if a run has removed files of the snapshot. An error becomes a page. */
+  /** Answers a request, and tries again if a run has removed files of the snapshot. An error becomes a page. */
   async function answer(c: Context, work: (snapshot: Snapshot) => Promise<Response>): Promise<Response> {
     try {
       return await snapshots.use(work).catch(async (error: unknown) => {
@@ -199,7 +199,7 @@ export function buildApp({
   }
 }
 
-/** Nobody reads this answer. */
+/** Status of an answer to a client that has disconnected. */
 const GONE = 499;
 
 const tellTooLarge = (): Page => ({

@@ -21,7 +21,7 @@ export interface CellColumn {
 /** Reads another value of the same row by the name of its column. */
 export type ReadCell = (name: string) => DuckDBValue | undefined;
 
-/** Numbers that name something are not counted, and not grouped. */
+/** Numbers that are identifiers are neither counted nor grouped. */
 const isId = (name: string) => name === 'id' || name.endsWith('_id') || name.endsWith('cursor');
 
 export const isNumeric = ({ name, type }: CellColumn): boolean => isNumberType(type) && !isId(name);
@@ -35,7 +35,7 @@ export function toLabel(name: string): string {
 export const productPath = (product: string, currency?: string): string =>
   `/products/${encodeURIComponent(product)}${currency === undefined ? '' : `?currency=${encodeURIComponent(currency)}`}`;
 
-/** A value as people read it, with a link where a page tells more about it. */
+/** Shows a value to people, with a link if a page has more about it. */
 export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: ReadCell): Content {
   if (value === null || value === undefined) return html`<span class="none">–</span>`;
   if (name === 'product_id')
@@ -57,10 +57,7 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
 }
 
-/**
- * Exact decimal text of a price. An amount that is computed from prices, a median or a price of 1 or more per unit, is
- * rounded to cents.
- */
+/** Shows an exact price. Computed amounts are rounded to cents if they are medians, or prices per unit of 1 or more. */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
   const { value, scale } = amount;
   const isComputed = name.startsWith('median') || (name === 'unit_price' && value >= 10n ** BigInt(scale));
@@ -80,7 +77,7 @@ function showTitle(title: string, read: ReadCell): Content {
   return html`<a href="${productPath(product, readText(read, 'currency'))}">${foreign(title)}</a>`;
 }
 
-/** `cheapest_shop` is the shop of `cheapest_site_id`, and `shop` that of `site_id`. */
+/** Links a shop to its page: `cheapest_shop` has the id `cheapest_site_id`, and `shop` has `site_id`. */
 function showShop(name: string, shop: string, read: ReadCell): Content {
   const site = read(name === 'shop' ? 'site_id' : name.replace(/shop$/u, 'site_id'));
   return typeof site === 'bigint' ? html`<a href="/shops/${String(site)}">${foreign(shop, 60)}</a>` : foreign(shop, 60);
@@ -94,7 +91,7 @@ function showMoment(value: DuckDBTimestampTZValue): Content {
 const DOUBLE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const SMALL = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
-/** One decimal, and three digits of numbers below one. */
+/** Shows one decimal, and three digits of numbers below one. */
 function formatDouble(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   return (Math.abs(value) < 1 ? SMALL : DOUBLE).format(value);

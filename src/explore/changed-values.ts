@@ -6,8 +6,8 @@ import { foreign } from './format.js';
 const LONGEST = 80;
 
 /**
- * The values that a change has, from JSON text such as `{"title": ["old", "new"]}`: a line each. The price has columns
- * of its own.
+ * Lists the values of a change, one a line, from JSON text such as `{"title": ["old", "new"]}`. Leaves out the price,
+ * which has columns of its own.
  */
 export function showChangedValues(text: string): Content {
   const changes = parseChanges(text);
@@ -22,7 +22,7 @@ export function showChangedValues(text: string): Content {
   });
 }
 
-/** Numbers keep their text. */
+/** Parses the text. Numbers stay text. */
 function parseChanges(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = parse(text);

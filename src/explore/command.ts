@@ -1,10 +1,10 @@
 import { listAnalyses } from '../analyze/analysis.js';
 import { listVariables, type Question } from './question.js';
 
-/** Names that `query --analysis` takes; parts of pages are not among them. */
+/** The analyses that `query --analysis` accepts; parts of pages are not among them. */
 let runnable: ReadonlySet<string> | undefined;
 
-/** The command that prints the rows of a question. Undefined if there is none. */
+/** The command that prints the rows of a question; undefined if no command does. */
 export function describeCommand(question: Question): string | undefined {
   runnable ??= new Set(listAnalyses());
   if (!runnable.has(question.analysis)) return undefined;

@@ -6,7 +6,7 @@ import { bindAnalysis, withVariables } from './question.js';
 import type { Snapshot } from './snapshot.js';
 import type { DownloadFormat } from './table.js';
 
-/** One SELECT with what goes with its rows. */
+/** A SELECT, and the facts that go with its rows. */
 export interface Rows {
   connection: DuckDBConnection;
   sql: string;
@@ -16,7 +16,7 @@ export interface Rows {
   scratch: string;
 }
 
-/** Writes rows in a format. `take` waits until the bytes are taken; false if the reader has gone. */
+/** Writes rows in a format. `take` waits until the bytes are taken; it returns false if the client has disconnected. */
 export type WriteRows = (
   rows: Rows,
   format: DownloadFormat,
@@ -39,7 +39,8 @@ const TYPES: Record<DownloadFormat, [type: string, ending: string]> = {
 const DOWNLOAD_MS = 600_000;
 
 /**
- * All rows of an analysis as a file. It begins when the first row is there, so that a query that fails is an error page.
+ * Sends all rows of an analysis as a file. Begins when the first row is there, so that a failing query gives an error
+ * page.
  * @throws PricelakeError `query`
  */
 export async function answerDownload(
@@ -72,7 +73,7 @@ export async function answerDownload(
       () => writer.close(),
       (error: unknown) => writer.abort(error),
     )
-    .catch(() => {}); // the reader has gone
+    .catch(() => {}); // the client has disconnected
   // A query that fails before its first row throws here.
   await Promise.race([begun, written]);
   const [type, ending] = TYPES[format];

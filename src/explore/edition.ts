@@ -1,18 +1,18 @@
 import { type Content, Html, html } from '../formats/html.js';
 
 /**
- * Pages come in two editions: served ones ask a server for other rows, and those written to a file do with what they have.
- * Foreign text can't hold these marks, because `html` escapes it.
+ * Pages come in two editions: served pages ask the server for more rows, and written pages work with the rows they
+ * have. Foreign text can't contain these marks, because `html` escapes it.
  */
 export type Edition = 'served' | 'written';
 
 const mark = (name: string) => new Html(`<!--${name}-->`);
 const END = mark('end');
 
-/** A part for one edition only. It holds no such part itself. */
+/** Marks a part as belonging to one edition. Such parts can't be nested. */
 export const onlyIn = (edition: Edition, content: Content): Html => html`${mark(edition)}${content}${END}`;
 
-/** The text of an edition. */
+/** Returns the text of one edition. */
 export function printEdition(page: Html, edition: Edition): string {
   const other = edition === 'served' ? 'written' : 'served';
   return page.text

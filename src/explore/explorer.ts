@@ -13,19 +13,19 @@ import { Uploads } from './upload.js';
 
 export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   host: string;
-  /** 0 takes any free port. */
+  /** 0 lets the system choose a free port. */
   port: number;
   writeRows: WriteRows;
-  /** Tells by check what to do about its findings. */
+  /** Advice on the findings of each check. */
   advice: ReadonlyMap<string, Advice>;
-  /** Hosts whose pictures the browser may ask for. */
+  /** The hosts from which the browser may load pictures. */
   pictures: ReadonlySet<string>;
-  /** Tells what the tables don't have about the copy. */
+  /** Describes facts about the copy that its tables don't hold. */
   tellNow(): Promise<CopyNow>;
 }
 
 export interface Explorer {
-  /** Whoever has this address may read the lake. */
+  /** The address with the token. Whoever has it can read the lake. */
   url: string;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startExplorer(
   const report = (error: unknown) =>
     io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
   const snapshots = new Snapshots(source, { ...options, report });
-  await snapshots.renew(); // a lake that can't be read is an error now
+  await snapshots.renew(); // fails now if the lake can't be read
   let handle: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request: Request) => handle(request),

@@ -11,7 +11,7 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 });
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
 
-/** Exact decimal text → `1,234.50`, with more than two decimals only if it has them. */
+/** Writes an exact decimal as `1,234.50`. More than two decimals appear only if the amount has them. */
 export function formatMoney(decimal: string): string {
   const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*?)0*)?$/u.exec(decimal) ?? [];
   return `${sign}${formatCount(BigInt(whole))}.${fraction.padEnd(2, '0')}`;
@@ -21,18 +21,21 @@ export function money(decimal: string, currency: string): Html {
   return html`<span class="money">${formatMoney(decimal)} <small>${currency}</small></span>`;
 }
 
-/** `17.8 %`; no decimals from 1,000 % on. */
+/** Writes `17.8 %`, without decimals from 1,000 % on. */
 export function formatPercent(percent: number): string {
   const digits = Math.abs(percent) >= 1000 ? 0 : 1;
   return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
 }
 
-/** `20 Nov 2026, 19:07` in UTC, which the foot of a page says. The page's script shows it in the reader's own zone. */
+/**
+ * Writes `20 Nov 2026, 19:07` in UTC, as the foot of the page says. The page's script changes it to the reader's time
+ * zone.
+ */
 export function moment(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)}</time>`;
 }
 
-/** `20 Nov 2026` in an element that machines read, for the day of an instant. */
+/** Writes the day of an instant as `20 Nov 2026`, in an element that programs can read. */
 export function dayOf(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`;
 }
@@ -52,7 +55,7 @@ export function formatDuration(milliseconds: number): string {
   return `${formatCount(Math.round(minutes / 1440))} days`;
 }
 
-/** Cuts foreign text to whole characters. */
+/** Cuts foreign text at a whole character. */
 export function cutText(text: string, longest: number): string {
   const clean = stripControls(text).replace(/\s+/gu, ' ').trim();
   const characters = [...clean];
@@ -65,8 +68,8 @@ export function cutText(text: string, longest: number): string {
 }
 
 /**
- * Cuts names to a length at which each can be told from the others: without the words that all begin with, and else in the
- * middle. Names that differ stay different; a number is added where nothing else helps.
+ * Cuts names so that they stay different: removes the words that all names begin with, or else cuts in the middle. If
+ * nothing else keeps two names apart, a number is added.
  */
 export function shortenNames(names: readonly string[], longest: number): string[] {
   const clean = names.map((name) => cutText(name, 1000));
@@ -84,7 +87,7 @@ export function shortenNames(names: readonly string[], longest: number): string[
   return clean.map((name) => shown.get(name) ?? name);
 }
 
-/** Whole words, with the space after them. */
+/** Returns the whole words that all names begin with, including the space after them. */
 function findSharedWords([first = '', ...others]: readonly string[]): string {
   if (others.length === 0) return '';
   const words = first.split(/(?<= )/u).slice(0, -1);
@@ -103,13 +106,13 @@ function cutMiddle(text: string, longest: number): string {
   return `${left.join('').trimEnd()}…${right.join('').trimStart()}`;
 }
 
-/** Isolates foreign text, so that its direction of writing stays its own. A dash stands for none. */
+/** Isolates foreign text, so that its direction of writing does not affect the page. Null is shown as a dash. */
 export function foreign(text: string | null, longest = 160): Html {
   const cut = text === null ? '' : cutText(text, longest);
   return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;
 }
 
-/** Links to a shop's page if the address is http or https without credentials, else gives the text alone. */
+/** Links to a shop's page if the address is http or https without credentials. Otherwise returns only the text. */
 export function link(url: string | null, text: Content): Content {
   const target = url === null ? undefined : parseWebAddress(url);
   if (target === undefined) return text;

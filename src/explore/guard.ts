@@ -1,13 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LOOPBACK_NAMES } from '../io/own-request.js';
 
-/** Who may ask, and under which names of the server. */
+/** Decides which requests are answered. */
 export interface Guard {
-  /** Whoever knows it may read the lake. */
+  /** Whoever knows it can read the lake. */
   readonly token: string;
-  /** True for the token, in constant time. */
+  /** True for the token. Compares in constant time. */
   knows(given: string | undefined): boolean;
-  /** True for a `Host` header that names this server. Any other one is a page of another site (DNS rebinding). */
+  /** True for a `Host` header that names this server. Any other comes from a page of another site (DNS rebinding). */
   isOwnHost(header: string | undefined): boolean;
 }
 
@@ -20,7 +20,8 @@ export function createGuard(host: string, port: number): Guard {
     LOOPBACK_NAMES.includes(host) || host === '::1'
       ? LOOPBACK_NAMES
       : [...LOOPBACK_NAMES, host.includes(':') ? `[${host}]` : host];
-  // A server of all addresses can't know its names, so any address is taken, but no name: rebinding needs a name.
+  // A server that listens on all addresses can't know its own names. It accepts any address but no name, because
+  // rebinding needs a name.
   const takesAddresses = host === '0.0.0.0' || host === '::';
   const own = new Set(names.map((name) => `${name}:${port}`));
   return {

@@ -15,29 +15,29 @@ import { TABLE_NAMES } from '../tables/table.js';
 import { Moves } from './moves.js';
 import { Prepared } from './prepared.js';
 
-/** Pages, downloads and SQL that are answered side by side; others wait. */
+/** The number of pages, downloads and queries that are answered at a time. Others wait. */
 const SESSIONS = 3;
 
-/** Memory that DuckDB has freed goes back to the system soon: its allocator keeps hundreds of megabytes otherwise. */
+/** DuckDB returns freed memory to the system soon. Its allocator would otherwise keep hundreds of megabytes. */
 const RETURN_MEMORY = `SET allocator_background_threads = true; SET allocator_flush_threshold = '8MB';
   SET allocator_bulk_deallocation_flush_threshold = '32MB'`;
 
-/** DuckDB's own schema of tables. */
+/** The name of DuckDB's default schema. */
 const MAIN = 'main';
 
 export interface VersionOptions {
   /** DuckDB's memory limit, such as `450MB`. */
   memory: string;
-  /** Stops whatever is asked. */
+  /** Aborting it stops all questions. */
   signal?: AbortSignal | undefined;
-  /** The user's exchange rates, as table `rates`. */
+  /** The user's exchange rates, which become table `rates`. */
   rates?: Conversion | undefined;
 }
 
 /** Variables of a session with their values. */
 export type Variables = readonly (readonly [name: string, value: string])[];
 
-/** The run that published a version; undefined where the lake has no `lake.json` yet. */
+/** The run that published a version; undefined if the lake has no `lake.json` yet. */
 export interface PublishedRun {
   number: bigint;
   id: string;
@@ -47,21 +47,21 @@ export interface PublishedRun {
 interface VersionFacts {
   source: { root: string; memory: string; rates: Conversion | undefined };
   run: PublishedRun | undefined;
-  /** Name of the pipeline, or of the folder. */
+  /** The name of the pipeline, or of the folder. */
   name: string;
   /** Licence and credit texts of open-data websites. */
   credits: readonly string[];
 }
 
-/** Variables and schema that a session has. */
+/** The variables and the schema that a session currently has. */
 interface SessionState {
   variables: readonly string[];
   schema: string;
 }
 
 /**
- * A lake as one run published it. Statements reach its files and nothing else, and never write to them. Rows that many
- * questions need are kept in a database of its own, in a temporary folder. It is open while somebody holds it.
+ * A lake as one run published it. Statements can read only its files, and never write to them. Rows that many questions
+ * need are kept in a database in a temporary folder. The version stays open while somebody holds it.
  */
 export class LakeVersion {
   readonly facts: VersionFacts;
@@ -75,7 +75,7 @@ export class LakeVersion {
   #keeping: Promise<void> | undefined;
   #movesFailedAt: number | undefined;
   readonly #threads: number;
-  /** Works on one thread that have not ended. */
+  /** The number of unfinished works on one thread. */
   #works = 0;
   #schemas = 0;
   #holders = 0;
@@ -88,7 +88,7 @@ export class LakeVersion {
     this.facts = facts;
     this.#threads = db.threads;
     this.prepared = new Prepared(this.statements());
-    this.#onOneThread(() => this.prepared.all).catch(() => {}); // each question that needs its rows gets the error
+    this.#onOneThread(() => this.prepared.all).catch(() => {}); // every question that needs these rows gets the error
   }
 
   /** @throws PricelakeError `lake_invalid` if a table can't be read */
@@ -113,7 +113,7 @@ export class LakeVersion {
         'SELECT DISTINCT attribution AS text FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY text',
       );
       const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
-      // A query can't set it, because it is one SELECT.
+      // A reader's query can't change it, because it is a single SELECT.
       await db.run("SET allowed_configs = ['threads']");
       await lockDown(db, [...folders, scratch]);
       return new LakeVersion(db, scratch, stop, {
@@ -129,7 +129,10 @@ export class LakeVersion {
     }
   }
 
-  /** Work beside pages takes less time and memory on one thread: idle threads spin, and each holds rows of its own. */
+  /**
+   * Runs background work on one thread, which takes less time and memory beside pages: idle threads spin, and each
+   * holds rows of its own.
+   */
   async #onOneThread(work: () => Promise<void>): Promise<void> {
     const useThreads = () => this.#db.useThreads(this.#works > 0 ? 1 : this.#threads);
     this.#works += 1;
@@ -143,8 +146,8 @@ export class LakeVersion {
   }
 
   /**
-   * Lends a session with these variables, and no others, until `work` ends. It finds tables in `schema` first. Its
-   * statements are interrupted when `signal` is aborted.
+   * Lends a session with exactly these variables until `work` ends. Table names resolve to `schema` first. Aborting
+   * `signal` interrupts the session's statements.
    */
   lend<T>(
     variables: Variables,
@@ -159,7 +162,7 @@ export class LakeVersion {
         await this.#setUp(connection, variables, schema);
         return await work(connection);
       } catch (error) {
-        // DuckDB says only that it was interrupted.
+        // DuckDB's own error says only that the statement was interrupted.
         signal.throwIfAborted();
         throw error;
       } finally {
@@ -168,7 +171,7 @@ export class LakeVersion {
     });
   }
 
-  /** Our own statements, which end with this version. They make tables in `schema`. */
+  /** A session for our own statements, which make tables in `schema`. It ends with this version. */
   statements(schema = MAIN): Statements {
     const work = <T>(use: (connection: DuckDBConnection) => Promise<T>) =>
       this.lend([], this.#stop.signal, use, schema);
@@ -187,7 +190,7 @@ export class LakeVersion {
   async #setUp(connection: DuckDBConnection, variables: Variables, schema: string): Promise<void> {
     const before = this.#sessions.get(connection) ?? { variables: [], schema: MAIN };
     const names = variables.map(([name]) => name);
-    // A question that is interrupted halfway leaves some of either.
+    // A question that was interrupted may leave some of either behind.
     this.#sessions.set(connection, { variables: [...before.variables, ...names], schema: '' });
     if (schema !== before.schema) {
       await connection.run(`SET search_path = '${schema === MAIN ? MAIN : `${schema},${MAIN}`}'`);
@@ -201,17 +204,17 @@ export class LakeVersion {
     this.#sessions.set(connection, { variables: names, schema });
   }
 
-  /** Ends, never rejected, when what has moved is kept; undefined if nobody keeps it now. */
+  /** Resolves when the moves are kept; never rejects. Undefined while they are not being kept. */
   get keeping(): Promise<void> | undefined {
     return this.#keeping;
   }
 
-  /** When what has moved could not be kept, by the clock of `performance`; the rest may be kept later. */
+  /** The time, by the clock of `performance`, at which keeping the moves failed. They may be kept later. */
   get movesFailedAt(): number | undefined {
     return this.#movesFailedAt;
   }
 
-  /** Keeps what has moved, for pages that ask for it often. */
+  /** Keeps the moves, because pages ask for them often. */
   keepMoves(): Promise<void> {
     this.#movesFailedAt = undefined;
     const kept = this.#onOneThread(() => this.#keepMoves());
@@ -237,7 +240,7 @@ export class LakeVersion {
     });
   }
 
-  /** A name that no other schema has. */
+  /** Returns a schema name that is not in use. */
   nextSchema(): string {
     this.#schemas += 1;
     return `list_${this.#schemas}`;
@@ -252,7 +255,7 @@ export class LakeVersion {
     this.#holders += 1;
   }
 
-  /** Closes when nobody holds it. */
+  /** Closes the version once nobody holds it. */
   async release(): Promise<void> {
     this.#holders -= 1;
     if (this.#holders === 0) this.#closed ??= this.#close();

@@ -4,23 +4,23 @@ import { readAnalysis } from '../sql/model.js';
 const CURRENCY = "currency = getvariable('currency')";
 const KIND = "kind = getvariable('kind')";
 const SITE = "site_id = getvariable('site_id')::BIGINT";
-/** A category and those below it. */
+/** A condition for a category and its subcategories. */
 const CATEGORY = `category_slug IN (${readAnalysis('category_tree', new Set(['category_names']))})`;
 
-/** Analyses of what has moved since a moment, with the variables that choose among their rows. */
+/** The analyses of moves since a moment, with the variables that filter their rows. */
 const MOVES: Readonly<Record<string, Set>> = {
   movers: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
   spread_moves: { currency: CURRENCY, kind: KIND },
   stock_moves: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
 };
 const MOMENT = ['since', 'since_run'];
-/** More rows of a kind are read from the analysis itself. */
+/** Larger values of `top` are answered by the analysis itself. */
 const MOST_CHOSEN = /^([1-9]\d{0,3})?$/u;
 const ALL = '1000000000';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** Moments since which Today tells what moved, as variables. Before the second run, a day ago is the only known one. */
+/** The moments that Today compares with, as variables. Before the second run, the only one is a day ago. */
 export function describeMoment(
   since: 'run' | 'day' | 'week',
   run: bigint | undefined,
@@ -33,21 +33,21 @@ export function describeMoment(
 
 type Set = Readonly<Record<string, string>>;
 
-/** The lake that moves are read from. */
+/** The lake whose moves are kept. */
 interface Source {
-  /** Lends a session with these variables, and no others. */
+  /** Lends a session with exactly these variables. */
   lend(variables: [string, string][], work: (connection: DuckDBConnection) => Promise<void>): Promise<void>;
-  /** Nested queries whose rows are there already. */
+  /** Nested queries whose rows are already prepared. */
   prepared: ReadonlySet<string>;
-  /** Number of its run. */
+  /** The number of the lake's newest run. */
   run: bigint | undefined;
-  /** When the service last saw any item. */
+  /** The last time that the service saw any item. */
   newest: Date | undefined;
 }
 
 /**
- * All that has moved since the moments of Today, kept as tables: readers ask for it in one currency after the other, of one
- * shop after the other. Until a table is there, the analysis itself is asked.
+ * All moves since the moments of Today, kept as tables, because readers ask for them in one currency after the other
+ * and of one shop after the other. While a table is missing, the analysis itself is run.
  */
 export class Moves {
   readonly #tables = new Map<string, string>();
@@ -68,7 +68,7 @@ export class Moves {
     }
   }
 
-  /** SQL of an analysis over kept rows; undefined if there are none for its variables. */
+  /** The SQL of an analysis over kept rows; undefined if no rows are kept for its variables. */
   find(analysis: string, set: Set): string | undefined {
     const table = this.#tables.get(nameMoment(analysis, set));
     const choices = MOVES[analysis] ?? {};

@@ -1,13 +1,13 @@
-/** News of a copy that its tables don't have. */
+/** Facts about a copy that its tables don't hold. */
 export interface CopyNow {
-  /** A run that has not ended, and what is left of the month, a sentence each. */
+  /** Sentences about an unfinished run, and about what is left of the month. */
   lines: readonly string[];
-  /** Processes that worked on runs, the newest first. */
+  /** Processes that worked on runs, newest first. */
   tries: readonly TriedRun[];
   remote: RemoteState;
 }
 
-/** One process's work on a run. */
+/** The work of one process on a run. */
 export interface TriedRun {
   runNumber: bigint;
   /** ISO 8601. */
@@ -15,11 +15,13 @@ export interface TriedRun {
   endedAt: string;
   /** Seconds by step, in the order of the steps. */
   steps: Readonly<Record<string, number>>;
-  /** Why it ended before the run did; message and advice only where paths of the machine may be shown. */
+  /**
+   * Why the process ended before the run did. Message and advice are given only if paths of the machine may be shown.
+   */
   fault?: { step: string; code: string; message?: string; hint?: string | undefined } | undefined;
 }
 
-/** The last publication of a folder: a run, and the versions of tables. */
+/** The last publication in a folder: a run and the table versions. */
 export interface PublishedState {
   runNumber: bigint;
   runId: string;
@@ -27,15 +29,15 @@ export interface PublishedState {
   versions: ReadonlyMap<string, bigint>;
 }
 
-/** The copy on this machine against the one on its remote: behind, ahead or the same, as far as was read. */
+/** The state of this machine's copy against its remote: behind, ahead or equal, as of the last reading. */
 export type RemoteState =
   | { kind: 'unasked' }
-  /** The lake has none. */
+  /** The lake has no remote. */
   | { kind: 'none' }
-  /** No answer came yet. */
+  /** The remote has not answered yet. */
   | { kind: 'asked'; url: string }
   | { kind: 'unread'; url: string; reason: string }
-  /** Undefined where one side has published nothing. */
+  /** Undefined if one side has published nothing. */
   | {
       kind: 'compared';
       url: string;

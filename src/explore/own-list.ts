@@ -5,12 +5,15 @@ import { PricelakeError } from '../io/errors.js';
 import { readAnalysis } from '../sql/model.js';
 import type { LakeVersion } from './lake-version.js';
 
-/** The reader's own price list beside the prices of a version: tables `found` and `watched` in a schema of its own. */
+/**
+ * The reader's own price list, compared with the prices of a version: tables `found` and `watched` in a schema of their
+ * own.
+ */
 export class OwnList {
   readonly options: WatchListOptions;
-  /** Has its tables. */
+  /** The schema that holds the tables. */
   readonly schema: string;
-  /** Ends when they are made. Rejected if they could not be. */
+  /** Resolves when the tables are made. Rejects if that fails. */
   readonly made: Promise<void>;
   #isMade = false;
   #failedAt: number | undefined;
@@ -21,18 +24,18 @@ export class OwnList {
     this.made = this.#make(version).then(() => {
       this.#isMade = true;
     });
-    // Each question that needs them gets the error.
+    // Every question that needs the tables gets the error.
     this.made.catch(() => {
       this.#failedAt = performance.now();
     });
   }
 
-  /** When its tables could not be made, by the clock of `performance`. */
+  /** The time, by the clock of `performance`, at which making the tables failed. */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }
 
-  /** @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line */
+  /** @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line */
   static async read(version: LakeVersion, options: WatchListOptions): Promise<OwnList> {
     const schema = version.nextSchema();
     const copy = join(version.scratch, `${schema}.csv`);
@@ -42,7 +45,7 @@ export class OwnList {
     } catch (error) {
       await drop(version, schema);
       if (!(error instanceof PricelakeError)) throw error;
-      // The reader knows the file by the name that it has there.
+      // The reader knows the file by this name.
       throw new PricelakeError(error.code, error.message.replaceAll(copy, options.list), error.facts, { cause: error });
     } finally {
       await rm(copy, { force: true });
@@ -54,13 +57,13 @@ export class OwnList {
     return this.#isMade;
   }
 
-  /** Removes its tables from a version that stays open. */
+  /** Removes the tables from a version that stays open. */
   async drop(version: LakeVersion): Promise<void> {
     await Promise.allSettled([this.made]);
     await drop(version, this.schema);
   }
 
-  /** Prices of the past are prepared in an order in which those of the listed products are quickly found. */
+  /** Makes the tables. Prices of the past are sorted so that those of the listed products are found quickly. */
   async #make(version: LakeVersion): Promise<void> {
     await version.prepared.all;
     const db = version.statements(this.schema);
@@ -71,7 +74,8 @@ export class OwnList {
       await copyFile(nameState(this.options.list), before);
       await compare(before);
     } catch {
-      // The last result of `watch` is missing, or another version wrote it: then no changes are told.
+      // The last result of `watch` is missing or was written by another version of pricelake, so the list is compared
+      // without changes.
       await compare();
     } finally {
       await rm(before, { force: true });

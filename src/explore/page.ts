@@ -9,35 +9,35 @@ import type { Snapshot } from './snapshot.js';
 /** A request for a page, with the lake that answers it. */
 export interface PageRequest {
   snapshot: Snapshot;
-  /** Values of the address. */
+  /** The query parameters of the address. */
   search: URLSearchParams;
   /** Asks the snapshot. @throws PricelakeError `query` */
   ask(question: Question): Promise<Answer>;
-  /** Aborted when the browser has gone. */
+  /** Aborted when the browser disconnects. */
   signal: AbortSignal;
   now: Date;
-  /** Tells what the tables don't have about the copy. */
+  /** Describes facts about the copy that its tables don't hold. */
   tellNow(): Promise<CopyNow>;
-  /** Hosts whose pictures the reader allows. */
+  /** The hosts whose pictures the reader allows. */
   pictures: ReadonlySet<string>;
-  /** Tells by check what to do about its findings. */
+  /** Advice on the findings of each check. */
   advice: ReadonlyMap<string, Advice>;
 }
 
 export interface Page {
   title: string;
   body: Content;
-  /** 200 without it. */
+  /** The status if it is not 200. */
   status?: 400;
-  /** Its address in other pages, if it shows one of several things. */
+  /** The address by which other pages link here, if the page shows one of several things. */
   address?: string;
-  /** Stands beside the title in a list of pages. */
+  /** A note beside the title in a list of pages. */
   note?: string;
-  /** Seconds after which the browser asks again, because something is still being prepared. */
+  /** Seconds after which the browser asks again, because rows are still being prepared. */
   again?: number;
 }
 
-/** Makes a page for a request and the last part of its address; undefined if the lake has no such page. */
+/** Makes a page for a request and the last part of its address. Returns undefined if the lake has no such page. */
 export type MakePage = (request: PageRequest, parameter: string) => Page | undefined | Promise<Page | undefined>;
 
 export const PLACES = [
@@ -54,13 +54,13 @@ export const PLACES = [
 const NOTHING_YET = html`<div class="finding slight"><p>Nothing is published in this lake yet, so pages are empty. They fill when a run of <code>pricelake sync</code> has ended; <a href="/copy">Copy</a> says how far one is.</p></div>
 `;
 
-/** A page in its frame: search and places above, run and credits below. */
+/** Renders a page with its frame: search and navigation above, run and credits below. */
 export function renderPage({ title, body, again }: Page, { snapshot, path, query }: PageFrame): Html {
   const { run, name } = snapshot;
   const place = PLACES.findLast(
     ([address]) => path === address || (address !== '/' && path.startsWith(`${address}/`)),
   )?.[0];
-  // On the page of products, the search is one of its filters.
+  // On the products page, the search is one of the filters.
   const form = place === '/products' && path === place ? html` form="filters"` : '';
   const asOf = run === undefined ? ': no run is published yet' : html` as of run ${run.number}, ${moment(run.at)}`;
   return html`<!doctype html>
@@ -108,7 +108,7 @@ export function renderFigures(figures: readonly Figure[]): Html {
 export interface PageFrame {
   snapshot: Pick<Snapshot, 'run' | 'name'>;
   path: string;
-  /** The words that the search box holds. */
+  /** The words in the search box. */
   query: string;
 }
 
@@ -119,7 +119,7 @@ ${body}
 `;
 }
 
-/** The address of a page with other values; an empty value is left out. */
+/** The address of a page with changed parameters. Empty ones are left out. */
 export function changeAddress(path: string, search: URLSearchParams, changes: Record<string, string>): string {
   const next = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) next.set(name, value);
@@ -127,13 +127,13 @@ export function changeAddress(path: string, search: URLSearchParams, changes: Re
   return next.size === 0 ? path : `${path}?${next}`;
 }
 
-/** The order that an address asks for. */
+/** The order that the address asks for. */
 export function readOrder(search: URLSearchParams): Question['order'] {
   const by = search.get('sort');
   return by === null || by === '' ? undefined : { by, isDescending: search.get('order') === 'desc' };
 }
 
-/** Rows to leave out, as an address says. */
+/** The number of rows to skip, from the address. */
 export function readOffset(search: URLSearchParams, name = 'from'): number {
   const given = Number(search.get(name));
   return Number.isSafeInteger(given) && given > 0 ? given : 0;
@@ -142,13 +142,13 @@ export function readOffset(search: URLSearchParams, name = 'from'): number {
 const ROWS = 50;
 const MOST_ROWS = 1000;
 
-/** Rows of a page: 50, or as many as the address says. */
+/** The number of rows on a page, from the address; default 50. */
 export function readLimit(search: URLSearchParams): number {
   const given = Number(search.get('rows') ?? ROWS);
   return Number.isSafeInteger(given) && given > 0 ? Math.min(given, MOST_ROWS) : ROWS;
 }
 
-/** Filters as a form whose values become the address. */
+/** Renders filters as a form. Its values become the address. */
 export function renderFilters(path: string, fields: readonly Content[], kept: Record<string, string> = {}): Html {
   const hidden = Object.entries(kept).map(([name, value]) =>
     value === '' ? '' : html`<input type="hidden" name="${name}" value="${value}">`,

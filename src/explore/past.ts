@@ -7,21 +7,24 @@ import type { Snapshot } from './snapshot.js';
 import { RETRY_MS } from './snapshots.js';
 import { renderAnswer, type TableView } from './table.js';
 
-/** The answer to a question about the past, or its place while the prices of the past are being prepared. */
+/** The answer to a question about the past, or a placeholder while the prices of the past are being prepared. */
 export interface PastAnswer {
-  /** Undefined while they are. */
+  /** Undefined while rows are being prepared. */
   answer: Answer | undefined;
   render(view: TableView): Html;
-  /** A member of the page. */
+  /** Merged into the page, so that the browser asks again. */
   again: Pick<Page, 'again'>;
 }
 
 const AGAIN_SECONDS = 2;
 
-/** Asks at once if prices of the past are prepared. Otherwise the page comes without the rows, and the browser asks again. */
+/**
+ * Asks a question about the past if its rows are prepared. Otherwise the page comes without them, and the browser asks
+ * again.
+ */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
   const { version } = snapshot;
-  // Rows that are being kept are not asked for meanwhile, because both take much memory.
+  // Questions wait while moves are being kept, because both take much memory.
   const isReady = () => snapshot.isWhole && version.keeping === undefined;
   if (!isReady()) await waitSoon(Promise.all([snapshot.whole, version.keeping]), snapshot);
   if (!isReady()) {
@@ -31,12 +34,12 @@ export async function askPast({ snapshot, ask }: PageRequest, question: Question
   return { answer, render: (view) => renderAnswer(answer, question, view), again: {} };
 }
 
-/** Waits for rows that may be there soon. @throws PricelakeError `unavailable` if they could not be made */
+/** Waits a short time for rows. @throws PricelakeError `unavailable` if they could not be made */
 async function waitSoon(made: Promise<unknown>, { version }: Snapshot): Promise<void> {
   try {
     await Promise.race([made, version.prepared.soon]);
   } catch (cause) {
-    // Then the next snapshot has other files.
+    // Files were lost to a run, so the next snapshot will have others.
     if (!(cause instanceof Error) || isLostFile(cause)) throw cause;
     const message = `the rows that this page needs could not be prepared: ${cause.message}`;
     const hint = `Load this page again after ${RETRY_MS / 1000} seconds: they are prepared again then.`;
@@ -47,10 +50,10 @@ async function waitSoon(made: Promise<unknown>, { version }: Snapshot): Promise<
 const tellWaiting = (what: string): Html =>
   html`<p class="soft" role="status">${what} are being prepared (once per run). This page loads again by itself.</p>`;
 
-/** A page reads products with their offers, or the past and the list as well. */
+/** The rows that a page needs: products with their offers, or also the past and the list. */
 type Needs = 'products' | 'all';
 
-/** The page as soon as its rows are prepared. Until then it says so, and the browser asks again. */
+/** Returns the page when its rows are prepared. Until then, a page that says so, and the browser asks again. */
 export function whenPrepared(title: string, needs: Needs, make: MakePage): MakePage {
   return async (request, parameter) => {
     const { snapshot } = request;

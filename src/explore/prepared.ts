@@ -2,44 +2,44 @@ import type { Statements } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { code, itself, join, type Sql, sql } from '../sql/sql.js';
 
-/** Rows of which so many are made at once. That bounds the memory that they take, however large the lake is. */
+/** The number of listings that are prepared at a time. It bounds the memory, however large the lake is. */
 const LISTINGS = 250_000;
 const CHANGES = 400_000;
 const DAILY_ROWS = 2_000_000;
 
-/** Small lakes take less. */
+/** Small lakes are prepared in less time. */
 const SOON_MS = 1000;
 
-/** Queries of a row or few. */
+/** Queries of few rows. */
 const SMALL = ['data_clock', 'run_clocks', 'category_names'];
 
-/** Rows that those of prices and stock are made of. */
+/** Rows that the queries of past prices and stock read. */
 const PAST = ['product_listings', 'product_history'];
 
-/** Some listings, as a condition on product_id and item_id. */
+/** A part of the listings, as a condition on product_id and item_id. */
 type Part = Sql;
 
 interface Parts {
-  /** In the order of products. */
+  /** Parts of the listings with a product, in the order of products. */
   matched: Part[];
-  /** Listings without a product. */
+  /** Parts of the listings without a product. */
   others: Part[];
 }
 
 /**
- * Rows that many questions need. They are made while pages are shown: until a table is there, questions read the files of
- * the lake. Rows of one product are together, so that they are read alone.
+ * Rows that many questions need, prepared while pages are already shown. Until a table is ready, questions read the
+ * lake's files. Rows of a product lie together, so that one product can be read alone.
  */
 export class Prepared {
-  /** Nested queries whose rows are there already. */
+  /** Nested queries whose rows are already prepared. */
   readonly names: ReadonlySet<string>;
-  /** Ends when the rows of offers and products are made. Rejected if they could not be. */
+  /** Resolves when the rows of offers and products are made. Rejects if that fails. */
   readonly present: Promise<void>;
-  /** Ends when those of the past are made as well. */
+  /** Resolves when the rows of the past are made as well. */
   readonly all: Promise<void>;
   readonly #names = new Set<string>();
   readonly #db: Statements;
-  /** Ends with a time in which those of a small lake are made, counted from the beginning. */
+  /** Resolves after the time that a small lake takes. */
   readonly soon = new Promise<void>((resolve) => setTimeout(resolve, SOON_MS).unref());
   #isPresentReady = false;
   #isReady = false;
@@ -60,14 +60,14 @@ export class Prepared {
       await this.#makeDays(Math.ceil(daily / DAILY_ROWS));
       this.#isReady = true;
     });
-    // Each question that needs them gets the error.
+    // Every question that needs the rows gets the error.
     this.present.catch(() => {});
     this.all.catch(() => {
       this.#failedAt = performance.now();
     });
   }
 
-  /** When rows could not be made, by the clock of `performance`. */
+  /** The time, by the clock of `performance`, at which preparing failed. */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }
@@ -80,7 +80,7 @@ export class Prepared {
     return this.#isReady;
   }
 
-  /** Makes rows that are few, and tells how many the others are. */
+  /** Prepares the small rows, and counts the others. */
   async #measure(): Promise<{ listings: number; changes: number; daily: number }> {
     for (const name of SMALL) {
       await this.#db.run(`CREATE TABLE ${name} AS ${readAnalysis(name)}`);
@@ -114,7 +114,7 @@ export class Prepared {
     for (const name of ['single_offers', 'product_cards']) this.#names.add(name);
   }
 
-  /** Each part reads through all files, so there are no more of them than memory asks for. */
+  /** Each part reads all files, so there are only as many parts as the memory requires. */
   async #makePast(listed: Parts, { matched, others }: Parts): Promise<void> {
     for (const part of listed.matched) {
       const items = sql`${itself('items')} WHERE ${part}`;
@@ -147,7 +147,7 @@ export class Prepared {
     await this.#db.run('CREATE OR REPLACE VIEW price_spells AS FROM prepared_spells');
   }
 
-  /** Quantiles keep all values of a day in memory. */
+  /** Days are made in parts, because quantiles keep all values of a day in memory. */
   async #makeDays(parts: number): Promise<void> {
     const ranges = await this.#db.rows(`SELECT min(day)::VARCHAR AS first_day, max(day)::VARCHAR AS last_day
       FROM (
@@ -158,7 +158,7 @@ export class Prepared {
       const days = sql`${itself('price_spread_daily')} WHERE day BETWEEN ${String(first_day)} AND ${String(last_day)}`;
       await this.#add('spread_days', bindQuery(readAnalysis('spread_days'), { price_spread_daily: days }), 'day');
     }
-    // A lake without days has no range.
+    // A lake without closed days has no range.
     if (ranges.length > 0) this.#names.add('spread_days');
   }
 
@@ -172,7 +172,7 @@ export class Prepared {
     await this.#db.run(`INSERT INTO ${table} FROM (${text}) ORDER BY ${order}`);
   }
 
-  /** Parts of about the same size. */
+  /** Divides the listings into parts of about the same size. */
   async #split(parts: number): Promise<Parts> {
     const many = Math.max(1, Math.ceil(parts));
     const shares = Array.from({ length: many - 1 }, (_, k) => (k + 1) / many);

@@ -14,13 +14,13 @@ import { prepareSelect } from '../sql/read-only-sql.js';
 import { Sql } from '../sql/sql.js';
 import type { Snapshot } from './snapshot.js';
 
-/** An analysis with its variables, and the part of its rows that is wanted. */
+/** An analysis with its variables, and the rows that are wanted. */
 export interface Question {
   analysis: string;
-  /** By name; a variable that is missing or empty is not set. */
+  /** Values by name. A missing or empty variable is not set. */
   set: Readonly<Record<string, string>>;
   order?: { by: string; isDescending: boolean } | undefined;
-  /** Rows to leave out at the beginning. */
+  /** The number of rows to skip. */
   offset?: number;
   limit: number;
 }
@@ -28,18 +28,18 @@ export interface Question {
 export interface Answer {
   columns: { name: string; type: DuckDBType }[];
   rows: DuckDBValue[][];
-  /** True if there are more rows than `limit`. */
+  /** True if there are rows beyond `limit`. */
   hasMore: boolean;
 }
 
-/** A statement that takes longer is stopped. */
+/** The time limit of a statement. */
 export const QUESTION_MS = 30_000;
 
-/** Variables that are set. */
+/** The variables that are set. */
 export const listVariables = ({ set }: Pick<Question, 'set'>): [string, string][] =>
   Object.entries(set).filter(([, value]) => value !== '');
 
-/** The SQL of a question as an analyst runs it. */
+/** The SQL of a question, as an analyst would run it. */
 export function showSql(question: Pick<Question, 'analysis' | 'set'>): string {
   const set = listVariables(question).map(([name, value]) => `SET VARIABLE ${name} = ${quoteLiteral(value)};\n`);
   return `${set.join('')}${readAnalysis(question.analysis)}`;
@@ -47,12 +47,12 @@ export function showSql(question: Pick<Question, 'analysis' | 'set'>): string {
 
 const OWN_ORDER = '\nORDER BY ';
 
-/** Answers of a snapshot, which never change. */
+/** Answers by snapshot. They never change. */
 const answers = new WeakMap<Snapshot, Map<string, Answer>>();
 const MOST_ANSWERS = 100;
 
 /**
- * Answers a question; the latest answers of a snapshot are kept.
+ * Answers a question. The latest answers of a snapshot are kept.
  * @throws PricelakeError `query` if DuckDB refuses a variable or takes too long
  */
 export async function ask(snapshot: Snapshot, question: Question, signal: AbortSignal): Promise<Answer> {
@@ -76,7 +76,7 @@ async function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSi
   }
 }
 
-/** An analysis that needs more memory than pages have runs on the command line, which takes a limit. */
+/** Explains that an analysis needs more memory than pages have. The command line can give it more. */
 function explainMemory(error: unknown): unknown {
   if (!isOutOfMemory(error)) return error;
   const [message = ''] = error.message.split('\n', 1);
@@ -84,25 +84,25 @@ function explainMemory(error: unknown): unknown {
   return new PricelakeError('query', message, { hint }, { cause: error });
 }
 
-/** Rows in the reader's order, which comes before the query's own one: to sort all rows twice takes seconds. */
+/** Sorts the rows as the reader asked. Removes the query's own order, because sorting all rows twice takes seconds. */
 function sortQuery(query: string, order: Question['order']): string {
   if (order === undefined) return `FROM (${query}\n)`;
   const by = `${quoteIdentifier(order.by)} ${order.isDescending ? 'DESC' : 'ASC'} NULLS LAST`;
   const [last = '', ...before] = query.split(OWN_ORDER).reverse();
-  // A nested query's order has a parenthesis behind it that it does not open.
+  // The last ORDER BY belongs to a nested query if an unopened parenthesis follows it.
   const isOwn = before.length > 0 && !last.includes('\nLIMIT ') && last.split('(').length === last.split(')').length;
   return isOwn
     ? `FROM (${before.reverse().join(OWN_ORDER)}${OWN_ORDER}${by}, ${last}\n)`
     : `FROM (${query}\n) ORDER BY ${by}`;
 }
 
-/** The query of an analysis over rows that are prepared. Those of price spells leave suspect prices marked. */
+/** The query of an analysis over prepared rows. In rows of price spells, suspect prices are marked. */
 export function bindAnalysis(
   { prepared, version }: Snapshot,
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,
 ): string {
   const isSet = (name: string) => (set[name] ?? '') !== '';
-  // Prepared rows have the days of the pipeline file's time zone.
+  // Prepared rows use the days of the pipeline file's time zone, so another zone needs the lake's own rows.
   if (isSet('time_zone')) return bindSpells(readAnalysis(analysis));
   const kept = version.moves.find(analysis, set);
   if (kept !== undefined) return kept;
@@ -120,7 +120,7 @@ interface SelectOptions {
   signal: AbortSignal;
 }
 
-/** Runs one SELECT, of which at most `limit` rows are returned. @throws PricelakeError `query` */
+/** Runs one SELECT and returns at most `limit` rows. @throws PricelakeError `query` */
 export function runSelect(
   snapshot: Snapshot,
   sql: string,
@@ -134,13 +134,13 @@ export function runSelect(
       const reader = await (explains ? statement.runAndReadAll() : connection.runAndReadAll(first));
       return toAnswer(reader, limit);
     } finally {
-      statement.destroySync(); // it holds all that it has computed until it is collected
+      statement.destroySync(); // otherwise the statement keeps its result until it is garbage-collected
     }
   });
 }
 
 /**
- * Lends a session on which these variables are set, and no others. Waiting for it does not count as time of `work`.
+ * Lends a session with exactly these variables. The time spent waiting for it does not count.
  * @throws PricelakeError `query` if `work` takes too long
  */
 export function withVariables<T>(

@@ -3,11 +3,11 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { placeOutput } from '../io/output-file.js';
 import { REPORT_MARK } from './report.js';
 
-/** The mark comes after the policy, near the beginning. */
+/** The mark is within this many bytes, after the policy. */
 const HEAD_BYTES = 2048;
 
 /**
- * Refuses to overwrite anything but a report of ours, before any work is done.
+ * Refuses to overwrite a file that is not a pricelake report, before any work is done.
  * @throws PricelakeError `usage`
  */
 export async function requireReportTarget(path: string): Promise<void> {

@@ -24,67 +24,68 @@ import { Snapshot, type SnapshotOptions } from './snapshot.js';
 import { PAGE_STYLE } from './style.js';
 import { type ReadValue, readAll, readFirst, toText } from './values.js';
 
-/** Begins the time of which the report tells what moved: a run (0 is before the first one), or a time in UTC. */
+/** The moment since which the report shows moves: a run (0 is before the first one), or a time in UTC. */
 export type Since = { run: bigint } | { time: string };
 
 export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   /** ISO 4217 code; all currencies without it. */
   currency: string | undefined;
-  /** Fewest shops of the products; by default four, or as many as there are. */
+  /** The fewest shops of a product; by default four, or the most that any product has. */
   minShops: number | undefined;
-  /** Products with the widest spreads. */
+  /** The number of products with the widest spreads. */
   top: number;
-  /** Products beside these. */
+  /** Products that are added to these. */
   products: readonly string[];
-  /** Without it, that of page Today as it is served. */
+  /** By default, the moment of the page Today as it is served. */
   since: Since | undefined;
   /** The reader's own shop, which gets a page. */
   ownSite: bigint | undefined;
   advice: ReadonlyMap<string, Advice>;
-  /** Without paths of this machine, because the report may leave it. */
+  /** Without paths of this machine, because the report may be sent to others. */
   tries: CopyNow['tries'];
   now: Date;
   version: string;
   signal: AbortSignal;
 }
 
-/** A page's place in the file. */
+/** A page inside the report. */
 interface Part {
   id: string;
-  /** The address at which the page is served. */
+  /** The address at which the page would be served. */
   address: string;
   page: Page;
-  /** Part of a list that is closed at first. */
+  /** True for a product's page, which is folded in a list. */
   isProduct?: boolean;
 }
 
-/** The document, and what it says in short. */
+/** The document, and a summary of it. */
 export interface Report {
   page: string;
   overview: ReadValue;
-  /** The newest first. */
+  /** Newest first. */
   runs: ReadValue[];
   checks: ReadValue[];
   summary: ReadValue;
-  /** Ids of the products that have a page. */
+  /** The ids of the products that have a page. */
   products: string[];
   /** Licence texts. */
   credits: readonly string[];
 }
 
-/** Near the beginning of a file, it shows that the file is a report of ours. */
+/** Near the beginning of a file, this identifies it as a report. */
 export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
-/** A file asks no host for anything. */
+/** A report loads nothing from any host. */
 const NO_HOSTS: ReadonlySet<string> = new Set();
-/** A file has no pages of rows. */
+/** A report shows all rows at once, without a pager. */
 const ALL = { rows: '1000' };
 const MOST_RUNS = 10;
 const MOST_CHECKS = 500;
 
 /**
- * Writes the pages of a lake into one document that loads nothing.
- * @throws PricelakeError `usage` if the lake has no such currency, product, run or shop, `lake_invalid` if it can't be read
+ * Writes the pages of a lake into a single document that loads nothing.
+ * @throws PricelakeError `usage` if the lake has no such currency, product, run or shop, `lake_invalid` if it can't be
+ *   read
  */
 export async function writeReport(lake: Lake, options: ReportOptions): Promise<Report> {
   const snapshot = await Snapshot.open(lake, options);
@@ -100,7 +101,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const { currency = '', minShops, top, since, ownSite, list, advice, now, signal } = options;
   await requireKnown(snapshot, { currency: options.currency });
   await requireSince(snapshot, since);
-  // The report is read later.
+  // The report is read later, so it leaves out what a run is doing now.
   const tellNow = async (): Promise<CopyNow> => ({ lines: [], tries: options.tries, remote: { kind: 'unasked' } });
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {
@@ -151,7 +152,10 @@ interface ProductPart extends Part {
   product: string;
 }
 
-/** Each product once, in the order given. @throws PricelakeError `usage` if one has no offer with a price */
+/**
+ * Makes the page of each product once, in the given order. @throws PricelakeError `usage` if a product has no offer
+ * with a price
+ */
 async function makeProducts(
   wanted: readonly { product: string; currency: string }[],
   request: (values: Record<string, string>) => PageRequest,
@@ -225,7 +229,7 @@ ${parts.map((part) => renderPart(part, places))}</main>
   return document.text;
 }
 
-/** A product's page is closed at first. A browser opens it for a link to something in it. */
+/** Renders a page of the report. A product's page is folded, and a link into it makes the browser unfold it. */
 function renderPart({ id, page, isProduct }: Part, places: ReadonlyMap<string, string>): Content {
   const article = html`<article id="${id}" aria-label="${page.title}">
 <h2>${foreign(page.title, 200)}</h2>
@@ -238,8 +242,8 @@ ${new Html(fitInto(printEdition(html`${page.body}`, 'written'), places))}
 }
 
 /**
- * Headings of a page stand one level lower in the document, and links lead to its parts. One to a page that is not in it
- * becomes its text. Foreign text has no `<` and no quotes, so it is never taken for either.
+ * Lowers the headings of a page by one level, and redirects its links to parts of the document. A link to a missing
+ * page becomes plain text. Foreign text contains no `<` and no quotes, so it is never mistaken for a tag.
  */
 function fitInto(text: string, places: ReadonlyMap<string, string>): string {
   return text
@@ -252,7 +256,7 @@ function fitInto(text: string, places: ReadonlyMap<string, string>): string {
 
 const hashSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Allows only the page's own style and script. */
+/** Allows only the document's own style and script. */
 const POLICY = [
   "default-src 'none'",
   `script-src ${hashSource(PAGE_SCRIPT)}`,

@@ -1,7 +1,7 @@
 /**
- * The pages' only script. They work without it. It finds products while one types, moves between rows by the arrow
- * keys, sorts whole tables and completes names in SQL. A written page can search and copy its tables with it. It never
- * makes elements from text.
+ * The only script of the pages, which also work without it. It finds products while the reader types, moves between
+ * rows by the arrow keys, sorts complete tables and completes names in SQL. In a report, it searches and copies tables.
+ * It never builds elements from text.
  */
 export const PAGE_SCRIPT = `
 'use strict';
@@ -16,11 +16,11 @@ export const PAGE_SCRIPT = `
     search.select();
   });
 
-  // Something is still being prepared.
+  // Rows are still being prepared, so the page is loaded again later.
   const again = Number(document.body.dataset.again);
   if (again > 0) setTimeout(() => location.reload(), again * 1000);
 
-  // Arrow keys go from the search to the rows, and from row to row.
+  // Arrow keys move from the search to the rows, and between rows.
   const rowLinks = () => [...document.querySelectorAll('tbody th a')].filter((link) => link.offsetParent !== null);
   addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -34,7 +34,7 @@ export const PAGE_SCRIPT = `
     else if (at + step < 0) search?.focus();
   });
 
-  // Products are found while one types. The address follows, and the newest answer counts.
+  // Products are found while the reader types. The address changes with the text, and only the newest answer is shown.
   const found = document.getElementById('found');
   const filters = document.querySelector('.filters');
   if (found !== null && filters !== null) {
@@ -60,7 +60,7 @@ export const PAGE_SCRIPT = `
       clearTimeout(timer);
       timer = setTimeout(() => count(mine, () => read(address)).catch(() => {}), 600);
     };
-    // Counts beside the values of filters follow when nobody types. A list that is open stays as it is.
+    // The counts beside filters are updated when the reader stops typing. An open list does not change.
     const count = async (mine, read) => {
       const page = await read();
       if (mine !== asked) return;
@@ -79,11 +79,12 @@ export const PAGE_SCRIPT = `
       timer = setTimeout(() => show().catch(() => {}), 120);
     };
     for (const element of filters.elements) element.addEventListener('input', ask);
-    // Filters need no button then; without the script it is there.
+    // With the script, filters need no button. Without it, the button is visible.
     filters.querySelector('button').hidden = true;
   }
 
-  // Tab completes the word before the caret, and again takes the next one. Escape gives Tab back to the browser.
+  // Tab completes the word before the caret; pressed again, it takes the next completion. Escape returns Tab to the
+  // browser.
   const sql = document.querySelector('textarea[data-complete]');
   if (sql !== null) {
     const names = [...document.querySelectorAll('summary code, [data-word]')].map(({ textContent }) => textContent);
@@ -110,7 +111,7 @@ export const PAGE_SCRIPT = `
     });
   }
 
-  // The page has numbers as 1,234.50. A reader's own notation takes their place; cells keep their values.
+  // The page writes numbers as 1,234.50. The reader's own notation replaces that; cells keep their values.
   const parts = new Intl.NumberFormat(navigator.language).formatToParts(12345.5);
   const signOf = (type) => parts.find((part) => part.type === type)?.value ?? '';
   const [group, decimal] = [signOf('group'), signOf('decimal')];
@@ -130,7 +131,7 @@ export const PAGE_SCRIPT = `
   };
   localize(document);
 
-  // Times are written in UTC. They are shown in the reader's zone, which is said once.
+  // Times are written in UTC. The script shows them in the reader's time zone, and says so once.
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   const toDay = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
   const toMoment = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
@@ -144,7 +145,7 @@ export const PAGE_SCRIPT = `
   if (zone !== null) zone.textContent = 'Times are in the zone ' + timeZone + '.';
   tellTimes(document);
 
-  // Rows that are all there are sorted here. A cell whose text is not its value has that in data-value.
+  // Complete tables are sorted here. A cell whose text is not its value has the value in data-value.
   const collator = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
   const valueOf = (cell) => cell.dataset.value ?? (cell.querySelector('.none') === null ? cell.textContent.trim() : '');
   const compare = (place, isNumber) => (a, b) => {
@@ -155,7 +156,7 @@ export const PAGE_SCRIPT = `
     const place = head.cellIndex;
     const isNumber = head.classList.contains('number');
     const before = head.getAttribute('aria-sort');
-    // Numbers are looked through from the largest.
+    // The first click on a column of numbers sorts from the largest.
     const order = before === 'descending' || (before !== 'ascending' && !isNumber) ? 'ascending' : 'descending';
     for (const other of head.parentElement.cells) if (other.hasAttribute('aria-sort')) other.setAttribute('aria-sort', 'none');
     head.setAttribute('aria-sort', order);
@@ -178,14 +179,14 @@ export const PAGE_SCRIPT = `
     }
   }
 
-  // A page in a file has no server that finds rows or sends them.
+  // A report has no server that could find or send rows.
   const quote = (text) => '"' + text.replaceAll('"', '""') + '"';
-  // A spreadsheet would take such a text for a formula.
+  // The quote keeps a spreadsheet from taking the text for a formula.
   const toCell = (cell) => quote((cell.dataset.value === undefined && /^[-=+@]/u.test(valueOf(cell)) ? "'" : '') + valueOf(cell));
   const copyRows = (table) => {
     const names = [...table.tHead.rows[0].cells].map((head) => head.dataset.name);
     const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(toCell));
-    // The licences of the data go with it.
+    // The licences of the data are copied with it.
     const credits = [...document.querySelectorAll('.credits li > bdi')].map(({ textContent }) => textContent).join('; ');
     const more = (text) => (credits === '' ? [] : [quote(text)]);
     const lines = [[...names.map(quote), ...more('credits')], ...rows.map((row) => [...row, ...more(credits)])];
@@ -226,7 +227,7 @@ export const PAGE_SCRIPT = `
     }
   }
 
-  // All prices of the moment under the pointer, the lowest first.
+  // Shows all prices at the moment under the pointer, the lowest first.
   const MOST_TOLD = 14;
   const tellPrices = (plot) => {
     const { from, to, currency, lines } = JSON.parse(plot.dataset.prices);
@@ -248,7 +249,7 @@ export const PAGE_SCRIPT = `
     const show = (event) => {
       const { left, width } = area.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - left) / width));
-      // At the right edge, the prices are those of now, however new they are.
+      // At the right edge, the prices are the current ones.
       const at = share > 0.99 ? to : from + share * (to - from);
       const asked = lines.flatMap(({ name, key, steps }) => {
         const step = steps.findLast(([begin, end]) => begin <= at && (at < end || end === to));
@@ -276,7 +277,7 @@ export const PAGE_SCRIPT = `
   };
   for (const plot of document.querySelectorAll('[data-prices]')) tellPrices(plot);
 
-  // A table that is wider than the screen scrolls by keyboard, also one that opens later.
+  // A table that is wider than the screen can be scrolled by keyboard, even if it is unfolded later.
   const watchWidth = new ResizeObserver((entries) => {
     for (const { target: frame } of entries) {
       if (frame.scrollWidth <= frame.clientWidth) continue;

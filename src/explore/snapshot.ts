@@ -9,7 +9,7 @@ export interface SnapshotOptions extends VersionOptions {
   list?: WatchListOptions | undefined;
 }
 
-/** Pages show a version of the lake, and the reader's own price list beside it. */
+/** The data that pages show: a version of the lake, and the reader's own price list. */
 export class Snapshot {
   readonly list: OwnList | undefined;
   readonly version: LakeVersion;
@@ -24,8 +24,8 @@ export class Snapshot {
   }
 
   /**
-   * @throws PricelakeError `lake_invalid` if a table can't be read, `usage` if the list can't, `config` that names its first
-   *   bad line
+   * @throws PricelakeError `lake_invalid` if a table can't be read, `usage` if the list can't be read, `config` that
+   *   names the list's first bad line
    */
   static async open(lake: Lake, { list, ...options }: SnapshotOptions): Promise<Snapshot> {
     const version = await LakeVersion.open(lake, options);
@@ -38,7 +38,7 @@ export class Snapshot {
     }
   }
 
-  /** The same version beside another list, or none. @throws PricelakeError as `open` */
+  /** The same version with another list, or without one. @throws PricelakeError as `open` does */
   async withList(list: WatchListOptions | undefined): Promise<Snapshot> {
     return new Snapshot(this.version, list && (await OwnList.read(this.version, list)));
   }
@@ -47,7 +47,7 @@ export class Snapshot {
     return this.version.facts.run;
   }
 
-  /** Name of the pipeline, or of the folder. */
+  /** The name of the pipeline, or of the folder. */
   get name(): string {
     return this.version.facts.name;
   }
@@ -62,12 +62,12 @@ export class Snapshot {
     return this.version.scratch;
   }
 
-  /** Nested queries whose rows are there already. */
+  /** Nested queries whose rows are already prepared. */
   get prepared(): ReadonlySet<string> {
     return this.version.prepared.names;
   }
 
-  /** Ends when all rows are made that questions read often, and those of the list. Rejected if they could not be. */
+  /** Resolves when all prepared rows and those of the list are made. Rejects if that fails. */
   get whole(): Promise<unknown> {
     return Promise.all([this.version.prepared.all, this.list?.made]);
   }
@@ -76,22 +76,22 @@ export class Snapshot {
     return this.version.prepared.isReady && this.list?.isMade !== false;
   }
 
-  /** When rows that questions read often could not be made; another snapshot may have more luck. */
+  /** The time at which preparing rows failed. Another snapshot may succeed. */
   get failedAt(): number | undefined {
     return this.version.prepared.failedAt ?? this.list?.failedAt;
   }
 
-  /** Lends a session as `LakeVersion.lend`, which finds the tables of the list. */
+  /** Lends a session as `LakeVersion.lend` does. It also has the tables of the list. */
   lend<T>(variables: Variables, signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return this.version.lend(variables, signal, work, this.list?.schema);
   }
 
-  /** Rows of one of our own statements. */
+  /** Reads the rows of one of our own statements. */
   rows(sql: string, values: DuckDBValue[] = []): Promise<Record<string, DuckDBValue>[]> {
     return this.version.statements().rows(sql, values);
   }
 
-  /** Keeps the snapshot open until `work` ends, even if a newer one takes its place. */
+  /** Keeps the snapshot open until `work` ends, even if a newer one replaces it. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     this.#users += 1;
     try {
@@ -102,10 +102,10 @@ export class Snapshot {
     }
   }
 
-  /** Closes as soon as nobody uses it. */
+  /** Closes the snapshot once nobody uses it. */
   retire(): void {
     this.#isRetired = true;
-    if (this.#users === 0) this.close().catch(() => {}); // a temporary folder may stay
+    if (this.#users === 0) this.close().catch(() => {}); // a temporary folder may remain
   }
 
   close(): Promise<void> {
@@ -115,6 +115,6 @@ export class Snapshot {
 
   async #close(): Promise<void> {
     await this.version.release();
-    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // it may close meanwhile
+    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // it may be closed meanwhile
   }
 }

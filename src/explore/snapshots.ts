@@ -5,32 +5,32 @@ import { ignoreMissing } from '../io/errors.js';
 import type { Lake } from '../lake/lake.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
 
-/** The files of a lake. */
+/** The lake, and how to update it. */
 export interface LakeSource {
   lake: Lake;
-  /** Brings to this machine what a remote has published since. Undefined for a lake of this machine. */
+  /** Fetches what a remote has published since. Undefined for a lake on this machine. */
   refresh?: (() => Promise<void>) | undefined;
 }
 
 export interface SnapshotsOptions extends SnapshotOptions {
-  /** A remote is looked at again after so many milliseconds; default a minute. */
+  /** Milliseconds after which a remote is read again; default a minute. */
   refreshMs?: number | undefined;
-  /** Rows that could not be prepared are prepared again for a page so many milliseconds later; default a minute. */
+  /** Milliseconds after which failed preparing is tried again for a page; default a minute. */
   retryMs?: number | undefined;
-  /** Notes that a remote could not be looked at, or a new run not be opened. Pages show the present snapshot. */
+  /** Logs that a remote could not be read or a new run not be opened. Pages show the current snapshot. */
   report(error: unknown): void;
 }
 
 const REFRESH_MS = 60_000;
 export const RETRY_MS = 60_000;
 
-/** A snapshot is made of files. They are others as soon as one of these marks is. */
+/** Identify the files behind a snapshot. If any mark changes, the snapshot is outdated. */
 interface Marks {
   lake: string;
   list: string;
 }
 
-/** The newest snapshot of a lake. Runs may publish at any time: a new snapshot takes the place of the old one. */
+/** Holds the newest snapshot of a lake. When a run publishes, a new snapshot replaces the old one. */
 export class Snapshots {
   readonly #source: LakeSource;
   readonly #options: SnapshotsOptions;
@@ -48,7 +48,7 @@ export class Snapshots {
   }
 
   /**
-   * Lends the newest snapshot. While a newer one opens, the present one is lent.
+   * Lends the newest snapshot. While a newer one is being opened, lends the current one.
    * @throws PricelakeError `lake_invalid` if no snapshot could be opened
    */
   async use<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -67,10 +67,12 @@ export class Snapshots {
     return snapshot.use(() => work(snapshot));
   }
 
-  /** Waits for a snapshot of the lake as it is now. @throws PricelakeError `lake_invalid` if it can't be read */
+  /**
+   * Waits for a snapshot of the lake in its current state. @throws PricelakeError `lake_invalid` if it can't be read
+   */
   async renew(): Promise<void> {
     await this.#refresh();
-    // One that is opening may have begun before the lake changed.
+    // A snapshot that is being opened may have begun before the lake changed.
     await Promise.allSettled([this.#opening]);
     this.#marks = { lake: '', list: '' };
     const marks = await this.#readMarks(this.#list);
@@ -78,13 +80,13 @@ export class Snapshots {
     await this.#opening;
   }
 
-  /** Shows another price list, or none. @throws PricelakeError as `Snapshot.open`; the present list stays then */
+  /** Shows another price list, or none. @throws PricelakeError as `Snapshot.open` does; then the current list stays */
   async useList(list: WatchListOptions | undefined): Promise<void> {
     const marks = await this.#readMarks(list);
     while (this.#opening !== undefined) await Promise.allSettled([this.#opening]);
     this.#opening = this.#open(marks, list);
     const { version, list: own } = await this.#opening;
-    // Over prepared rows, it takes less than a second.
+    // Over prepared rows, this takes less than a second.
     if (version.prepared.isReady) await own?.made;
   }
 
@@ -110,20 +112,20 @@ export class Snapshots {
     return failedAt !== undefined && performance.now() - failedAt >= (this.#options.retryMs ?? RETRY_MS);
   }
 
-  /** Another list is compared with the version that is open, because its rows are prepared. */
+  /** If only the list changes, the open version is used again, because its rows are prepared. */
   async #make({ lake }: Marks, list: WatchListOptions | undefined): Promise<Snapshot> {
     const current = this.#current;
     if (lake === this.#marks.lake && current !== undefined && current.failedAt === undefined)
       return current.withList(list);
     const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
-    // After the list, because both take much memory.
+    // Moves are kept after the list is compared, because both take much memory.
     next.whole.catch(() => {}).then(() => this.#keepMoves(next));
     return next;
   }
 
   #keepMoves(snapshot: Snapshot): void {
     snapshot.version.keepMoves().catch((error: unknown) => {
-      // Pages show why rows could not be prepared.
+      // A failure to prepare rows is not logged here, because pages show it.
       if (!snapshot.version.isClosed && snapshot.failedAt === undefined) this.#options.report(error);
     });
   }
@@ -138,7 +140,7 @@ export class Snapshots {
     return this.#refreshing;
   }
 
-  /** Those of the lake change with each publication, because `lake.json` is replaced. */
+  /** Reads the marks. The lake's mark changes with each publication, because `lake.json` is replaced. */
   async #readMarks(list: WatchListOptions | undefined): Promise<Marks> {
     const read = async (file: string) => {
       const info = await stat(file, { bigint: true }).catch(ignoreMissing);

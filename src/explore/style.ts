@@ -1,4 +1,4 @@
-/** The style of all pages. Light, dark and print use one set of colours, all readable at AA contrast. Charts use the same variables. */
+/** The style of all pages and charts. Light, dark and print use one set of colours, whose contrast meets AA. */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark;
   --paper: #fbfcfb; --panel: #f0f4f2; --ink: #1c2321; --soft: #55615d; --line: #d9dfdc; --faint: #7f8b86;

@@ -11,25 +11,25 @@ import { type Answer, listVariables, type Question } from './question.js';
 export interface ShownColumn {
   name: string;
   label?: string;
-  /** Instead of the usual form of the value. */
+  /** Shows the value in another form than usual. */
   show?: (value: DuckDBValue, read: ReadCell) => Content;
 }
 
 export interface TableView {
   caption: Content;
-  /** Without it, all columns with a value. A column that the answer lacks is left out. */
+  /** The columns to show; by default all columns with a value. Columns that the answer lacks are left out. */
   columns?: readonly (string | ShownColumn)[];
-  /** Names the columns that are left out because no row has a value. */
+  /** True to name the columns that are left out because no row has a value. */
   namesEmpty?: boolean;
-  /** The address of the page in another order; without it, columns can't be sorted. */
+  /** Returns the address of the page in another order. Without it, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
-  /** Follows the table if there are more rows; without it, a sentence that says so. */
+  /** Shown below the table if there are more rows; by default, a sentence that says so. */
   more?: Content;
-  /** Instead of a table without rows. */
+  /** Shown instead of an empty table. */
   empty?: Content;
 }
 
-/** The rows of an answer as a table, with the ways to take them along. */
+/** Shows the rows of an answer as a table, with links to download and copy them. */
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
   return html`${renderTable(answer, view, question)}
@@ -39,7 +39,7 @@ ${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.mor
 const renderMore = ({ rows }: Answer): Html =>
   html`<p class="soft">The first ${formatCount(rows.length)} rows; the files have all.</p>`;
 
-/** Columns that a table leaves out. */
+/** Names the columns that the table leaves out. */
 function nameEmpty(answer: Answer): Content {
   const empty = answer.columns.filter(({ name }) => isEmpty(answer, name)).map(({ name }) => toLabel(name));
   return empty.length === 0 ? '' : html`<p class="soft">Without a value: ${foreign(empty.join(', '), 1000)}.</p>`;
@@ -50,10 +50,10 @@ function isEmpty({ columns, rows }: Answer, name: string): boolean {
   return rows.every((row) => row[at] === null);
 }
 
-/** The rows of an answer as a table with all columns. */
+/** Shows the rows of an answer as a table with all columns. */
 export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption });
 
-/** The first column heads the rows. */
+/** Renders a table. The first column heads the rows. */
 function renderTable(answer: Answer, view: TableView, question?: Question): Html {
   const shown = chooseColumns(answer, view, question !== undefined);
   const position = new Map(answer.columns.map(({ name }, k) => [name, k]));
@@ -64,7 +64,7 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
       return renderCell({ column, label }, value, show(value, read), k === 0);
     })}</tr>\n`;
   };
-  // The script may sort what is all there.
+  // The script may sort only complete tables.
   const whole = answer.hasMore ? '' : html` data-whole=""`;
   const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
   return html`<div class="frame cards">
@@ -86,7 +86,7 @@ interface Drawn {
 const nameOf = (one: string | ShownColumn) => (typeof one === 'string' ? one : one.name);
 const firstName = ({ columns: [first] = [] }: TableView) => (first === undefined ? undefined : nameOf(first));
 
-/** Columns without a value say nothing, so a question's are left out; the first one heads the rows. */
+/** Chooses the columns. For a question, columns without a value are left out, and the first column heads the rows. */
 function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Drawn[] {
   const { columns } = answer;
   const first = firstName(view);
@@ -109,7 +109,7 @@ function renderHead(column: CellColumn, label: string, order: Question['order'],
   const kind = isNumeric(column) ? html` class="number"` : '';
   const isBy = order?.by === column.name;
   const direction = isBy ? (order.isDescending ? 'descending' : 'ascending') : 'none';
-  // Numbers are looked through from the largest.
+  // The first click on a column of numbers sorts from the largest.
   const isNextDescending = isBy ? !order.isDescending : isNumeric(column);
   const content =
     sortAddress === undefined
@@ -119,7 +119,10 @@ function renderHead(column: CellColumn, label: string, order: Question['order'],
   return html`<th scope="col" role="columnheader"${kind}${sorted} data-name="${column.name}">${content}</th>`;
 }
 
-/** If a value is shown in another form, the cell also has it as it is, for the script that sorts and copies rows. */
+/**
+ * Renders a cell. If the value is shown in another form, the cell also carries the raw value for the script, which
+ * sorts and copies rows.
+ */
 function renderCell(
   { column, label }: Pick<Drawn, 'column' | 'label'>,
   value: DuckDBValue,
@@ -150,7 +153,7 @@ function renderTools(question: Question): Html {
   return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', command === undefined ? '' : html`On the command line: <code>${command}</code>`)}</p>`;
 }
 
-/** `Rows 51 to 100` with links to those before and after. */
+/** Shows `Rows 51 to 100`, with links to the rows before and after. */
 export function renderPager(
   { rows, hasMore }: Answer,
   { offset = 0, limit }: Question,

@@ -6,10 +6,12 @@ import { PricelakeError } from '../io/errors.js';
 import { makeScratchFolder } from '../io/scratch-folder.js';
 import type { Snapshots } from './snapshots.js';
 
-/** A price list of so many bytes has some 200,000 lines. */
+/** The largest price list, which has some 200,000 lines. */
 export const MOST_LIST_BYTES = 8_000_000;
 
-/** Takes price lists from the browser. One stays in a temporary folder until another one comes or the server ends. */
+/**
+ * Takes price lists from the browser. A list stays in a temporary folder until the next one comes or the server ends.
+ */
 export class Uploads {
   #folder: Promise<string> | undefined;
   /** The list that is shown. */
@@ -21,8 +23,9 @@ export class Uploads {
   }
 
   /**
-   * Shows the list of a form from now on, or none if the form has no file.
-   * @throws PricelakeError `usage` or `config` that names what is wrong with the list or the form; the present one stays
+   * Shows the list in a form from now on, or none if the form has no file.
+   * @throws PricelakeError `usage` or `config` that names the fault in the list or the form; then the current list
+   *   stays
    */
   async take(form: FormData): Promise<void> {
     const file = form.get('list');
@@ -38,14 +41,14 @@ export class Uploads {
       await this.#snapshots.useList({ list: path, ...options });
     } catch (error) {
       await rm(path, { force: true });
-      // The reader knows the file by the name that it has there.
+      // The reader knows the file by this name.
       if (!(error instanceof PricelakeError)) throw error;
       throw new PricelakeError(error.code, error.message.replaceAll(path, 'the list'), error.facts, { cause: error });
     }
     await this.#keep(path);
   }
 
-  /** Removes the list before, whose rows no page reads any more. */
+  /** Removes the previous list once no page reads its rows. */
   async #keep(file: string | undefined): Promise<void> {
     if (this.#file !== undefined) await rm(this.#file, { force: true });
     this.#file = file;

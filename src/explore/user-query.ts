@@ -16,21 +16,23 @@ export interface UserQuery {
   limit: number;
   offset?: number | undefined;
   signal: AbortSignal;
-  /** Milliseconds that the statement may take. */
+  /** The time limit of the statement in milliseconds. */
   most: number;
 }
 
-/** Statements side by side: each may take as much memory as its limit. */
+/** The number of statements at a time. Each may take as much memory as its limit. */
 const inTurn = pLimit(2);
-/** Until the statement begins: the program starts and opens the lake; for prices of the past, it may prepare them. */
+/**
+ * The time limit until the statement begins. The program starts, opens the lake, and may prepare prices of the past.
+ */
 const START_MS = 60_000;
 const PREPARE_MS = 600_000;
 const MOST_RESULT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Runs a SELECT of somebody else in a process of its own, because DuckDB neither bounds nor stops a single value that it
- * computes. Lends the SELECT that reads its rows, `limit` and one more, with their types.
- * @throws PricelakeError `query`, also for a statement that takes too long or too much memory
+ * Runs a reader's SELECT in a process of its own, because DuckDB can neither limit nor interrupt the computation of a
+ * single value. Lends a SELECT of its rows, at most `limit` and one more, with their types.
+ * @throws PricelakeError `query`, also if the statement takes too much time or memory
  */
 export function withUserRows<T>(
   snapshot: Snapshot,
@@ -82,7 +84,7 @@ function describeCommand({ version }: Snapshot, input: string, output: string): 
   ];
 }
 
-/** The program without secrets: it makes no call. */
+/** Runs the program without secrets, because it makes no call. */
 function runProcess({ version }: Snapshot, command: string[], { sql, signal, most }: UserQuery): Promise<void> {
   const { PATH, TMPDIR, HOME, XDG_CACHE_HOME } = process.env;
   const env = { PATH, TMPDIR, HOME, XDG_CACHE_HOME };
@@ -119,9 +121,9 @@ function runProcess({ version }: Snapshot, command: string[], { sql, signal, mos
   });
 }
 
-/** The event that `query --verbose` logs before its statement. */
+/** The event that `query --verbose` logs before it runs the statement. */
 const BEGUN = 'query.begins';
-/** Systems without /proc start a process for each look. */
+/** Systems without /proc start a process for each look, so they look less often. */
 const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
 function explainLate(ms: number): PricelakeError {
@@ -129,7 +131,7 @@ function explainLate(ms: number): PricelakeError {
   return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
 }
 
-/** The system counts the memory of a process, whatever DuckDB knows of it. */
+/** Ends a process that takes too much memory. The system counts it, because DuckDB does not know all of it. */
 function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeError) => void): NodeJS.Timeout {
   const look = async () => {
     if ((await readProcessMemory(pid)) < mostBytes) return;
@@ -139,16 +141,16 @@ function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeErro
   return setInterval(look, WATCH_MS).unref();
 }
 
-/** The program itself. */
+/** The memory of the program itself. */
 const PROGRAM_BYTES = 200_000_000;
 
-/** The limit: twice the memory of DuckDB, for values beside it, and the program. */
+/** The memory limit: twice DuckDB's, for values outside its count, and the program itself. */
 function boundMemory(memory: string): number {
   const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
   return 2 * Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1) + PROGRAM_BYTES;
 }
 
-/** The error of the JSON line. */
+/** Reads the error from the JSON line. */
 function readFault(stdout: string): PricelakeError {
   try {
     const { error } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as { error: Record<string, string> };

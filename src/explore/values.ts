@@ -12,23 +12,23 @@ export const readFirst = (answer: Answer): ReadValue => readRow(answer, answer.r
 
 export const readAll = (answer: Answer): ReadValue[] => answer.rows.map((row) => readRow(answer, row));
 
-/** 0 for null. */
+/** Converts an integer; null becomes 0. */
 export const toBigInt = (value: DuckDBValue): bigint => (typeof value === 'bigint' ? value : 0n);
 
-/** A number to draw, not to reckon with: undefined for null, and rounded where a double can't hold it. */
+/** Converts a number for drawing; undefined for null. The result may be rounded, so it is not for computing. */
 export function toNumber(value: DuckDBValue): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value === 'bigint' || value instanceof DuckDBDecimalValue) return Number(value.toString());
   return undefined;
 }
 
-/** Undefined for null. */
+/** Converts a text; undefined for null. */
 export const toText = (value: DuckDBValue): string | undefined =>
   value === null || value === undefined ? undefined : String(value);
 
 const MOST_MILLISECONDS = 8.64e15;
 
-/** Undefined for null, and for a time that `Date` can't hold. */
+/** Converts a time; undefined for null and for a time that `Date` can't hold. */
 export function toDate(value: DuckDBValue): Date | undefined {
   const at = value instanceof DuckDBDateValue ? value.days * 86_400_000 : toMilliseconds(value);
   return at === undefined || Math.abs(at) > MOST_MILLISECONDS ? undefined : new Date(at);
@@ -37,7 +37,7 @@ export function toDate(value: DuckDBValue): Date | undefined {
 const toMilliseconds = (value: DuckDBValue): number | undefined =>
   value instanceof DuckDBTimestampTZValue ? Number(value.micros / 1000n) : undefined;
 
-/** A row of report_checks.sql. */
+/** Reads a row of report_checks.sql. */
 export const toCheck = (read: ReadValue): { violations: bigint; description: string } => ({
   violations: toBigInt(read('violations')),
   description: String(read('description')),

@@ -4,13 +4,13 @@ import { type Content, type Html, html } from '../formats/html.js';
 import type { Answer } from './question.js';
 import { type ReadValue, readAll, readFirst, toBigInt, toCheck, toNumber } from './values.js';
 
-/** Answers that tell how prices and the copy stand. */
+/** Answers that describe the state of prices and of the copy. */
 export interface Standing {
   /** The row of spread_summary.sql. */
   summary: ReadValue;
   /** The row of report_overview.sql. */
   overview: ReadValue;
-  /** Rows of report_runs.sql, the newest first. */
+  /** Rows of report_runs.sql, newest first. */
   runs: Answer;
   /** Rows of report_checks.sql. */
   checks: Answer;
@@ -20,7 +20,7 @@ export interface Standing {
 
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
-/** Answers in few lines: how much do prices differ, is the copy whole, did the checks find anything? */
+/** Answers in a few lines how much prices differ, whether the copy is complete, and what the checks found. */
 export function renderVerdict(standing: Standing, advice: ReadonlyMap<string, Advice>): Html {
   const verdicts = [judgeSpread(standing), ...judgeList(standing), judgeCopy(standing), judgeChecks(standing, advice)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;

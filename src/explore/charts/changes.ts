@@ -8,7 +8,7 @@ export interface DayChanges {
   changes: bigint;
 }
 
-/** Kinds of change, from the lowest of the stack up. */
+/** Kinds of change, from the bottom of the stack to its top. */
 export const KINDS = [
   { kind: 'CHANGED', name: 'changed', color: COLOR.accent },
   { kind: 'NEW', name: 'new', color: COLOR.accentSoft },
@@ -49,7 +49,7 @@ export function changesChart(days: readonly DayChanges[]): Chart {
   };
 }
 
-/** Puts each kind of a day on top of the kinds before it; leaves out kinds that nothing names. */
+/** Stacks the kinds of each day. Leaves out unknown kinds. */
 function stackDays(days: readonly DayChanges[]): Chart['values'] {
   const heights = new Map<string, number>();
   return KINDS.flatMap(({ kind }, place) =>

@@ -10,13 +10,16 @@ import { type Line, type LinesOptions, linesChart, MOST_LINES } from './lines.js
 import { type Range, rangesChart } from './ranges.js';
 import { histogramChart, spreadDaysChart } from './spreads.js';
 
-/** Rows of ranges that are drawn. */
+/** The most rows that a chart of ranges shows. */
 const MOST_RANGES = 12;
 const LEGEND_NAME = 40;
 
 type Draw = (rows: readonly ReadValue[]) => Promise<Html> | undefined;
 
-/** Analyses with a chart: its title, and how the rows become one. Undefined if the rows have nothing to draw. */
+/**
+ * Analyses with a chart: its title, and the function that draws the rows. The function returns undefined if there is
+ * nothing to draw.
+ */
 const CHARTS: Readonly<Record<string, [title: string, draw: Draw]>> = {
   spread_histogram: ['Products by spread', drawHistogram],
   spread_by_day: ['Spread by day: median and middle 50 %', drawSpreadDays],
@@ -28,10 +31,12 @@ const CHARTS: Readonly<Record<string, [title: string, draw: Draw]>> = {
   persistence: ['Correlation of ranks', drawPersistence],
 };
 
-/** True if rows of the analysis can be drawn. */
+/** True if an analysis has a chart. */
 export const hasChart = (analysis: string): boolean => analysis in CHARTS;
 
-/** The chart of an analysis over the rows of an answer, where one fits. Nothing is drawn of a part of the rows. */
+/**
+ * Draws the chart of an analysis over the rows of an answer. Draws nothing if the answer has only a part of the rows.
+ */
 export async function chartAnswer(analysis: string, answer: Answer): Promise<Content> {
   const [title, draw] = CHARTS[analysis] ?? [];
   const drawn = answer.rows.length === 0 || answer.hasMore ? undefined : await draw?.(readAll(answer));
@@ -89,7 +94,7 @@ function drawShops(rows: readonly ReadValue[]): Promise<Html> | undefined {
   return drawChart(rangesChart(ranges, { label, axisTitle: 'price index', reference: 100 }));
 }
 
-/** The highest first. */
+/** Turns rows into ranges, the highest first. */
 function toRanges(
   rows: readonly ReadValue[],
   [lowest, middle, highest]: readonly [string, string, string],

@@ -19,17 +19,17 @@ type Padding = { left: number; right: number; top: number; bottom: number };
 type Cell = string | number | boolean | null;
 
 export interface Chart {
-  /** A screen reader says it in place of the picture; the table beside it has the figures. */
+  /** Read by a screen reader instead of the picture. The table beside it has the figures. */
   label: string;
   height: number;
   padding: Padding;
   /** Plain values: data never becomes part of a specification. */
   values: Record<string, Cell>[];
-  /** Layers over `values`, with only our own field names. */
+  /** Layers over `values`, which use only our own field names. */
   layer: NonNullable<Extract<TopLevelSpec, { layer: unknown }>['layer']>;
 }
 
-/** An axis of days, and one of counts. */
+/** Axes of days and of counts. */
 export const DAYS = {
   type: 'temporal',
   scale: { type: 'utc', nice: false },
@@ -41,7 +41,7 @@ export const COUNTS = {
   axis: { tickCount: 4, title: null, format: ',d', tickMinStep: 1 },
 } as const;
 
-/** Draws a chart as SVG that needs no script, font or image. `warn` gets Vega's warnings. */
+/** Draws a chart as SVG that needs no script, font or image. `warn` receives Vega's warnings. */
 export async function drawChart(chart: Chart, warn: (text: string) => void = () => {}): Promise<Html> {
   const { label, height, padding, values, layer } = chart;
   const [vega, { compile }] = await Promise.all([import('vega'), import('vega-lite')]);
@@ -91,11 +91,11 @@ function cleanCells(row: Record<string, Cell>): Record<string, Cell> {
   );
 }
 
-/** The drawing in the page's own element: the outermost tag is ours, and nothing in it has an id or a style. */
+/** Puts the drawing into an element of our own. Nothing inside has an id or a style. */
 function wrapDrawing(svg: string, label: string, height: number): Html {
   const inner = /^<svg [^>]*>(.*)<\/svg>$/su.exec(svg)?.[1];
   if (inner === undefined) throw new TypeError('the drawing is not one svg element');
-  // The picture is one image to a screen reader, so its parts lose their roles.
+  // A screen reader sees the picture as a single image, so its parts lose their roles.
   const plain = inner.replace(/<g [^>]*>/gu, (tag) => tag.replace(/ (?:role|aria-[a-z]+)="[^"]*"/gu, ''));
   return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${CHART_WIDTH} ${height}">${new Html(plain)}</svg>`;
 }

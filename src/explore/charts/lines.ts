@@ -1,7 +1,7 @@
 import { countOf } from '../../formats/count.js';
 import { type Chart, COLOR, DAYS } from './draw-chart.js';
 
-/** One line: points in the order of `x`, which is a number or an instant. */
+/** A line: points in the order of `x`, which is a number or an instant. */
 export interface Line {
   name: string;
   points: { x: number | Date; y: number }[];
@@ -11,11 +11,11 @@ export interface LinesOptions {
   /** Names of the axes. */
   x: string;
   y: string;
-  /** Drawn as a line to compare with. */
+  /** A value that is drawn as a line for comparison. */
   reference?: number;
 }
 
-/** More lines than these can't be told apart. */
+/** The most lines that can be told apart. */
 export const MOST_LINES = 8;
 
 /** Colours of the page's style, in the order of the lines. */

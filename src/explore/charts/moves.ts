@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const SLOT = 20;
 const HEIGHT = 100;
 
-/** Bars of prices that fell and rose by day: rises stand above the line, falls hang below it. */
+/** Draws falls and rises of prices by day as bars: rises above the line, falls below it. */
 export function drawMoves(answer: Answer): Html | undefined {
   const days = readAll(answer).flatMap((read) => {
     const at = toDate(read('day'));

@@ -1,12 +1,12 @@
 import { type Content, type Html, html } from '../../formats/html.js';
 import { cutText, foreign, formatDay, formatMoney } from '../format.js';
 
-/** A shop's prices over time. Between two steps it did not sell the product, or had none in stock. */
+/** A shop's prices over time. A gap between two steps means that it did not sell the product or had none in stock. */
 export interface PriceLine {
   name: string;
-  /** In the order of time; none is later than the chart's end. */
+  /** In order of time, and not beyond the chart's end. */
   steps: readonly PriceStep[];
-  /** The shop has no offer that counts today. */
+  /** True if no offer of the shop counts today. */
   isAside: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface PriceStep {
   from: Date;
   to: Date;
   price: number;
-  /** Exact. */
+  /** The exact price as text. */
   text: string;
 }
 
@@ -25,23 +25,23 @@ export interface PriceChart {
   currency: string;
   /** The reader's own price, exact. */
   own?: string | undefined;
-  /** A screen reader says it in place of the picture. */
+  /** Read by a screen reader instead of the picture. */
   label: string;
 }
 
-/** More lines than these can't be told apart by colour; the others are faint. */
+/** The most lines with a colour of their own; the others are faint. */
 const MOST_COLOURED = 8;
 const MOST_DRAWN = 40;
 
-/** The size of the drawing, which the page stretches. */
+/** The size of the drawing. The page stretches it. */
 const WIDTH = 1000;
 const HEIGHT = 400;
 const LONGEST_NAME = 40;
 
 /**
- * Draws prices over time as steps, a line a shop, with the names below. Text keeps its size, because only the area of the
- * lines is stretched to the page. The page's script reads `data-prices` to show all prices of a moment. At least one line
- * has a step.
+ * Draws prices over time as steps, one line a shop, with the names below. Only the area of the lines is stretched to
+ * the page, so text keeps its size. The page's script reads `data-prices` to show all prices at a moment. At least one
+ * line must have a step.
  */
 export function drawPriceLines({ lines, from, to, currency, own, label }: PriceChart): Html {
   const drawn = lines
@@ -56,7 +56,7 @@ export function drawPriceLines({ lines, from, to, currency, own, label }: PriceC
   const y = (price: number) => round((HEIGHT * (high - price)) / (high - low));
   const decimals = high - low >= 20 ? 0 : 2;
   const classOf = (k: number) => (k < MOST_COLOURED ? `line-${k + 1}` : 'line-rest');
-  // The cheapest shop's line lies over the others.
+  // The line of the cheapest shop is drawn last, above the others.
   const paths = drawn.map(
     ({ steps, isAside }, k) =>
       html`<path class="price ${classOf(k)}${isAside ? ' aside' : ''}" d="${drawSteps(steps, x, y)}"/>`,
@@ -72,7 +72,7 @@ ${own === undefined ? '' : html`<path class="own" d="M0 ${y(Number(own))}H${WIDT
 <ul class="legend">${drawn.slice(0, MOST_COLOURED).map((line, k) => renderKey(line, classOf(k), to))}${drawn.length > MOST_COLOURED ? html`<li class="line-rest">${drawn.length - MOST_COLOURED} more</li>\n` : ''}${own === undefined ? '' : html`<li class="own">Your price <span class="money">${formatMoney(own)}</span></li>\n`}</ul>`;
 }
 
-/** The name, and the price at the end of the chart. */
+/** Shows the name, and the price at the end of the chart. */
 function renderKey({ name, steps, isAside }: PriceLine, key: string, to: Date): Content {
   const last = steps.at(-1);
   const price =
@@ -80,11 +80,11 @@ function renderKey({ name, steps, isAside }: PriceLine, key: string, to: Date): 
   return html`<li class="${key}${isAside ? ' aside' : ''}">${foreign(name, LONGEST_NAME)}${price}</li>\n`;
 }
 
-/** Steps that last into the chart, from its beginning. */
+/** The steps that reach into the chart, cut at its beginning. */
 const cutSteps = (steps: readonly PriceStep[], from: Date): PriceStep[] =>
   steps.filter(({ to }) => to > from).map((step) => (step.from < from ? { ...step, from } : step));
 
-/** The script reads names, classes and steps from it, with times in milliseconds and exact prices. */
+/** Describes the lines for the script: names, classes and steps, with times in milliseconds and exact prices. */
 function describeLines(
   drawn: readonly PriceLine[],
   { from, to, currency, own }: Pick<PriceChart, 'from' | 'to' | 'currency' | 'own'>,
@@ -109,8 +109,8 @@ function drawSteps(steps: readonly PriceStep[], x: (at: Date) => number, y: (pri
 }
 
 /**
- * Chooses round prices that enclose all prices. If they differ by a factor of two or more, the axis begins at zero, so
- * that heights compare as prices do.
+ * Chooses round prices for the axis that enclose all prices. If the highest is at least twice the lowest, the axis
+ * begins at zero, so that heights compare as prices do.
  */
 function chooseTicks(cheapest: number, highest: number): number[] {
   const lowest = 2 * cheapest <= highest ? 0 : cheapest;

@@ -1,7 +1,7 @@
 import { shortenNames } from '../format.js';
 import { type Chart, COLOR } from './draw-chart.js';
 
-/** One line of the chart: a middle, and the range of half of the values. */
+/** A row of the chart: a middle value, and the range of the middle half of the values. */
 export interface Range {
   name: string;
   low: number;
@@ -12,7 +12,7 @@ export interface Range {
 interface RangesOptions {
   label: string;
   axisTitle: string;
-  /** Drawn as a line to compare with. */
+  /** A value that is drawn as a line for comparison. */
   reference?: number;
 }
 
@@ -26,7 +26,7 @@ export function rangesChart(ranges: readonly Range[], { label, axisTitle, refere
     scale: { zero: reference === undefined, nice: true },
     axis: { tickCount: 5, title: axisTitle },
   } as const;
-  // Rows go by their place, because names may repeat.
+  // Rows are identified by position, because names may repeat.
   const names = shortenNames(
     ranges.map(({ name }) => name),
     LONGEST_NAME,

@@ -9,7 +9,10 @@ import { type ReadValue, readAll, toNumber } from '../values.js';
 const WIDTH = 100;
 const HEIGHT = 24;
 
-/** A column with the best price of each row's product over the last 30 days. Rows have `product_id` and `currency`. */
+/**
+ * Adds a column with the best price of each row's product over the last 30 days. The rows need `product_id` and
+ * `currency`.
+ */
 export async function askForSparklines(answers: readonly Answer[], ask: PageRequest['ask']): Promise<ShownColumn> {
   const rows = answers.flatMap((answer) => readAll(answer));
   const markets = new Map(
@@ -21,7 +24,7 @@ export async function askForSparklines(answers: readonly Answer[], ask: PageRequ
     for (const read of readAll(await ask({ analysis: 'recent_prices', set, limit: markets.size })))
       known.set(toKey(read), drawSparkline(readPrices(read)));
   }
-  // A column needs a name of the answer; a copied table has no value in it.
+  // A column must have the name of a column of the answer. Copied tables leave its cells empty.
   return {
     name: 'product_id',
     label: '30 days',
@@ -37,7 +40,7 @@ const readPrices = (read: ReadValue): (number | undefined)[] => {
   return prices instanceof DuckDBListValue ? prices.items.map((one) => toNumber(one ?? null)) : [];
 };
 
-/** A small step line without axes. It breaks where no price is known. */
+/** Draws a small step line without axes. It has a gap where no price is known. */
 export function drawSparkline(prices: readonly (number | undefined)[]): Content {
   const known = prices.filter((price) => price !== undefined);
   const [first, last] = [known[0], known.at(-1)];

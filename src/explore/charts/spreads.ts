@@ -21,7 +21,7 @@ const LAST = 100;
 /** Half of the space between two bars, in percent of spread. */
 const GAP = 0.35;
 
-/** Number of products by spread; the last bar holds everything from 100 percent on. */
+/** Draws the number of products by spread. The last bar holds all spreads of 100 percent or more. */
 export function histogramChart(steps: readonly HistogramStep[]): Chart {
   const total = steps.reduce((sum, { spreads }) => sum + Number(spreads), 0);
   const beyond = Number(steps.find(({ up_to_pct }) => up_to_pct === null)?.spreads ?? 0);
@@ -59,7 +59,7 @@ export function histogramChart(steps: readonly HistogramStep[]): Chart {
   };
 }
 
-/** Median spread of each closed day, with the range of the middle 50 % of the products. */
+/** Draws the median spread of each closed day, with the range of the middle 50 % of the products. */
 export function spreadDaysChart(days: readonly DaySpread[]): Chart {
   const [first, last] = [days[0], days.at(-1)];
   const x = { ...DAYS, field: 'at' } as const;

@@ -2,7 +2,7 @@ import { ANALYSIS_GROUPS } from '../../analyze/analysis-groups.js';
 import { html } from '../../formats/html.js';
 import { type Page, renderSection } from '../page.js';
 
-/** The analyses by the question that they answer. */
+/** Lists the analyses by the question that they answer. */
 export function analysesPage(): Page {
   const groups = ANALYSIS_GROUPS.map(({ question, titles }) =>
     renderSection(

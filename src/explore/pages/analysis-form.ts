@@ -6,14 +6,14 @@ import type { Question } from '../question.js';
 import { readAll, toText } from '../values.js';
 import { listCurrencies } from './products.js';
 
-/** Settings that people change most, in their order; the others are folded. */
+/** The variables that people change most, in this order. The others are folded. */
 const USUAL: readonly string[] = [
   ...['product', 'category', 'currency', 'site_id', 'brand', 'kind', 'by', 'period', 'since', 'until', 'days'],
 ];
 const MOST_OPEN = 5;
 const MOST_CHOICES = 2000;
 
-/** Names of variables that are not their words. */
+/** Labels of variables that differ from their names. */
 const LABELS: Readonly<Record<string, string>> = {
   site_id: 'Shop',
   own_site: 'Your shop',
@@ -25,12 +25,12 @@ const LABELS: Readonly<Record<string, string>> = {
   drop_pct: 'Drop in %',
 };
 
-/** Names by the value that stands for them. */
+/** Names, by the value that stands for each. */
 export interface KnownNames {
   site: ReadonlyMap<string, string>;
-  /** Paths, to choose from. */
+  /** Category paths to choose from. */
   category: ReadonlyMap<string, string>;
-  /** Names alone, for rows. */
+  /** Category names without their paths, for rows. */
   categoryName: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +49,7 @@ export async function askForNames(ask: PageRequest['ask']): Promise<KnownNames> 
   };
 }
 
-/** The settings of an analysis as a form: few are open, the others folded unless one of them is set. */
+/** Renders the variables of an analysis as a form. Few are open; the others are folded unless one of them is set. */
 export async function renderForm(
   path: string,
   variables: readonly Variable[],
@@ -77,7 +77,7 @@ export async function renderForm(
 export const toChoices = (known: ReadonlyMap<string, string>): Choice[] =>
   [...known].map(([value, label]) => ({ value, label }));
 
-/** Returns the values to choose from; undefined if a variable is typed. */
+/** Returns the values to choose from; undefined if the variable is typed in. */
 function listChoices(
   variable: Variable,
   names: KnownNames,

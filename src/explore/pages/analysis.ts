@@ -17,12 +17,12 @@ import { askForNames, type KnownNames, renderForm } from './analysis-form.js';
 const ROWS = 50;
 const MOST_DRAWN = 5_000;
 
-/** The variables of an analysis as an address gives them. */
+/** Reads the variables of an analysis from an address. */
 export function readSet(analysis: string, search: URLSearchParams): Question['set'] {
   return Object.fromEntries(readVariables(analysis).map(({ name }) => [name, search.get(name) ?? '']));
 }
 
-/** A variable that is missing is no fault of the reader, who can't know it. */
+/** Explains a refused value. A missing variable is not an error of the reader, who could not know it. */
 function explainRefusal(error: Error, isSet: boolean): Content {
   const { message } = error;
   if (error instanceof PricelakeError) {
@@ -38,7 +38,7 @@ function explainRefusal(error: Error, isSet: boolean): Content {
   return html`<p>This analysis has no rows without some of its settings: fill in the form. <small>${message.split('\n', 1)}</small></p>`;
 }
 
-/** One analysis: its form, its rows with names in place of ids, and folded its meaning and its SQL. */
+/** Shows one analysis: its form, its rows with names in place of ids, and its meaning and SQL, folded. */
 export async function analysisPage(analysis: string, { search, ask, signal }: PageRequest): Promise<Page> {
   const path = `/analyses/${analysis}`;
   const variables = readVariables(analysis);
@@ -80,12 +80,12 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
       caption: `Rows of ${title}`,
       columns: chooseColumns(answer, names),
       namesEmpty: true,
-      more: '', // the pager says so
+      more: '', // the pager links to the other rows
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     })}${renderPager(answer, question, address)}`;
   }
 
-  /** A missing variable is no fault of somebody who opens the page: DuckDB says so. */
+  /** Refuses wrong values. A missing one is left to DuckDB, because opening the page without it is not an error. */
   function checkValues(): void {
     const given = Object.fromEntries(listVariables(question));
     try {
@@ -96,7 +96,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
     }
   }
 
-  /** A chart needs all rows, in the order of the analysis; the table may have some of them. */
+  /** Draws the chart, which needs all rows in the order of the analysis; the table may have fewer. */
   async function renderChart(answer: Answer): Promise<Content> {
     if (!hasChart(analysis)) return '';
     const isWhole = !answer.hasMore && offset === 0 && order === undefined;
@@ -104,12 +104,12 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   }
 }
 
-/** Columns of machines; the files have them. */
+/** Columns that only programs need. Downloads include them. */
 const MACHINE = new Set(['item_id', 'change_id', 'run_id', 'attribution', 'of_kind', 'known_until']);
-/** Columns by which people know a row. */
+/** Columns by which people recognize a row. */
 const HEADS = ['title', 'shop', 'category_name', 'category_slug', 'product_id'];
 
-/** Names first and in place of ids, as far as the rows have them. */
+/** Puts names first and in place of ids, if the rows have them. */
 function chooseColumns({ columns }: Answer, names: KnownNames): ShownColumn[] {
   const all = columns.map(({ name }) => name);
   const has = (name: string) => all.includes(name);

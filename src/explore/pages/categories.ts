@@ -29,7 +29,7 @@ const DISPERSION = [
   { name: 'cv_pct', label: 'Deviation' },
 ];
 
-/** Categories with their spreads, and how much prices differ in them. */
+/** Shows categories with their spreads, and how much prices differ in them. */
 export async function categoriesPage(request: PageRequest): Promise<Page> {
   const { search, ask } = request;
   const currency = search.get('currency') ?? '';
@@ -83,7 +83,7 @@ ${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, 
   };
 }
 
-/** A path in the order of paths: the names that it shares with the one before it are left out, and the rest is indented. */
+/** Shows a category path below the previous one: shared names are left out, and the rest is indented. */
 function showCategory(slug: string, path: string, tree: readonly string[], currency: string): Content {
   const before = tree[tree.indexOf(path) - 1];
   const shared = before === undefined ? 0 : countShared(path, before);
@@ -95,10 +95,13 @@ function showCategory(slug: string, path: string, tree: readonly string[], curre
 
 const MOST_DEPTH = 4;
 
-/** The API does not say how a path separates names: anything between two spaces but letters and digits. */
+/**
+ * The separator of a category path, which the API does not define: anything between two spaces except letters and
+ * digits.
+ */
 const NAME_END = / ?[^\p{L}\p{N}\s&,.()'-]+ ?/gu;
 
-/** Length of the names that both begin with, with what separates them from the next one. */
+/** The length of the names that both paths begin with, including the separator after them. */
 function countShared(path: string, before: string): number {
   const ends = [...path.matchAll(NAME_END)].map(({ index, 0: mark }) => index + mark.length);
   return ends.findLast((end) => before.startsWith(path.slice(0, end))) ?? 0;

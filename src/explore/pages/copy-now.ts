@@ -4,7 +4,7 @@ import { foreign, formatDuration, moment } from '../format.js';
 import type { CopyNow, PublishedState, RemoteState, TriedRun } from '../now.js';
 import { renderSection } from '../page.js';
 
-/** Shows what happens, or what went wrong last. */
+/** Shows what a run is doing, or why the last one failed. */
 export function renderNow({ lines, tries: [last] }: CopyNow): Content {
   const list = lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${foreign(line, 1000)}</li>`)}</ul>`;
   return html`${list}${last?.fault === undefined ? '' : renderFault(last, last.fault)}`;
@@ -20,7 +20,7 @@ ${hint === undefined ? '' : html`<p class="next">${foreign(hint, 1000)}</p>`}
 `;
 }
 
-/** Seconds of each step by process: a run that was interrupted has more than one. */
+/** Shows the seconds of each step by process. An interrupted run has more than one process. */
 export function renderSteps(tries: readonly TriedRun[]): Html {
   const about = html`<p>A run opens the lake, lands bytes, applies them, derives tables, proves them, publishes and compacts (<code>pricelake status --json</code> has the same figures).</p>`;
   if (tries.length === 0) {
@@ -68,7 +68,7 @@ const renderSeconds = (step: string, seconds: number | undefined): Html =>
 
 const SECONDS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-/** Tells only what the two files lake.json say. */
+/** Compares only the two files lake.json. */
 export function renderRemote(state: RemoteState, now: Date): Content {
   if (state.kind === 'unasked') return '';
   return renderSection('Local and remote', describeRemote(state, now));

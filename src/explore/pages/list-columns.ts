@@ -10,7 +10,7 @@ import { toDate } from '../values.js';
 const NONE = html`<span class="none">–</span>`;
 const FEW = 3;
 
-/** The title with the product as the list names it. */
+/** The title, and the product as the list names it. */
 const LINE: ShownColumn = {
   name: 'title',
   label: 'Product',
@@ -21,18 +21,18 @@ const LINE: ShownColumn = {
   },
 };
 
-/** A place among shops: `3 of 8`. */
+/** A rank among shops: `3 of 8`. */
 const PLACE: ShownColumn = {
   name: 'position',
   label: 'Place',
-  // The own price has a place beside the shops'.
+  // The reader's own price is ranked among the shops' prices.
   show: (place, read) => (place === null ? NONE : `${String(place)} of ${Number(read('shops') ?? 0) + 1}`),
 };
 
 const listTexts = (value: DuckDBValue): string[] =>
   value instanceof DuckDBListValue ? value.items.flatMap((item) => (item === null ? [] : [valueToText(item)])) : [];
 
-/** The first names, and how many more there are. */
+/** Shows the first names, and how many more there are. */
 function showNames(value: DuckDBValue): Content {
   const names = listTexts(value);
   if (names.length === 0) return NONE;
@@ -40,7 +40,7 @@ function showNames(value: DuckDBValue): Content {
   return html`${names.slice(0, FEW).map((name, k) => html`${k === 0 ? '' : ', '}${foreign(name, 40)}`)}${more}`;
 }
 
-/** Texts that open. */
+/** Shows a number of texts, which unfold. */
 function showTexts(what: string): (value: DuckDBValue) => Content {
   return (value) => {
     const texts = listTexts(value);

@@ -5,24 +5,24 @@ import { changeAddress } from '../page.js';
 import type { Answer } from '../question.js';
 import { readAll, toBigInt } from '../values.js';
 
-/** Places of watched_places.sql that exclude one another, from the best one, with their colours. */
+/** The mutually exclusive places of watched_places.sql, best first, with their colours. */
 const SPLIT = [
   { place: 'cheapest', label: 'cheapest', color: 'place-1' },
   { place: 'middle', label: 'in the middle', color: 'place-2' },
   { place: 'dearest', label: 'most expensive', color: 'place-3' },
   { place: 'alone', label: 'alone', color: 'place-4' },
 ];
-/** Those that lines of any place may have as well. */
+/** Places that a line may have beside any other. */
 const MORE = [
   { place: 'undercut', label: 'undercut' },
   { place: 'rivals_out', label: 'rivals out of stock' },
 ];
 
-/** The place that an address asks for; empty if it asks for none. */
+/** The place that the address asks for; empty if it names none. */
 export const readPlace = (search: URLSearchParams): string =>
   [...SPLIT, ...MORE].find(({ place }) => place === search.get('place'))?.place ?? '';
 
-/** The lines of the list by place as a bar, and links to the lines of each. */
+/** Shows the lines by place as a bar, with links to the lines of each place. */
 export function renderPlaces(answer: Answer, search: URLSearchParams): Html {
   const counts = new Map(readAll(answer).map((read) => [String(read('place')), Number(toBigInt(read('lines')))]));
   const of = (place: string) => counts.get(place) ?? 0;

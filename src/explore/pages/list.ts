@@ -28,7 +28,7 @@ const RULES = [
   { value: 'median', label: 'the median' },
 ];
 
-/** The reader's own prices against the market: position, suggestions, who was below. */
+/** Compares the reader's own prices with the market: position, suggestions, and shops below a lowest allowed price. */
 export async function listPage(request: PageRequest): Promise<Page> {
   const { snapshot, search, ask } = request;
   if (snapshot.list === undefined) {
@@ -75,7 +75,7 @@ ${renderSection(
   html`${renderPlaces(split, search)}${renderAnswer(watched, lines, {
     caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
     columns: LINES.toSpliced(1, 0, spark),
-    more: '', // the pager says so
+    more: '', // the pager links to the other rows
     empty: 'No line of the list is in this place.',
   })}${renderPager(watched, lines, address)}`,
 )}
@@ -88,7 +88,7 @@ ${renderSection('Below your lowest allowed prices', past.render({ caption: 'Ever
   };
 }
 
-/** A form that sends a list to this server. */
+/** Renders a form that uploads a list to this server. */
 async function renderUpload(ask: PageRequest['ask'], label: string): Promise<Html> {
   const shops = readAll(await ask({ analysis: 'shop_names', set: {}, limit: MOST }));
   const choices = shops.map((read) => ({ value: String(read('site_id')), label: String(read('shop')) }));

@@ -20,17 +20,17 @@ const MOST_OUTS = 200;
 const DAY_MS = 86_400_000;
 
 interface Shown {
-  /** Address of the product's page. */
+  /** The address of the product's page. */
   path: string;
   product: string;
   currency: string;
-  /** True if shops say whether they have it. */
+  /** True if shops report whether the product is in stock. */
   hasStock: boolean;
   /** The reader's own price, exact. */
   own: string | undefined;
 }
 
-/** The prices of a product's shops over a span of time, as a chart with links to other spans. */
+/** Charts the prices of a product's shops over a span of time, with links to other spans. */
 export async function renderPriceChart({ path, product, currency, own }: Shown, request: PageRequest): Promise<Html> {
   const { search, ask } = request;
   const span = SPANS.find(({ value }) => value === search.get('days'))?.value ?? USUAL_SPAN;
@@ -60,7 +60,7 @@ function drawSteps(
 <figcaption>The lowest price of each shop in ${currency}. A line breaks while a shop did not list the product or had none in stock${lines.some(({ isAside }) => isAside) ? '; dashed lines are of shops without an offer that counts today' : ''}.${answer.hasMore ? ' There are more prices than are drawn.' : ''}</figcaption>`;
 }
 
-/** Rows of shop_prices.sql by shop, the cheapest first. */
+/** Groups rows of shop_prices.sql by shop, the cheapest first. */
 function readLines(answer: Answer): PriceLine[] {
   const lines = new Map<string, PriceLine & { steps: PriceLine['steps'][number][] }>();
   for (const read of readAll(answer)) {
@@ -75,7 +75,7 @@ function readLines(answer: Answer): PriceLine[] {
   return [...lines.values()];
 }
 
-/** Every price of every listing, and the times without stock, folded. */
+/** Lists every price of every listing and the times without stock, folded. */
 export async function renderPastFigures({ product, currency, hasStock }: Shown, { ask }: PageRequest): Promise<Html> {
   const spells: Question = { analysis: 'product_spells', set: { product, currency }, limit: MOST_SPELLS };
   const stock: Question = { analysis: 'stock_outs', set: { product }, limit: MOST_OUTS };

@@ -7,12 +7,12 @@ import { type Figure, renderFigures } from '../page.js';
 import { type ReadValue, toDate, toNumber, toText } from '../values.js';
 
 export interface Decision {
-  /** The row of find_products.sql. */
+  /** The product's row of find_products.sql. */
   card: ReadValue;
   currency: string;
-  /** Rows of offers.sql, the cheapest first. */
+  /** Rows of offers.sql, cheapest first. */
   offers: readonly ReadValue[];
-  /** Rows of best_prices.sql: 30 days, 90 days, and the known past. */
+  /** Rows of best_prices.sql: 30 days, 90 days and all known time. */
   best: readonly ReadValue[];
   /** Rows of reductions.sql. */
   reductions: readonly ReadValue[];
@@ -20,7 +20,7 @@ export interface Decision {
   own: string | undefined;
 }
 
-/** Shows the best price now, and its place in the past. Offers that do not count are never quoted. */
+/** Shows the best price now and its rank in the past. Never quotes offers that do not count. */
 export function renderDecision(decision: Decision): { figures: Html; ranges: Html } {
   return {
     figures: renderFigures(listFigures(decision)),
@@ -69,7 +69,7 @@ function listFigures({ card, currency, offers, own }: Decision): Figure[] {
   ];
 }
 
-/** Says since when an offer has had its price, and when it was last seen. */
+/** Describes how long an offer has had its price, and when it was last seen. */
 function describeAge(read: ReadValue): Content {
   const [since, seen] = [toDate(read('price_changed_at') ?? read('first_seen_at')), toDate(read('last_seen_at'))];
   return html`${since === undefined ? '' : html`, since ${dayOf(since)}`}${seen === undefined ? '' : html`, seen ${dayOf(seen)}`}`;
@@ -89,7 +89,7 @@ function describeOwn(own: string, currency: string, cheapest: ReadValue | undefi
 
 const nameSpan = (days: DuckDBValue) => (days === null ? 'all time' : `${String(days)} days`);
 
-/** One sentence on today's best price: is it low? */
+/** Answers in one sentence whether today's best price is low. */
 function describeLow({ best, currency }: Decision): Content {
   const of = (days: number) => best.find((read) => toNumber(read('days')) === days);
   const row = of(90) ?? best[0];
@@ -104,7 +104,7 @@ function describeLow({ best, currency }: Decision): Content {
   return html`<p class="verdict-line">${now} is ${above instanceof DuckDBDecimalValue ? money(above.toString(), currency) : ''} (${formatPercent(toNumber(row('above_low_pct')) ?? 0)}) above the 90-day low of <strong>${money(low.toString(), currency)}</strong> at ${foreign(toText(row('lowest_shop')) ?? null, 60)}${at === undefined ? '' : html`, until ${dayOf(at)}`}.</p>`;
 }
 
-/** The range of the best price in 30 and 90 days and all time. */
+/** Shows the range of the best price in 30 days, 90 days and all time. */
 function renderRanges({ best, currency }: Decision): Content {
   if (best.length === 0) return '';
   const amount = (value: DuckDBValue) =>
@@ -124,7 +124,7 @@ function renderRanges({ best, currency }: Decision): Content {
 
 const FEW = 3;
 
-/** Says of each shop with an announced reduction whether it asked less in the 30 days before. */
+/** Lists the shops that announce a reduction, and whether each asked less in the 30 days before. */
 function describeReductions({ reductions, currency }: Decision): Content {
   if (reductions.length === 0) return '';
   const sentences = reductions.slice(0, FEW).map((read) => html`<li>${describeReduction(read, currency)}</li>\n`);

@@ -9,9 +9,9 @@ const FACETS = ['brand', 'category', 'site_id', 'currency', 'grade', 'in_stock']
 export type Facet = (typeof FACETS)[number];
 
 export interface Facets {
-  /** Products that the filters leave. */
+  /** The number of products that pass the filters. */
   all: bigint;
-  /** Values of a filter with the number of products that each would leave. */
+  /** The values of a filter, each with the number of products that would pass. */
   list(facet: Facet): Choice[];
 }
 
@@ -24,7 +24,7 @@ interface Counted {
 const ANY: Choice = { value: '', label: 'any' };
 const MOST = 1000;
 
-/** Counts by each filter what the other filters leave, so that another value can be chosen. */
+/** Counts the values of each filter under the other filters, so that another value can be chosen. */
 export async function askForFacets(set: Question['set'], ask: PageRequest['ask']): Promise<Facets> {
   const count = async (changes: Question['set']) => {
     const answer = await ask({ analysis: 'product_facets', set: { ...set, ...changes }, limit: MOST });
@@ -57,13 +57,13 @@ const toChoice = ({ value, label, products }: Counted): Choice => ({
   label: `${label} (${formatCount(products)})`,
 });
 
-/** A value that is chosen stays, even if nothing has it. */
+/** Adds the chosen value if no product has it any longer. */
 function withChosen(counted: readonly Counted[], chosen: string): Choice[] {
   const isKnown = chosen === '' || counted.some(({ value }) => value === chosen);
   return [ANY, ...(isKnown ? [] : [{ value: chosen, label: chosen }]), ...counted.map(toChoice)];
 }
 
-/** The filter takes a lowest grade. */
+/** The filter chooses a lowest grade. */
 function listGrades(counted: readonly Counted[]): Choice[] {
   const of = (...grades: string[]) =>
     counted.filter(({ value }) => grades.includes(value)).reduce((sum, { products }) => sum + products, 0n);
@@ -83,7 +83,7 @@ function listStock(counted: readonly Counted[]): Choice[] {
   ];
 }
 
-/** There may be more brands than a list has room for, so that others can be typed. */
+/** Renders the brands. There may be more than a list can hold, so a brand can also be typed in. */
 export function renderBrand(chosen: string, choices: readonly Choice[]): Html {
   const options = choices.filter(({ value }) => value !== '');
   return html`<label>Brand <input name="brand" value="${chosen}" list="brands" autocomplete="off" spellcheck="false"></label>

@@ -15,7 +15,10 @@ const MOST_OFFERS = 500;
 const MOST_CHANGES = 50;
 const MOST_REDUCTIONS = 50;
 
-/** One product in one currency: the best price and its place in the past, offers, changes. Undefined if the lake does not have it. */
+/**
+ * Shows one product in one currency: its best price and how that ranks in the past, its offers and changes. Returns
+ * undefined if the lake does not have the product.
+ */
 export async function productPage(product: string, request: PageRequest): Promise<Page | undefined> {
   const { search, ask } = request;
   const path = `/products/${encodeURIComponent(product)}`;
@@ -75,7 +78,7 @@ ${renderSection(
   };
 }
 
-/** The currencies in which it is sold, the market of most shops first. */
+/** The currencies in which the product is sold, that of the most shops first. */
 function listMarkets(cards: Answer): ReadValue[] {
   const count = (read: ReadValue, name: string) => toNumber(read(name)) ?? 0;
   return readAll(cards).sort(
@@ -83,7 +86,7 @@ function listMarkets(cards: Answer): ReadValue[] {
   );
 }
 
-/** The price of the reader's own list, exact. */
+/** Finds the product's price in the reader's own list, exact. */
 async function findOwnPrice(
   product: string,
   currency: string,
@@ -95,7 +98,7 @@ async function findOwnPrice(
   return toText(line?.('price') ?? null);
 }
 
-/** The picture that most listings have, of the hosts that the reader allows. */
+/** Chooses the picture that most listings have, from the hosts that the reader allows. */
 async function choosePicture(product: string, { ask, pictures }: PageRequest): Promise<string | undefined> {
   if (pictures.size === 0) return undefined;
   const found = await ask({ analysis: 'product_pictures', set: { product }, limit: 20 });
@@ -103,7 +106,7 @@ async function choosePicture(product: string, { ask, pictures }: PageRequest): P
   return addresses.find((address) => URL.canParse(address) && pictures.has(new URL(address).host));
 }
 
-/** An offer with its announced reduction, as the shop shows it, and what its own past says about that. */
+/** Shows offers with the reductions that shops announce, and what the offers' own past says about these. */
 function renderOffers(answer: Answer, question: Question, currency: string, reductions: readonly ReadValue[]): Html {
   const verdicts = new Map(reductions.map((read) => [read('item_id'), String(read('verdict'))]));
   const left = readAll(answer).filter((read) => read('is_counted') !== true).length;
@@ -131,7 +134,7 @@ function renderOffers(answer: Answer, question: Question, currency: string, redu
   });
 }
 
-/** A regular price that is not above the price announces nothing. */
+/** Shows a reduction. A regular price that is not above the price announces none. */
 function showReduction(regular: DuckDBValue, price: DuckDBValue, verdict: string | undefined): Content {
   const [was, now] = [regular, price].map(toNumber);
   if (!(regular instanceof DuckDBDecimalValue) || was === undefined || now === undefined || was <= now) return NONE;
@@ -142,5 +145,5 @@ const NONE = html`<span class="none">–</span>`;
 
 const showReason = (reason: DuckDBValue): Content => (reason === null ? NONE : foreign(trimCents(String(reason)), 240));
 
-/** Amounts have four decimals in the lake. */
+/** Drops two zeros of amounts, which have four decimals in the lake. */
 const trimCents = (text: string) => text.replaceAll(/(\d\.\d\d)00\b/gu, '$1');

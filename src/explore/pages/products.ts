@@ -32,18 +32,18 @@ const VARIABLES = [
   'max_price',
 ] as const;
 
-/** The question of an address. */
+/** Reads the question from an address. */
 export function askForProducts(search: URLSearchParams): Question {
   const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
   const limit = readLimit(search);
   return { analysis: 'find_products', set, order: readOrder(search), offset: readOffset(search), limit };
 }
 
-/** Products by words and filters; the address holds them all. */
+/** Lists products by words and filters, all of which are in the address. */
 export async function productsPage({ search, ask, snapshot }: PageRequest): Promise<Page> {
   const question = askForProducts(search);
   const { set } = question;
-  // While one types, the rows come first: the script asks again for the counts.
+  // While the reader types, only the rows are sent. The script asks for the counts afterwards.
   const isPart = search.get('part') !== null;
   const [answer, facets] = await Promise.all([ask(question), isPart ? undefined : askForFacets(set, ask)]);
   const spark = await askForSparklines(snapshot.isWhole ? [answer] : [], ask);
@@ -85,7 +85,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
       { name: 'delivered_min', label: 'Delivered from' },
     ],
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-    // On a served page, the pager says so.
+    // On a served page, the pager shows this.
     more: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),
     empty: Object.values(set).some((value) => value !== '')
       ? 'No product has these words and values. Remove a word or a filter.'
@@ -95,7 +95,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
   return { title: 'Products', body: html`${filters}<div id="found">${table}${pager}</div>` };
 }
 
-/** Currencies in which products are sold, those of most products first. */
+/** The currencies in which products are sold, that of the most products first. */
 export async function listCurrencies(ask: PageRequest['ask']): Promise<Choice[]> {
   const { rows } = await ask({ analysis: 'product_currencies', set: {}, limit: 200 });
   return rows.map(([currency, products]) => ({

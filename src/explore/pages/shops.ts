@@ -34,11 +34,11 @@ const POSITION = [
   { name: 'index_p75', label: 'Upper quarter' },
 ];
 
-/** Columns of source_freshness.sql without the shop. */
+/** The columns of source_freshness.sql, without the shop. */
 export const FRESHNESS = [
   { name: 'source_id', label: 'Source' },
   { name: 'is_stale', label: 'Stale' },
-  // A clock of the service may be ahead of that of another read.
+  // An item may seem to be seen in the future, because two clocks of the service may differ.
   {
     name: 'unseen_days',
     label: 'Days unseen',
@@ -73,7 +73,7 @@ const STOCK_OUTS = [
   { name: 'known_days', label: 'Days known' },
 ];
 
-/** Shops against the market. */
+/** Compares shops with the market. */
 export async function shopsPage({ search, ask }: PageRequest): Promise<Page> {
   const set = {
     currency: search.get('currency') ?? '',
@@ -104,7 +104,7 @@ ${renderAnswer(answer, positions, {
   caption: 'Shops that share products with other shops',
   columns: ['shop', 'host', ...POSITION],
   sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-  more: '', // the pager says so
+  more: '', // the pager links to the other rows
   empty: 'No shops share a product.',
 })}${renderPager(answer, positions, address)}
 ${onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'cut_leaders', set: { currency: set.currency, category: set.category } })}">Which shops lead price cuts, in order</a></p>`)}
@@ -112,11 +112,11 @@ ${linkLeaders({ currency: set.currency, category: set.category }, 'Which shops m
   };
 }
 
-/** Comparing all pairs of shops takes seconds in a large lake. */
+/** Links to the leaders instead of showing them, because comparing all pairs of shops takes seconds in a large lake. */
 const linkLeaders = (set: Question['set'], label: string): Content =>
   onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'price_leaders', set })}">${label}</a></p>`);
 
-/** Pairs in which a shop leads or follows, for a report, which has the time. */
+/** Shows the pairs in which a shop leads or follows. Used in reports, which may take this time. */
 export async function renderLeaders(site: string, { ask }: PageRequest): Promise<Html> {
   const leaders: Question = { analysis: 'price_leaders', set: { site_id: site, top: '20' }, limit: 20 };
   return renderSection(
@@ -188,7 +188,10 @@ ${renderFigures([
 ])}<p>Licence: ${read('attribution') === null ? 'the service names none.' : foreign(toText(read('attribution')) ?? null, 400)}</p>`;
 }
 
-/** One shop: position, rivals, assortment, freshness, movements. Undefined if the lake does not have it. */
+/**
+ * Shows one shop: position, rivals, assortment, freshness and moves. Returns undefined if the lake does not have the
+ * shop.
+ */
 export async function shopPage(site: string, request: PageRequest): Promise<Page | undefined> {
   const { ask, search } = request;
   const own: Question = { analysis: 'shop', set: { site_id: site }, limit: 1 };

@@ -33,7 +33,7 @@ const SINCE = [
   { value: 'week', label: 'a week ago' },
 ];
 
-/** Kinds of movers.sql with their words. */
+/** The kinds of movers.sql, in words. */
 const KINDS = {
   fall: 'Falls',
   rise: 'Rises',
@@ -43,7 +43,7 @@ const KINDS = {
   gone: 'Gone',
 } as const;
 
-/** Kinds of stock_moves.sql with their words. */
+/** The kinds of stock_moves.sql, in words. */
 const STOCK_KINDS = { out: 'Out of stock', back: 'Back in stock' } as const;
 
 export const MOVES: readonly (string | ShownColumn)[] = [
@@ -60,7 +60,7 @@ export const MOVES: readonly (string | ShownColumn)[] = [
   { name: 'moved_at', label: 'When' },
 ];
 
-/** Tells what moved, how whole and fresh the copy is, and what needs attention. */
+/** Shows what moved, how complete and fresh the copy is, and what needs attention. */
 export async function todayPage(request: PageRequest): Promise<Page> {
   const { search, ask, snapshot, advice } = request;
   const isFirst = snapshot.run === undefined || snapshot.run.number <= 1n;
@@ -70,7 +70,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const [currency = '', category = '', site = ''] = ['currency', 'category', 'site_id'].map(
     (name) => search.get(name) ?? '',
   );
-  // Anything else in the address is ignored, because a shop is known by its number.
+  // Any other site in the address is ignored, because shops are identified by number.
   const chosen = { currency, category, site_id: /^\d{1,18}$/u.test(site) ? site : '' };
   const compared = { currency, category };
   const runs: Question = { analysis: 'report_runs', set: {}, limit: 10 };
@@ -137,7 +137,7 @@ ${chosen.site_id === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld))}`,
   };
 
-  /** Spreads are those of a market, not of one shop. */
+  /** Spreads are left out for one shop, because they compare shops. */
   function renderSpreads(): Content {
     return html`${renderSection(
       'Spreads that opened or closed',
@@ -178,10 +178,12 @@ ${renderSection(
 
 const NO_MOVES = html`<p class="soft">No price of a product is known to have moved in the last 30 days.</p>`;
 
-/** The first copy has no earlier run to compare with. Moves are then those that the service dates. */
+/** The first copy has no earlier run to compare with, so moves are those that the service dates. */
 const FIRST_COPY = html`<p class="soft">This is the first copy, so there is no earlier run to compare it with. The figures below are moves that the service itself dates.</p>`;
 
-/** One of the choices, the number of a run or a time in UTC. Anything else is the first choice. */
+/**
+ * Reads the moment: one of the choices, the number of a run, or a time in UTC. Any other text means the first choice.
+ */
 function readSince(given: string, choices: typeof SINCE): string {
   const isMoment = /^\d{1,9}$/u.test(given) || (/^\d{4}-/u.test(given) && !Number.isNaN(Date.parse(given)));
   return isMoment || choices.some(({ value }) => value === given) ? given : (choices[0]?.value ?? 'day');
@@ -189,14 +191,14 @@ function readSince(given: string, choices: typeof SINCE): string {
 
 const nameSince = (since: string) => (since === '0' ? 'the beginning' : /^\d+$/u.test(since) ? `run ${since}` : since);
 
-/** Variables of movers.sql. */
+/** The variables of movers.sql for a moment. */
 function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValue): Record<string, string> {
   if (/^\d+$/u.test(since)) return { since_run: since };
   if (since.includes('-')) return { since };
   return describeMoment(since === 'day' || since === 'week' ? since : 'run', run, toDate(newest));
 }
 
-/** Counts the rows of each kind. Each number leads to its list. */
+/** Shows the number of rows of each kind, linked to its list. */
 function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<string, string>>): Figure[] {
   const totals = countKinds(answer);
   return Object.entries(kinds).map(([kind, name]) => {
@@ -206,7 +208,7 @@ function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<st
   });
 }
 
-/** None where nothing is known, or nothing moved. */
+/** Shows the figures of stock; empty if nothing is known or nothing moved. */
 const listStockFigures = (answer: Answer | undefined, question: Question): Figure[] =>
   answer === undefined || answer.rows.length === 0 ? [] : listKinds(answer, question, STOCK_KINDS);
 
