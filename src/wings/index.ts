@@ -13,6 +13,8 @@ import type { SyncReport, Wing } from './wing.js';
 export type { SyncReport } from './wing.js';
 
 const WINGS: readonly Wing[] = Object.values(list);
+/** What a store keeps of wings. */
+export const MIRRORED = WINGS.flatMap(({ mirrored = [] }) => mirrored);
 const PLUGGED: Wings = {
   sources: WINGS.flatMap(({ sources = [] }) => sources),
   witnesses: WINGS.flatMap(({ witnesses = [] }) => witnesses),
@@ -70,6 +72,8 @@ export function withWings<T>(
   const plug = (store: Store | undefined, stop: AbortSignal | undefined) => work({ ...PLUGGED, store }, stop);
   const hold = WINGS.find(({ holdStore }) => holdStore !== undefined)?.holdStore;
   return explainSystemFault(lake.path, () =>
-    explainDamage(lake.path, () => (hold === undefined ? plug(undefined, signal) : hold(lake, io, signal, plug))),
+    explainDamage(lake.path, () =>
+      hold === undefined ? plug(undefined, signal) : hold(lake, io, signal, plug, MIRRORED),
+    ),
   );
 }

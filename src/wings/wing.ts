@@ -13,9 +13,19 @@ export interface Wing {
     io: Io,
     signal: AbortSignal | undefined,
     work: (store: Store | undefined, stop: AbortSignal | undefined) => Promise<T>,
+    mirrored: readonly MirroredFolder[],
   ): Promise<T>;
+  /** Folders that the wing keeps in the lake. A store mirrors them. */
+  mirrored?: readonly MirroredFolder[];
   /** Acts before and after a run. */
   surround?(asked: AskedSync, run: () => Promise<SyncReport>): Promise<SyncReport>;
+}
+
+/** A folder of small files. Only its pointers change under their names. */
+export interface MirroredFolder {
+  name: string;
+  /** The name of the files that say which others are current. A store sends them after the others. */
+  pointer: string;
 }
 
 /** The request for a run. */

@@ -4,6 +4,7 @@ import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { explainSystemFault } from '../../lake/faults.js';
+import { MIRRORED } from '../../wings/index.js';
 import { withRemote } from '../../wings/remote/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { lakeRestore } from '../commands/keep.js';
@@ -22,7 +23,7 @@ export async function runRestore(request: Arguments<typeof lakeRestore>, context
   }
   const path = request.lake ?? lake.path;
   const fetched = await explainSystemFault(path, () =>
-    withRemote({ path, remote: address }, io, signal, async (remote) => remote?.bringAll()),
+    withRemote({ path, remote: address }, io, signal, async (remote) => remote?.bringAll(), MIRRORED),
   );
   const { files = 0, bytes = 0 } = fetched ?? {};
   const what = files === 0 ? 'No files were missing' : `Fetched ${countOf(files, 'file')} (${formatBytes(bytes)})`;

@@ -2,6 +2,8 @@ import { type Column, LIST_ELEMENT_ID, type TableSchema } from '../../tables/sch
 
 /** Folder of the lake that holds the metadata. It holds no data. */
 export const ICEBERG_FOLDER = 'iceberg';
+/** Names the newest metadata of a table. */
+export const HINT = 'version-hint.text';
 
 type IcebergType = string | { type: 'list'; 'element-id': number; element: string; 'element-required': boolean };
 

@@ -1,30 +1,36 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseRemoteUrl, showRemoteUrl } from '../../formats/remote-url.js';
 import type { Io } from '../../io/io.js';
 import { openLake } from '../../lake/lake.js';
 import { lockLake } from '../../lake/lock.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
-import { ICEBERG_FOLDER } from './iceberg-schema.js';
+import { HINT, ICEBERG_FOLDER } from './iceberg-schema.js';
 
 /** Writes Iceberg metadata over the files of the published tables, if the pipeline asks for it. */
-export const iceberg: Wing = { surround: ({ pipeline, io }, run) => withIceberg(pipeline.lake, io, run) };
+export const iceberg: Wing = {
+  surround: ({ pipeline, io }, run) => withIceberg(pipeline.lake, io, run),
+  mirrored: [{ name: ICEBERG_FOLDER, pointer: HINT }],
+};
 
-/** The lake's folder, and the address under which Iceberg readers find it; undefined for a lake without metadata. */
+/** The lake's folder, and the address under which Iceberg readers find it. Commands that get only a folder lack the latter. */
 export interface IcebergSetting {
   path: string;
   iceberg?: string | boolean | undefined;
+  remote?: string | undefined;
 }
 
 /**
- * Keeps Iceberg's metadata in line with the tables around work that writes them. Before the work, it drops snapshots
- * whose files may be deleted; after it, new versions become snapshots.
+ * Keeps Iceberg's metadata in line with the tables around work that writes them, if the pipeline asks for it or the lake
+ * has it already. Before the work, it drops snapshots whose files may be deleted; after it, new versions become snapshots.
  */
 export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => Promise<T>): Promise<T> {
-  if (lake.iceberg === undefined || lake.iceberg === false) return work();
-  if (existsSync(join(lake.path, ICEBERG_FOLDER))) await publishIceberg(lake, io);
+  if (lake.iceberg === false) return work();
+  const isThere = () => existsSync(join(lake.path, ICEBERG_FOLDER));
+  if (isThere()) await publishIceberg(lake, io);
   const result = await work();
-  await publishIceberg(lake, io);
+  if (lake.iceberg !== undefined || isThere()) await publishIceberg(lake, io);
   return result;
 }
 
@@ -32,14 +38,14 @@ export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => P
  * Writes Iceberg metadata for the newest version of every table. A fault is only a warning: the tables are already
  * published, and the next run writes the missing metadata.
  */
-async function publishIceberg({ path, iceberg }: IcebergSetting, io: Io): Promise<void> {
+async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io): Promise<void> {
   try {
     // Avro's library takes time to load, and few lakes have this metadata.
-    const { publishTable } = await import('./publish-table.js');
+    const { publishTable, readAddress } = await import('./publish-table.js');
     const lake = await openLake(path, { create: false });
     const lock = await lockLake(lake, io);
     try {
-      const base = typeof iceberg === 'string' ? iceberg : `file://${lake.root}`;
+      const base = findAddress(iceberg, remote) ?? (await readAddress(lake)) ?? `file://${lake.root}`;
       for (const table of TABLE_NAMES) {
         lock.lost.throwIfAborted();
         await publishTable(lake, table, base.replace(/\/+$/, ''), io.now());
@@ -50,4 +56,11 @@ async function publishIceberg({ path, iceberg }: IcebergSetting, io: Io): Promis
   } catch (error) {
     io.log('warn', 'iceberg.missed', { reason: error instanceof Error ? error.message : String(error) });
   }
+}
+
+/** Where a pipeline says that readers find the lake. */
+function findAddress(iceberg: IcebergSetting['iceberg'], remote: string | undefined): string | undefined {
+  if (typeof iceberg === 'string') return iceberg;
+  const url = parseRemoteUrl(remote ?? '');
+  return url && showRemoteUrl({ ...url, endpoint: undefined });
 }

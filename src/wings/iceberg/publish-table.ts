@@ -8,9 +8,9 @@ import { readRetentionMs } from '../../lake/delta-metadata.js';
 import { readEntriesBackwards } from '../../lake/log-entries.js';
 import { innerPath, type Lake, temporaryPath } from '../../tables/layout.js';
 import { loadTableSchema } from '../../tables/schemas.js';
-import type { TableName } from '../../tables/table.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { IcebergSchema } from './iceberg-schema.js';
-import { ICEBERG_FOLDER } from './iceberg-schema.js';
+import { HINT, ICEBERG_FOLDER } from './iceberg-schema.js';
 import { type ManifestEntry, readManifest, STATUS } from './manifest.js';
 import {
   type Commit,
@@ -33,7 +33,6 @@ import {
   VERSION,
 } from './table-metadata.js';
 
-const HINT = 'version-hint.text';
 /** The number of older metadata files that are kept for readers that have just read the hint. */
 const KEPT_METADATA = 10;
 
@@ -70,6 +69,16 @@ export async function publishTable(lake: Lake, table: TableName, base: string, n
   const files = added.planned.filter(({ snapshot }) => kept.has(snapshot['snapshot-id'])).flatMap((one) => one.files);
   await writeVersion(lake, folder, (found?.version ?? 0) + 1, metadata, files);
   await deleteUnused(folder, (found?.version ?? 0) + 1, place, snapshots);
+}
+
+/** Where readers find a lake that has metadata already; undefined without it. */
+export async function readAddress(lake: Lake): Promise<string | undefined> {
+  for (const table of TABLE_NAMES) {
+    const found = await readNewest(innerPath(lake, ICEBERG_FOLDER, table, 'metadata'));
+    const end = `/${ICEBERG_FOLDER}/${table}`;
+    if (found?.metadata?.location?.endsWith(end)) return found.metadata.location.slice(0, -end.length);
+  }
+  return undefined;
 }
 
 interface Found {

@@ -9,8 +9,10 @@ import { markPartial, readPartial, refusePartial, unmarkPartial } from '../../la
 import { finishSwap } from '../../lake/swap-lake.js';
 import { PRIVATE_FOLDER, privatePath, tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
+import type { MirroredFolder } from '../wing.js';
 import { LandingMirror } from './landing-mirror.js';
 import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
+import { fetchFolder, sendFolder } from './mirrored-folder.js';
 import { type ObjectStore, refuseUnconditional } from './object-store.js';
 import { type Ends, listTables, MARKER, sendSmallFiles } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
@@ -30,6 +32,7 @@ export async function holdRemote<T>(
   io: Io,
   signal: AbortSignal | undefined,
   work: (remote: Remote, stop: AbortSignal) => Promise<T>,
+  mirrored: readonly MirroredFolder[] = [],
 ): Promise<T> {
   await refuseUnconditional(store);
   await refuseForeignPrefix(store);
@@ -41,7 +44,7 @@ export async function holdRemote<T>(
   const note = found ?? makeNote(store.url);
   const lease = await takeLease(store, note, io);
   const stop = signal === undefined ? lease.lost : AbortSignal.any([signal, lease.lost]);
-  const held = new Remote({ store, lake, io, stop }, lease);
+  const held = new Remote({ store, lake, io, stop }, lease, mirrored);
   try {
     await held.settle(note, found === undefined);
     const mirroring = setInterval(() => void held.mirror(), MIRROR_MS);
@@ -67,12 +70,14 @@ export class Remote {
   readonly #ends: Ends;
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
+  readonly #mirrored: readonly MirroredFolder[];
   /** Identifies the logs that were sent. Only this process changes the remote while it holds the lease. */
   #sentLogs: string | undefined;
 
-  constructor(ends: Ends, lease: Lease) {
+  constructor(ends: Ends, lease: Lease, mirrored: readonly MirroredFolder[]) {
     this.#ends = ends;
     this.#lease = lease;
+    this.#mirrored = mirrored;
     this.#landing = new LandingMirror(ends);
   }
 
@@ -94,6 +99,7 @@ export class Remote {
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));
+      for (const folder of this.#mirrored) await fetchFolder(this.#ends, folder);
       await writeNote(lake, now);
     } finally {
       await lock.release();
@@ -150,6 +156,7 @@ export class Remote {
     this.#sentLogs = logs;
     await this.#lease.confirm();
     await sendSmallFiles(this.#ends);
+    for (const folder of this.#mirrored) await sendFolder(this.#ends, folder);
     await this.#landing.settle();
     await expireRemote(this.#ends, before);
     return true;
@@ -205,11 +212,12 @@ export async function withRemote<T>(
   io: Io,
   signal: AbortSignal | undefined,
   work: (remote: Remote | undefined, stop: AbortSignal | undefined) => Promise<T>,
+  mirrored: readonly MirroredFolder[] = [],
 ): Promise<T> {
   if (remote === undefined) return work(undefined, signal);
   const store = await openStore(remote, io);
   try {
-    return await holdRemote(path, store, io, signal, work);
+    return await holdRemote(path, store, io, signal, work, mirrored);
   } finally {
     store.close();
   }

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runCompact } from '../../../src/cli/actions/run-compact.js';
+import { runRebuild } from '../../../src/cli/actions/run-rebuild.js';
 import { openLake } from '../../../src/lake/lake.js';
 import { readTable, readTableAt } from '../../../src/lake/read.js';
 import { Database } from '../../../src/sql/connection.js';
 import { quoteLiteral } from '../../../src/sql/quote.js';
 import { TABLE_NAMES, type TableName } from '../../../src/tables/table.js';
 import { syncWithWings } from '../../../src/wings/index.js';
+import { openContext } from '../../cli/open-context.js';
 import { openWorld, testIo, type World } from '../../run/world.js';
 import { readFiles, readMetadata } from './read-metadata.js';
 
@@ -44,7 +47,7 @@ async function sync(): Promise<void> {
 /** A run whose process ends before the metadata is written. */
 async function syncAlone(): Promise<void> {
   const { iceberg } = world.pipeline.lake;
-  world.pipeline.lake.iceberg = undefined;
+  world.pipeline.lake.iceberg = false;
   await sync();
   world.pipeline.lake.iceberg = iceberg;
 }
@@ -174,4 +177,14 @@ it('never fails a run', async () => {
   rmSync(path.join(world.lakePath, 'iceberg'));
   await sync();
   await expectSame();
+});
+
+it('follows commands that get only the folder of the lake', async () => {
+  const { location } = readMetadata(folderOf('items'));
+  const context = openContext(true);
+  await runCompact({ lake: world.lakePath }, context);
+  await expectSame();
+  await runRebuild({ lake: world.lakePath }, context);
+  await expectSame();
+  expect(readMetadata(folderOf('items')).location).toBe(location);
 });

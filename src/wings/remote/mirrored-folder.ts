@@ -1,0 +1,61 @@
+import { readFile, rm, stat, utimes } from 'node:fs/promises';
+import { basename, relative, sep } from 'node:path';
+import { PricelakeError } from '../../io/errors.js';
+import { quotePath } from '../../io/inner-path.js';
+import { runSideBySide } from '../../io/side-by-side.js';
+import { innerPath, listFilesBelow } from '../../tables/layout.js';
+import type { MirroredFolder } from '../wing.js';
+import { type ListedObject, SMALL_BYTES } from './object-store.js';
+import type { Ends } from './remote-table.js';
+import { fetchAll } from './restore.js';
+import { FILES } from './send-tables.js';
+
+/**
+ * Makes a folder of the remote like the one here. It sends pointers after the other files, so that they never name a
+ * missing one, and removes what is not here at the end. Does nothing if the lake lacks the folder.
+ */
+export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }: MirroredFolder): Promise<void> {
+  const paths = await listFilesBelow(innerPath(lake, name));
+  if (paths.length === 0) return;
+  const there = new Map((await store.list(`${name}/`)).map((object) => [object.key, object]));
+  const keyOf = (path: string) => relative(lake.root, path).split(sep).join('/');
+  const send = async (path: string) => {
+    stop?.throwIfAborted();
+    const key = keyOf(path);
+    const { size, mtime } = await stat(path);
+    const found = there.get(key);
+    const isAsLarge = found?.bytes === size;
+    if (isAsLarge && found.writtenAt >= mtime && basename(path) !== pointer) return;
+    const bytes = await readFile(path);
+    if (!(isAsLarge && (await store.read(key))?.bytes.equals(bytes))) await store.write(key, bytes);
+  };
+  for (const isPointer of [false, true]) {
+    const step = paths.filter((path) => (basename(path) === pointer) === isPointer);
+    await runSideBySide(FILES, step, send);
+  }
+  const here = new Set(paths.map(keyOf));
+  await store.remove([...there.keys()].filter((key) => !here.has(key)));
+}
+
+/**
+ * Replaces a folder by that of the remote.
+ * @throws PricelakeError `lake_invalid` for an object that is too large for such a folder
+ */
+export async function fetchFolder(ends: Ends, { name, pointer }: MirroredFolder): Promise<void> {
+  const { store, lake } = ends;
+  const objects = await store.list(`${name}/`);
+  const large = objects.find(({ bytes }) => bytes > SMALL_BYTES);
+  if (large !== undefined) {
+    const what = `${store.url}: ${quotePath(large.key)} has ${large.bytes} bytes; the limit is ${SMALL_BYTES}`;
+    throw new PricelakeError('lake_invalid', what, { hint: `Remove ${name}/ there: the next run writes it again.` });
+  }
+  await rm(innerPath(lake, name), { recursive: true, force: true });
+  const isPointer = ({ key }: ListedObject) => basename(key) === pointer;
+  await fetchAll(
+    ends,
+    objects.filter((object) => !isPointer(object)),
+  );
+  await fetchAll(ends, objects.filter(isPointer));
+  // A later send compares these times with those of the remote.
+  for (const { key, writtenAt } of objects) await utimes(innerPath(lake, key), writtenAt, writtenAt);
+}
