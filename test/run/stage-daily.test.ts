@@ -134,7 +134,7 @@ async function runDaily(changes: Known[], { now, before = -DAY, days = 90, produ
   } as unknown as FoundLake;
   const next = { rows: async (table: string) => named(table) };
   const itemsBefore = before < 0 ? undefined : named('items_before');
-  const staging = new Staging({ found, graph, landing: { runId, runNumber: 1n }, io: testIo });
+  const staging = new Staging({ found, graph, landing: { runId, runNumber: 1n }, io: testIo }, {});
   const staged = await stageDays(staging, next, itemsBefore, new Date((START + now) / 1000));
   if (staged.change === undefined) return undefined;
   const { run: _, ...applied } = staged.change.applied;

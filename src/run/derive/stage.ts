@@ -40,7 +40,7 @@ export class Staging {
   readonly #progress: OpenStep | undefined;
   readonly #sealing: Promise<StagedFile[]>[] = [];
 
-  constructor(run: StagingRun, metadata: Record<string, string> = {}, progress?: OpenStep) {
+  constructor(run: StagingRun, metadata: Record<string, string>, progress?: OpenStep) {
     this.#run = run;
     this.#metadata = metadata;
     this.#progress = progress;

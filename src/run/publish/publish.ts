@@ -30,7 +30,8 @@ export async function publishRun(
   const { landing, memory } = ledger;
   const { runId, runNumber } = settled.begin;
   const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
-  const own = await stageLedger(new Staging({ found, graph, landing, io }), io.now(), rows, checks);
+  const staging = new Staging({ found, graph, landing, io }, describeAttributions(attributions));
+  const own = await stageLedger(staging, io.now(), rows, checks);
   const changes = await next.with(...own).seal();
   const totalRows = BigInt(changes.length);
   let committed = 0n;
