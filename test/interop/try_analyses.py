@@ -38,8 +38,8 @@ def pricelake(*arguments: str) -> str:
 
 
 def main() -> None:
-    product = json.loads(pricelake("SELECT min(product_id) AS p FROM price_spread", "--json"))["rows"][0]["p"]
-    first, last = "2026-11-18", "2026-11-20"
+    days = "SELECT min(product_id) AS product, max(day)::VARCHAR AS last, (max(day) - 2)::VARCHAR AS first FROM price_spread_daily"
+    product, last, first = json.loads(pricelake(days, "--json"))["rows"][0].values()
     values = {name: {"product": product} for name in ("offers", "product_changes", "product_spells")} | {
         "assortment_gaps": {"own_site": "12"},
         "offer_prices": {"first_day": first, "last_day": last},
