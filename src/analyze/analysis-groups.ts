@@ -79,13 +79,13 @@ export const ANALYSIS_GROUPS: readonly AnalysisGroup[] = [
   },
 ];
 
-/** Analyses without a place in the menu: pages show their rows, or they serve to set up a pipeline. */
+/** Analyses that are not in the menu, because pages show their rows or they only help to set up a pipeline. */
 export const UNLISTED_ANALYSES: readonly string[] = [
   ...['find_products', 'offer_prices', 'product_offers', 'product_spells', 'spread_histogram'],
   ...['attribute_coverage', 'attribute_names', 'attribute_proposals'],
 ];
 
-/** The title of an analysis in words; undefined if it has no place in the menu. */
+/** The title of an analysis in words; undefined if it is not in the menu. */
 export function findTitle(analysis: string): string | undefined {
   return ANALYSIS_GROUPS.map(({ titles }) => titles[analysis]).find((title) => title !== undefined);
 }

@@ -6,7 +6,9 @@ import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 
-/** Names of the queries of pipelines/analysis that run alone. The first line of each other one names its whole. */
+/**
+ * The queries of pipelines/analysis that run alone. The first line of any other query names the one that it is part of.
+ */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))
     .filter((file) => !readFileSync(packagePath(`pipelines/analysis/${file}`), 'utf8').startsWith('-- part of: '))
@@ -26,29 +28,29 @@ export function readQuestion(name: string): string {
   return first.replace(/:$/u, '.');
 }
 
-/** True for the queries behind the tables of pages: an analysis, or a part of the report or of `explore`. */
+/** True for queries behind the tables of pages: an analysis, or a part of the report or of `explore`. */
 export function isExplored(name: string): boolean {
   if (!readdirSync(packagePath('pipelines/analysis')).includes(`${name}.sql`)) return false;
   const [first = ''] = readAnalysis(name).split('\n', 1);
   return !first.startsWith('-- part of: ') || /^-- part of: (explore|the report|watch)$/u.test(first);
 }
 
-/** Sets variables of the session, which queries read with `getvariable`. Null unsets a variable. */
+/** Sets session variables, which queries read with `getvariable`. Null unsets a variable. */
 export async function setVariables(db: Database, variables: Record<string, DuckDBValue>): Promise<void> {
   for (const [name, value] of Object.entries(variables)) {
     const variable = quoteIdentifier(name);
-    // DuckDB's untyped null has a type that functions of texts and lists refuse.
+    // A variable that is set to DuckDB's untyped NULL has a type that functions of texts and lists refuse.
     if (value === null) await db.run(`RESET VARIABLE ${variable}`);
     else await db.run(`SET VARIABLE ${variable} = $1`, [value]);
   }
 }
 
-/** Makes view `price_spells` over views `items`, `history` and `offers`, for analyses of the past. */
+/** Creates view `price_spells` over views `items`, `history` and `offers`, for analyses of the past. */
 export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }
 
-/** The newest time that the service has written into a row. Undefined for a lake without rows. */
+/** The newest time that the service wrote into a row. Undefined for a lake without rows. */
 export async function findNewestTime(
   graph: RelationGraph,
   { history, items }: { history: Source; items: Source },

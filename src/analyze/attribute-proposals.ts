@@ -12,7 +12,7 @@ const proposalRow = z.object({
   coverage_pct: z.number(),
 });
 
-/** An attribute that may tell something, and isn't mapped (pipelines/analysis/attribute_proposals.sql). */
+/** An attribute that may have a meaning but isn't mapped (pipelines/analysis/attribute_proposals.sql). */
 export type AttributeProposal = z.infer<typeof proposalRow>;
 
 const OPTIONS = {
@@ -24,17 +24,17 @@ const OPTIONS = {
   unit: 'unit',
 } as const;
 
-/** At most so many names of each meaning, those of most items first. */
+/** The most names that are proposed for a meaning, those of most items first. */
 const MOST_NAMES = 5;
 
-/** With `isAnew`, ignores how the lake maps attributes, and proposes a mapping for all of them. */
+/** Proposes attributes to map. With `isAnew`, ignores the lake's present mapping and proposes a complete one. */
 export async function proposeAttributes(db: Database, { isAnew = false } = {}): Promise<AttributeProposal[]> {
   const offer_rules = isAnew ? sql`${itself('offer_rules')} WHERE rule <> 'attribute'` : itself('offer_rules');
   const { text } = bindQuery(readAnalysis('attribute_proposals'), { items: itself('items'), offer_rules });
   return z.array(proposalRow).parse(await db.rows(text));
 }
 
-/** `availability by stock (98% of listed items)`, one after the other. */
+/** Describes proposals in words: `availability by stock (98% of listed items)`. */
 export function describeProposals(proposals: readonly AttributeProposal[]): string {
   return proposals
     .map(({ meaning, name, coverage_pct }) => `${meaning} by ${name} (${coverage_pct.toFixed(0)}% of listed items)`)
@@ -51,7 +51,9 @@ export function writeAttributes(proposals: readonly AttributeProposal[]): string
     .join(', ');
 }
 
-/** JSON is YAML; plain words need no quotes, except those that YAML takes for something else. */
+/**
+ * Quotes a name as JSON, which is also YAML. Plain words need no quotes, unless YAML would read them as another type.
+ */
 function quoteName(name: string): string {
   const isPlain = /^[A-Za-z_][\w.]*$/u.test(name) && !/^(true|false|null|yes|no|on|off|y|n)$/iu.test(name);
   return isPlain ? name : JSON.stringify(name);

@@ -4,28 +4,31 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../sql/sql.js';
 
-/** Days, both included: `2026-11-20`, in UTC. */
+/** A range of days such as `2026-11-20` in UTC, both included. */
 export interface DayRange {
   first: string;
   last: string;
 }
 
-/** The tables that days follow from. */
+/** The tables that daily spreads are computed from. */
 export interface DailySources {
   items: Source;
   history: Source;
   sites: Source;
 }
 
-/** Runs of days of offers in a part, so that its figures take less than 200 MB of memory. */
+/** The number of price runs in a part, so that computing it takes less than 200 MB. */
 const PART_RUNS = 300_000n;
 
-/** Selects what the offers cost in these days. An offer's rows follow from its own item and history. */
+/** Selects the prices of offers on these days. The prices of an offer follow from its own item and history. */
 function selectOfferPrices({ items, history }: Omit<DailySources, 'sites'>, days: DayRange): Sql {
   return bindQuery(readAnalysis('offer_prices'), { items, history }, writeDays(days));
 }
 
-/** Selects rows of price_spread_daily (schemas/price_spread_daily.yaml) for products, from all that their offers cost. */
+/**
+ * Selects rows of price_spread_daily (schemas/price_spread_daily.yaml) for products, from the prices of all their
+ * offers.
+ */
 function selectSpreads(offer_prices: Sql, sites: Source, { runId, ...days }: DayRange & { runId: string }): Sql {
   const values = { ...writeDays(days), run_id: writeTyped('VARCHAR', runId) };
   return bindQuery(readAnalysis('price_spread_daily'), { offer_prices, sites }, values);
@@ -50,7 +53,9 @@ function writeDays({ first, last }: DayRange): { first_day: string; last_day: st
   return { first_day: write(first), last_day: write(last) };
 }
 
-/** Divides the products into ranges with about equally many runs of days. Gives their predicates. */
+/**
+ * Divides the products into ranges with about the same number of price runs, and returns a predicate for each range.
+ */
 async function planParts(graph: RelationGraph, prices: Relation, partRuns: bigint): Promise<string[]> {
   const rows = await graph.rows(
     sql`SELECT min(product_id) AS first, max(product_id) AS last FROM (

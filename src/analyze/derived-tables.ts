@@ -3,14 +3,17 @@ import { bindQuery, readAnalysis, readModel, type Source } from '../sql/model.js
 import { type Sql, writeTyped } from '../sql/sql.js';
 import { DERIVED_TABLES, type DerivedTableName, describeDerived, type TableName } from '../tables/table.js';
 
-/** A table that follows from others, and the query that makes it. */
+/** A table that is derived from others, and its query. */
 export interface DerivedTable {
   table: DerivedTableName;
   reads: readonly TableName[];
   by: ReturnType<typeof describeDerived>['by'];
-  /** Gives the columns of `schemas/<table>.yaml`, in their order and types; its `run_id` is a variable. */
+  /**
+   * The query returns the columns of `schemas/<table>.yaml` in their order and types. It reads `run_id` from a
+   * variable.
+   */
   query: string;
-  /** Tells the query from another one: a hash of its text and of the macros. */
+  /** A hash of the query's text and of the macros, which shows whether the query has changed. */
   hash: bigint;
 }
 
@@ -25,7 +28,7 @@ export function listDerived(): DerivedTable[] {
   );
 }
 
-/** The rows of a derived table that follow from these. */
+/** Selects a derived table from the given rows. */
 export function selectDerived(
   { query, reads }: Pick<DerivedTable, 'query' | 'reads'>,
   tables: Readonly<Partial<Record<TableName, Source>>>,
@@ -39,13 +42,13 @@ export function selectDerived(
   return bindQuery(query, Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId) });
 }
 
-/** 48 bits, because every reader of the log takes such a number. */
+/** Hashes to 48 bits, because every reader of the log can hold such a number. */
 function hashQuery(query: string): bigint {
   const digest = createHash('sha256').update(readModel('macros')).update(query).digest();
   return BigInt(digest.readUIntBE(0, 6));
 }
 
-/** @throws Error when tables read each other in a circle */
+/** @throws Error if tables read each other in a cycle */
 export function sortByReads<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[] {
   const sorted: T[] = [];
   let left = tables;

@@ -7,8 +7,8 @@ import { type DerivedTable, listDerived, selectDerived } from './derived-tables.
 import { loadUserTable } from './user-table.js';
 
 /**
- * Loads a user's exchange rates as table `rates` (date, currency, rate): how much of `currency` one unit of the
- * base buys from that day on, until the next rate.
+ * Loads the user's exchange rates as table `rates` (date, currency, rate). A rate is the amount of `currency` that one
+ * unit of the base buys from that day until the next rate.
  * @throws PricelakeError `config` that names file and line of the first bad rate.
  */
 export function loadRates(db: Database, file: string): Promise<void> {
@@ -28,15 +28,15 @@ export function loadRates(db: Database, file: string): Promise<void> {
   });
 }
 
-/** A user's exchange rates and the currency that they are rates of. */
+/** The file of the user's exchange rates, and their base currency. */
 export interface Conversion {
   file: string;
   base: string;
 }
 
 /**
- * Replaces views `offers` and `price_spread` by those of all offers with a known rate, in the base currency, to compare shops of different
- * currencies. The other views stay.
+ * Replaces views `offers` and `price_spread` by ones in the base currency, over all offers with a known rate, to
+ * compare shops of different currencies. Other views stay.
  */
 export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {
   await prepareConversion(db, conversion);
@@ -48,13 +48,13 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
     await db.run(`CREATE OR REPLACE TABLE converted_${name} AS ${selectDerived(derived, tables, '').text}`);
   };
   await make('product_prices', { items: itself('converted_items') });
-  // All prices are in one currency, so a shop's usual currency does not matter.
+  // All prices have the same currency, so the usual currency of a shop does not matter.
   await make('offers', {
     items: itself('converted_items'),
     product_prices: itself('converted_product_prices'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
     sources: itself('sources'),
-    // An amount without a currency is in the shop's own one.
+    // An amount without a currency is in the currency of its shop.
     offer_rules: sql`${itself('offer_rules')} WHERE rule <> 'attribute' OR meaning NOT IN ('shipping cost', 'regular price')`,
   });
   await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });
@@ -63,7 +63,10 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
   }
 }
 
-/** Loads rates beside what `daily_spreads` or `offers` give, for `converted_days` or a column of converted prices. */
+/**
+ * Loads rates, and converts the prices of `daily_spreads` or `offers` for `converted_days` or a column of converted
+ * prices.
+ */
 export async function prepareConversion(db: Database, { file, base }: Conversion): Promise<void> {
   await loadRates(db, file);
   await setVariables(db, { base, day: null });

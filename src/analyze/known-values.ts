@@ -6,14 +6,14 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { TableName } from '../tables/table.js';
 import type { Variable } from './variables.js';
 
-/** Near names by DuckDB's measure. One of them may be suggested. */
+/** The number of similar names, by DuckDB's measure, among which a suggestion is sought. */
 const CANDIDATES = 20;
 
 interface Lookup {
-  /** Tables that have these values. */
+  /** The tables that contain values of this kind. */
   tables: readonly TableName[];
   column: string;
-  /** Says where a reader finds a known one. */
+  /** Tells the reader how to list the known values. */
   hint: string;
 }
 
@@ -30,14 +30,14 @@ const LOOKUPS = {
 
 export type KnownKind = keyof typeof LOOKUPS;
 
-/** Removes a GTIN's leading zeros, because all its forms are one product (API section 4, /products/{id}). */
+/** Removes the leading zeros of a GTIN, because all its forms name the same product (API section 4, /products/{id}). */
 export function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
 }
 
 /**
  * Refuses a value that the lake does not have, so that a typo gives an error and not an empty result.
- * @param tables - tables that are there; values are looked up only in these
+ * @param tables - tables of this session; values are looked up only in these
  * @throws PricelakeError `usage` with the nearest known value
  */
 export async function requireKnownValue(
@@ -58,14 +58,14 @@ export async function requireKnownValue(
   const names = near.map((row) => String(row.known));
   if (names.some((one) => one.toLowerCase() === value.toLowerCase())) return;
   const guess = kind === 'site' ? undefined : suggestName(given, names);
-  // Currencies are few enough to name.
+  // There are few currencies, so the message lists them all.
   const all = kind === 'currency' && names.length > 0 ? `Choose from ${names.sort().join(', ')}.` : hint;
   throw new PricelakeError('usage', `${label} ${given}: the lake has no such ${kind === 'site' ? 'shop' : kind}`, {
     hint: guess === undefined ? all : `Did you mean ${guess}?`,
   });
 }
 
-/** @throws PricelakeError `usage` for a category of no listing, with the nearest one */
+/** @throws PricelakeError `usage` for a category without listings, with the nearest one */
 export async function requireCategory(
   db: Pick<Database, 'rows' | 'row'>,
   category: string,
@@ -88,8 +88,8 @@ export async function requireCategory(
 }
 
 /**
- * Looks up the values that variables name in the lake. Returns them as analyses compare them.
- * @throws PricelakeError `usage` for a value that it does not have
+ * Looks up the values of variables in the lake. Returns them in the form that analyses compare.
+ * @throws PricelakeError `usage` for a value that the lake does not have
  */
 export async function resolveKnown(
   db: Pick<Database, 'rows' | 'row'>,

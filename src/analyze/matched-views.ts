@@ -5,12 +5,12 @@ import type { DerivedTableName, TableName } from '../tables/table.js';
 import { listDerived, selectDerived } from './derived-tables.js';
 import { toProductId } from './known-values.js';
 
-/** Tables of present products, and the rows that each is made of. */
+/** The tables of current products that are computed again, in this order. */
 const REMADE = ['products', 'product_prices', 'offers', 'price_spread'] as const satisfies DerivedTableName[];
 
 /**
- * Replaces the views of items and of tables of present products by ones whose `product_id` is the match of table
- * `matches`. The offers of joined products are judged and compared together; all other rows are those of the tables.
+ * Replaces the views of items and of tables of current products by ones whose `product_id` is the match from table
+ * `matches`. Offers of joined products are judged and compared together; the other rows stay the same.
  */
 export async function keyByMatch(db: Database): Promise<void> {
   for (const table of ['items', ...REMADE]) await db.run(`ALTER VIEW ${table} RENAME TO ${table}_by_product`);
@@ -32,7 +32,7 @@ export async function keyByMatch(db: Database): Promise<void> {
 const nameMatched = (table: TableName) =>
   table === 'items' || REMADE.some((one) => one === table) ? `matched_${table}` : table;
 
-/** The match of a product that is given by its product_id or GTIN. */
+/** The match of a product, given by its product_id or GTIN. */
 export async function findMatch(db: Database, product: string): Promise<string> {
   const row = await db.row('SELECT match_id FROM matches WHERE product_id = $1', [toProductId(product)]);
   return row === undefined ? product : String(row.match_id);

@@ -7,28 +7,28 @@ import { requireCategory, requireKnownValue, toProductId } from './known-values.
 export const GRADES = ['A', 'B', 'C'] as const;
 export type Grade = (typeof GRADES)[number];
 
-/** A choice of price spreads. */
+/** Filters of price spreads. */
 export interface SpreadSelection {
   /** ISO 4217 code; all currencies without it. */
   currency?: string | undefined;
-  /** Slug or path of names; with the categories below it. */
+  /** A category by its slug or path, including its subcategories. */
   category?: string | undefined;
-  /** As products name it, in any case. */
+  /** The brand as products name it, in any case. */
   brand?: string | undefined;
   /** A product id, or a GTIN in any of its forms. */
   product?: string | undefined;
-  /** Sold by at least so many websites. */
+  /** The fewest websites that must sell the product. */
   minShops: number;
-  /** The lowest grade that is shown; B without it. */
+  /** The lowest grade that is shown; default B. */
   grade?: Grade | undefined;
   top: number;
-  /** First day, `2026-11-20`. */
+  /** The first day, such as `2026-11-20`. */
   since?: string | undefined;
 }
 
 /**
  * Sets the variables that the queries of spreads read (pipelines/analysis).
- * @throws PricelakeError `usage` for a category that no product is in.
+ * @throws PricelakeError `usage` for a category without products
  */
 export async function selectSpreads(db: Database, selection: SpreadSelection): Promise<void> {
   const { currency, category, brand, product, minShops, grade, top, since } = selection;
@@ -49,7 +49,7 @@ export function toDate(day: string): DuckDBValue {
   return new DuckDBDateValue(Date.parse(day) / (24 * 3600 * 1000));
 }
 
-/** @throws PricelakeError `usage` with the nearest known value for one that the lake does not have */
+/** @throws PricelakeError `usage` for a value that the lake does not have, with the nearest known one */
 export async function requireKnown(
   db: Pick<Database, 'rows'>,
   selection: Pick<SpreadSelection, 'currency' | 'brand' | 'product'>,

@@ -4,27 +4,27 @@ import { requireUtf8 } from '../io/user-text.js';
 import type { Statements } from '../sql/connection.js';
 import { quoteLiteral } from '../sql/quote.js';
 
-/** A CSV file of the user's, and the table that its lines become. */
+/** A CSV file of the user, and the table that is made from its lines. */
 export interface UserTable {
   file: string;
   /** Name of the table. */
   name: string;
-  /** Its rows in words, for the error of a file that can't be read. */
+  /** The word for its rows in the error of a file that can't be read. */
   rows: string;
   /** Columns that the file must have. */
   columns: readonly string[];
-  /** Columns that it may have; text that is missing or empty is null. */
+  /** Columns that the file may have. Missing and empty texts become null. */
   optional?: readonly string[];
-  /** SQL over a line: what is wrong with it, or null. */
+  /** An SQL expression over a line: its fault in words, or null. */
   fault: string;
-  /** SQL of the columns of the table. */
+  /** SQL of the table's columns. */
   select: string;
   hint: string;
 }
 
 /**
- * Loads lines that are all sound.
- * @throws PricelakeError `config` that names file and line of the first bad one
+ * Loads the lines into the table if none has a fault.
+ * @throws PricelakeError `config` that names file and line of the first bad line
  */
 export async function loadUserTable(db: Statements, table: UserTable): Promise<void> {
   const { file, name, fault, select, hint } = table;
@@ -38,22 +38,22 @@ export async function loadUserTable(db: Statements, table: UserTable): Promise<v
 
 /** A CSV file whose lines are read as text. */
 export interface UserLines extends Pick<UserTable, 'file' | 'rows' | 'columns' | 'optional' | 'hint'> {
-  /** Name of the table that gets them. */
+  /** The name of the table for the lines. */
   lines: string;
   delimiter?: string;
-  /** True if `Lowest` names column lowest. */
+  /** True to accept column names in any case, such as `Lowest`. */
   isAnyCase?: boolean;
 }
 
 /**
- * Reads the lines as text, numbered as in an editor.
- * @throws PricelakeError `config` if the file is no CSV, or lacks a column
+ * Reads lines as text, numbered as an editor numbers them.
+ * @throws PricelakeError `config` if the file is not CSV or lacks a column
  */
 export async function readUserLines(
   db: Statements,
   { file, rows, columns, optional = [], hint, lines, delimiter = ',', isAnyCase = false }: UserLines,
 ): Promise<void> {
-  // A file that can't be opened is DuckDB's to explain.
+  // If the file can't be opened, DuckDB's own error explains it.
   await requireUtf8(file).catch((error: unknown) => {
     if (error instanceof PricelakeError) throw error;
   });
@@ -62,7 +62,7 @@ export async function readUserLines(
       SELECT row_number() OVER () + 1 AS line, *
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = ${isAnyCase}, parallel = false)`);
   } catch (cause) {
-    // A file that can't be read has no such line; DuckDB's own reason says why.
+    // If the file can't be read, DuckDB's own reason is reported.
     const wrong = await findLineEndFault(file).catch(() => undefined);
     if (wrong !== undefined) throw new PricelakeError('config', `${file}:${wrong}`, { hint }, { cause });
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
@@ -79,7 +79,7 @@ export async function readUserLines(
 
 const [RETURN, NEWLINE, QUOTE] = [0x0d, 0x0a, 0x22];
 
-/** DuckDB names no line if ends differ. Returns the first such line, and what is wrong with it. */
+/** Finds the first line whose line end differs, and describes the fault, because DuckDB does not name it. */
 async function findLineEndFault(file: string): Promise<string | undefined> {
   let [line, isQuoted, last] = [1, false, 0];
   let hasReturns: boolean | undefined;

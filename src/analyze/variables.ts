@@ -16,15 +16,15 @@ export type Kind = (typeof KINDS)[number];
 export interface Variable {
   name: string;
   kind: Kind | 'choice' | 'choices';
-  /** Allowed values of a choice, or parts of `choices`, which are joined by "and" or commas. */
+  /** The allowed values of a choice. For `choices`, the parts of a value, which are joined by "and" or commas. */
   choices: readonly string[];
-  /** Smallest and largest number. */
+  /** The smallest and largest number. */
   from?: number;
   to?: number;
-  /** The value of an unset variable, in words. Undefined for a variable without a default. */
+  /** The value of an unset variable, in words; undefined if there is no default. */
   default?: string;
   isRequired: boolean;
-  /** Meaning in words. */
+  /** The meaning in words. */
   about: string;
 }
 
@@ -36,15 +36,15 @@ const START = '-- Variables:\n';
 const ENTRY = /^(?<name>[a-z_]\w*) \((?<type>[^;)]+)(?:; (?<rest>required|default [^)]+))?\): (?<about>.+)$/u;
 const TYPE = /^(?<kind>[a-z ]+?)(?: from (?<from>-?[\d.]+))?(?: to (?<to>[\d.]+))?$/u;
 
-/** The comment at the beginning of a query, without its variables. */
+/** The comment at the beginning of a query, without the list of variables. */
 export function readAbout(sql: string): string {
   const [before = ''] = (HEADER.exec(sql)?.[0] ?? '').split(START, 1);
   return before.replaceAll(/^-- ?/gmu, '').replaceAll(/\s+/gu, ' ').trim();
 }
 
 /**
- * Variables that an analysis reads: those of its header, then those of queries within it, and of view price_spells.
- * @throws PricelakeError `usage` if a header has another form
+ * The variables that an analysis reads: those of its header, of the queries within it, and of view price_spells.
+ * @throws PricelakeError `usage` if a header is malformed
  */
 export function readVariables(analysis: string): Variable[] {
   const found = new Map<string, Variable>();
@@ -56,7 +56,7 @@ export function readVariables(analysis: string): Variable[] {
   return [...found.values()];
 }
 
-/** An analysis, and the queries whose rows it reads. */
+/** An analysis, and the queries that it includes. */
 function listParts(name: string, seen = new Set<string>()): Set<string> {
   if (seen.has(name)) return seen;
   seen.add(name);
@@ -70,7 +70,7 @@ function declaredIn(file: string): Variable[] {
   return readDeclarations(readFileSync(packagePath(`pipelines/analysis/${file}.sql`), 'utf8'), file);
 }
 
-/** Variables that the header of a query declares. @throws PricelakeError `usage` that names an entry of another form */
+/** The variables that the header of a query declares. @throws PricelakeError `usage` that names a malformed entry */
 export function readDeclarations(sql: string, file: string): Variable[] {
   const [, block] = (HEADER.exec(sql)?.[0] ?? '').split(START);
   if (block === undefined) return [];
@@ -110,17 +110,17 @@ function readType(type: string): Pick<Variable, 'kind' | 'choices' | 'from' | 't
   return { kind, choices: [], ...bounds };
 }
 
-/** Names that a query reads with `getvariable`, those of view price_spells included. */
+/** The variables that a query reads with `getvariable`, including those of view price_spells. */
 export function listRead(sql: string): Set<string> {
   const own = withoutComments(sql);
   const text = READS_SPELLS.test(own) ? own + withoutComments(readAnalysis('price_spells')) : own;
   return new Set([...text.matchAll(/getvariable\('(\w+)'\)/gu)].map(([, name = '']) => name));
 }
 
-/** Parts of a value of `choices`: "category and shop" has two. */
+/** Splits a value of `choices`: "category and shop" has two parts. */
 export const splitChoices = (value: string): string[] => value.split(/\s*(?:,|\band\b)\s*/u);
 
-/** The type of a variable in words: `whole number from 1`, `month | week | day`. */
+/** Describes the type of a variable: `whole number from 1`, `month | week | day`. */
 export function describeType({ kind, choices, from, to }: Variable): string {
   if (kind === 'choice') return choices.join(' | ');
   if (kind === 'choices') return `any of ${choices.join(', ')}`;
@@ -135,7 +135,7 @@ const isDate = (text: string) => {
 };
 const isNumber = (text: string) => /^-?\d+(?:\.\d+)?$/u.test(text);
 
-/** Each kind in words, and its test. known-values.ts looks up values of the lake. */
+/** The description and the test of each kind. known-values.ts looks up values of the lake. */
 const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
   text: { what: 'a text', fits: () => true },
   list: { what: 'a list', fits: () => true },
@@ -156,8 +156,8 @@ const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
 
 /**
  * Compares values with declarations.
- * @throws PricelakeError `usage` for a name or a value that is not declared, with the nearest one that is, and for a required
- *   one that is missing
+ * @throws PricelakeError `usage` for an undeclared name or a wrong value, with the nearest known one, and for a missing
+ *   required variable
  */
 export function checkSet(
   subject: string,
@@ -188,7 +188,7 @@ function refuseName(subject: string, name: string, variables: readonly Pick<Vari
   });
 }
 
-/** For SQL without declarations: each variable must at least be read. @throws PricelakeError `usage` */
+/** For SQL without declarations: requires that the SQL reads each variable. @throws PricelakeError `usage` */
 export function requireRead(subject: string, sql: string, set: Readonly<Record<string, string>>): void {
   const read = [...listRead(sql)].map((name) => ({ name }));
   for (const name of Object.keys(set)) {

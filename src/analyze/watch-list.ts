@@ -11,22 +11,25 @@ const COLUMNS = { columns: ['product', 'price'], optional: ['currency', 'lowest'
 const HINT =
   'A price list is CSV with a header: product,price and optionally currency,lowest,highest; for example 4006381333931,12.99,EUR,9.99,14.99.';
 
-/** Tables that `createFound` makes, so that DuckDB plans each of these once: planning is most of the time for a short list. */
+/**
+ * Queries that `createFound` stores as tables, so that DuckDB plans each only once: for a short list, planning takes
+ * most of the time.
+ */
 const PREPARED = new Set(['watch_priced']);
 
 export interface WatchListOptions {
-  /** CSV of the user's own products and prices. */
+  /** A CSV file of the user's products and prices. */
   list: string;
-  /** Currency of lines that have no currency. */
+  /** The currency of lines without one. */
   currency?: string | undefined;
-  /** Website that is the user's own. */
+  /** The id of the user's own website. */
   ownSite?: bigint | undefined;
-  /** True if prices that don't count (table `offers`) are compared as well. */
+  /** True to compare suspect prices as well (table `offers` says which don't count). */
   withSuspects?: boolean | undefined;
 }
 
 export interface WatchOptions extends WatchListOptions {
-  /** Parquet file of the last run's result; undefined on the first run. */
+  /** The Parquet file of the last result; undefined on the first run. */
   before?: string | undefined;
   now: Date;
 }
@@ -35,23 +38,25 @@ export interface WatchOptions extends WatchListOptions {
 export const nameState = (list: string): string => `${list}.watch.parquet`;
 
 /**
- * Makes table `watched` from the published tables: a row for each line of a price list (pipelines/analysis/watch_list.sql),
- * with its changes since the last run and the time of that run.
- * @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line
+ * Creates table `watched` from the published tables: a row for each line of a price list
+ * (pipelines/analysis/watch_list.sql), with its changes since the last run and the time of that run.
+ * @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line
  */
 export async function createWatched(db: Statements, options: WatchOptions): Promise<void> {
   await loadWatchList(db, options);
   await compareWatchList(db, options);
 }
 
-/** Makes table `watched` from `watch_list`. Spells are computed, unless those in `price_spells` are few to read. */
+/**
+ * Creates table `watched` from `watch_list`. Computes spells, unless the ones in `price_spells` can be read quickly.
+ */
 export async function compareWatchList(
   db: Statements,
   options: WatchOptions,
   { hasSpells = false }: { hasSpells?: boolean } = {},
 ): Promise<void> {
   await createFound(db, options, hasSpells);
-  // By name, so that a result that lacks a column has nulls there.
+  // Columns are matched by name, so a column that the older result lacks is null.
   const before =
     options.before === undefined ? '' : ` UNION ALL BY NAME FROM read_parquet(${quoteLiteral(options.before)})`;
   await db.run(`CREATE OR REPLACE TABLE watched_before AS
@@ -63,8 +68,8 @@ export async function compareWatchList(
 }
 
 /**
- * Makes tables `found` and `compliance`: every stretch of time in which a shop was below a lowest allowed price.
- * @throws PricelakeError as `createWatched`, and `config` if no line has a lowest allowed price
+ * Creates tables `found` and `compliance`: the periods in which a shop was below a lowest allowed price.
+ * @throws PricelakeError as `createWatched` does, and `config` if no line has a lowest allowed price
  */
 export async function createCompliance(db: Statements, options: WatchListOptions): Promise<void> {
   await loadWatchList(db, options);
@@ -80,15 +85,15 @@ export async function createCompliance(db: Statements, options: WatchListOptions
   await db.run(`CREATE OR REPLACE TABLE compliance AS ${text}`);
 }
 
-/** A price of the market, and the percent to go below it, such as `2.5`. */
+/** The market price to follow, and the percent to go below it, such as `2.5`. */
 export interface SuggestRule {
   by: 'cheapest' | 'second' | 'median';
   minus: string;
 }
 
 /**
- * Makes tables `found` and `suggested`: a price for each line of the list by a rule.
- * @throws PricelakeError as `createWatched`
+ * Creates tables `found` and `suggested`: a price for each line of the list by a rule.
+ * @throws PricelakeError as `createWatched` does
  */
 export async function createSuggested(db: Statements, options: WatchListOptions, rule: SuggestRule): Promise<void> {
   await loadWatchList(db, options);
@@ -98,7 +103,10 @@ export async function createSuggested(db: Statements, options: WatchListOptions,
   await db.run(`CREATE OR REPLACE TABLE suggested AS ${text}`);
 }
 
-/** Makes tables `found` and `alarms`. Returns what it reads: only the listed products, because a lake may be large; and its variables. */
+/**
+ * Creates tables `found` and `alarms`. Returns the rows that they read (only listed products, because a lake may be
+ * large) and their variables.
+ */
 async function createFound(db: Statements, options: WatchListOptions, hasSpells = false) {
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
@@ -121,9 +129,9 @@ async function createFound(db: Statements, options: WatchListOptions, hasSpells 
 }
 
 /**
- * Makes table `watch_list`. If digits are no valid GTIN, product_id is null and reason says why. DuckDB reads a `copy` of the
- * file where it may read no other.
- * @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line
+ * Creates table `watch_list`. For an invalid GTIN, product_id is null and reason explains it. Reads `copy` instead of
+ * the file if DuckDB may not read the file itself.
+ * @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line
  */
 export async function loadWatchList(
   db: Statements,
@@ -175,7 +183,7 @@ export async function loadWatchList(
   );
 }
 
-/** A price of digits alone, or with thousands in groups of three: as DuckDB casts it. Other texts stay as they are. */
+/** Removes the grouping of thousands, as DuckDB casts the price. Other texts stay as they are. */
 function writePlain(text: string, sign: '.' | ','): string {
   const group = sign === '.' ? ',' : '.';
   const pattern = String.raw`\d{1,3}([${group}]\d{3})*([${sign}]\d+)?|\d+([${sign}]\d+)?`;
@@ -183,9 +191,9 @@ function writePlain(text: string, sign: '.' | ','): string {
 }
 
 /**
- * The decimal sign of a file with semicolons between columns, in which both signs are usual. A price shows it that has
- * other than three digits behind its last sign, or has both signs, or one of them twice.
- * @throws PricelakeError `config` with the line of a price that can be read in two ways, or contradicts an earlier one
+ * Finds the decimal sign of a file with semicolons between columns, which may be a point or a comma. A price reveals it
+ * if it has other than three digits after its last sign, has both signs, or has one sign twice.
+ * @throws PricelakeError `config` with the line of a price that is ambiguous, or contradicts an earlier one
  */
 async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','> {
   const rows = await db.rows(String.raw`SELECT line, text, CASE
@@ -217,7 +225,7 @@ async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','>
   );
 }
 
-/** GS1: weights 3 and 1 in turn over 14 digits; the sum is a multiple of ten. */
+/** SQL that checks the GS1 check digit: with weights 3 and 1 in turn over 14 digits, the sum is a multiple of ten. */
 function checkDigitHolds(digits: string): string {
   const terms = Array.from(
     { length: 14 },
@@ -226,7 +234,7 @@ function checkDigitHolds(digits: string): string {
   return `(${terms.join(' + ')}) % 10 = 0`;
 }
 
-/** The separator in the header: a comma, a semicolon or a tab. */
+/** The separator that the header uses: a comma, a semicolon or a tab. */
 async function findDelimiter(file: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(file, { encoding: 'utf8', end: 4095 })) {

@@ -2,15 +2,15 @@ import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { loadUserTable } from './user-table.js';
 
-/** Columns of a weights file, one of which says what its weights are of: the same words as variable `by`. */
+/** The columns of a weights file that may name its units. They are also the values of variable `by`. */
 export const WEIGHT_UNITS = ['category', 'shop', 'product', 'brand', 'item', 'region', 'dataset'] as const;
 export type WeightUnit = (typeof WEIGHT_UNITS)[number];
 
 const HINT = `A weights file is CSV with a header: ${WEIGHT_UNITS.join(', ')} (one of these), weight, and optionally period; for example category,weight.`;
 
 /**
- * Loads a user's weights as table `weights` (kind, unit, period, weight), and returns what they are of. A line without a
- * period counts in all of them.
+ * Loads the user's weights as table `weights` (kind, unit, period, weight), and returns their units. A line without a
+ * period applies to every period.
  * @throws PricelakeError `config` that names file and line of the first bad weight
  */
 export async function loadWeights(db: Database, file: string): Promise<WeightUnit> {
@@ -40,8 +40,9 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
 }
 
 /**
- * Loads a user's tree as table `tree` (child, parent): where units of the weights, and nodes above them, belong.
- * @throws PricelakeError `config` that names file and line of the first bad one, such as a second parent or a circle
+ * Loads the user's tree as table `tree` (child, parent), which groups the units of the weights and the nodes above
+ * them.
+ * @throws PricelakeError `config` that names file and line of the first bad one, such as a second parent or a cycle
  */
 export async function loadTree(db: Database, file: string | undefined): Promise<void> {
   if (file === undefined) {

@@ -1,32 +1,32 @@
 import { LOOPBACK } from '../formats/receiver-url.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** Part of every path (API document, section 9). */
+/** The prefix of every path (section 9). */
 const API_ROOT = '/api/v1';
 
 type QueryValue = string | number | bigint | boolean | Date;
 
 /**
- * Undefined values are left out. A time is a Date, because a service may parse only milliseconds. Nothing is lost by
- * the cut: "after this time" then begins a moment earlier.
+ * Undefined values are left out. A time is a Date, which cuts it to milliseconds, because a service may parse no more.
+ * The cut loses nothing: "after this time" then begins slightly earlier.
  */
 export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 
-/** `source.baseUrl`, taken apart once. */
+/** `source.baseUrl`, parsed once. */
 export interface BaseUrl {
-  /** Scheme, host and port: the only place the key is ever sent to. */
+  /** Scheme, host and port. The key is never sent to any other origin. */
   origin: string;
   /** `host:port`, for messages. */
   host: string;
-  /** Path before `/api/v1`, without a closing slash; often empty. */
+  /** The path before `/api/v1`, without a closing slash; usually empty. */
   prefix: string;
-  /** True if the key would cross a network unencrypted. */
+  /** True if the key would be sent unencrypted over a network. */
   cleartext: boolean;
 }
 
 /**
- * Checks `source.baseUrl`, which paths are relative to.
- * @throws PricelakeError `config` for anything but an http(s) URL without credentials, query and fragment
+ * Parses `source.baseUrl`.
+ * @throws PricelakeError `config` unless it is an http(s) URL without credentials, query and fragment
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -45,14 +45,14 @@ export function parseBaseUrl(text: string): BaseUrl {
   return { origin: url.origin, host: `${url.hostname}:${port}`, prefix, cleartext };
 }
 
-/** The message does not repeat the text: a mistyped one may hold a secret. */
+/** Makes an error that does not quote the text, because a mistyped address may contain a secret. */
 function refuse(what: string, hint: string): PricelakeError {
   return new PricelakeError('config', `source.baseUrl ${what}`, { hint });
 }
 
 /**
- * The path as the API document writes it: `/items` and `/api/v1/items` are the same. Characters that
- * a path cannot hold are percent-encoded; those that are encoded already stay as they are.
+ * Resolves a path as the API document writes it: `/items` and `/api/v1/items` are the same. Characters that a path
+ * can't contain are percent-encoded; encoded ones stay as they are.
  *
  * @throws PricelakeError `usage` for a path that would leave the API (`..`).
  */
@@ -64,7 +64,7 @@ export function resolvePath(path: string): string {
   return full.replace(/%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@/%]+/gi, encodeValue);
 }
 
-/** With its `?`; empty without values. */
+/** Writes the query with its `?`; empty without values. */
 export function buildQuery(query: Query): string {
   const pairs = Object.entries(query)
     .filter((pair): pair is [string, QueryValue] => pair[1] !== undefined)
@@ -72,7 +72,7 @@ export function buildQuery(query: Query): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** encodeURIComponent throws on half a surrogate pair: that half becomes U+FFFD. */
+/** Encodes a value. Half of a surrogate pair becomes U+FFFD, because encodeURIComponent would throw. */
 function encodeValue(value: string | number | bigint | boolean): string {
   return encodeURIComponent(Buffer.from(String(value)).toString());
 }

@@ -12,13 +12,13 @@ import { Trouble } from './retry-policy.js';
 import type { ServiceClock } from './service-clock.js';
 import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
 
-/** Enough of a refusal for its message. */
+/** The bytes of a refusal that are read for its message. */
 const REFUSAL_BYTES = 64 * 1024;
 
 /** Called when a request has ended. */
 export type EndCall = (reached: boolean, answered: boolean) => void;
 
-/** The client's parts that an attempt needs. */
+/** The parts of the client that an attempt uses. */
 export interface AttemptContext {
   base: BaseUrl;
   apiKey: string;
@@ -29,28 +29,26 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /**
-   * Runs before each request, and throws if no call is left. The function that it returns learns how the call ended.
-   */
+  /** Called before each request. Throws if no call is left. The returned function is called with the outcome. */
   beginCall(): EndCall;
 }
 
 export interface Request {
   /** `/api/v1/items`, for the log. */
   path: string;
-  /** `GET /api/v1/items`, to begin messages with. */
+  /** `GET /api/v1/items`, which begins messages. */
   where: string;
   /** Path with prefix and query. */
   target: string;
-  /** A 200 must have this media type. */
+  /** The media type that a 200 must have. */
   mediaType: string;
-  /** True for an export: its rows are billed, so it is not repeated once it may have been counted. */
+  /** True for an export, whose rows are billed: it is not repeated once the service may have counted it. */
   billed: boolean;
 }
 
 /**
- * Follows redirects within the origin. Throws everything but a 200 of the expected media type: Trouble if another
- * attempt may help, otherwise PricelakeError (API document, section 7).
+ * Sends a request and follows redirects within the origin. Throws unless the answer is a 200 of the expected media
+ * type: Trouble if another attempt may help, otherwise PricelakeError (section 7).
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;
@@ -133,7 +131,7 @@ async function checkStatus(answer: Answer, request: Request, context: AttemptCon
   throw explainRefusal({ ...answer, body }, request.where, cleaner, io.now());
 }
 
-/** A 200 in another form is a proxy's page or another service. */
+/** Refuses a 200 of another form, which comes from a proxy or another service. */
 async function checkForm(answer: Answer, request: Request, context: AttemptContext): Promise<void> {
   const { where, mediaType } = request;
   if (readEncoding(answer.headers) === undefined) {
@@ -153,9 +151,9 @@ const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns path and query. The document knows no redirects: one within the same origin is harmless, any other would hand
- * the key to somebody else.
- * @throws PricelakeError `contract` for another scheme, host or port, and without a usable `Location`
+ * Returns path and query of a redirect. The document mentions no redirects. One within the origin is harmless; any
+ * other would hand the key to another server.
+ * @throws PricelakeError `contract` for another scheme, host or port, or without a usable `Location`
  */
 function resolveRedirect(
   where: string,
@@ -183,8 +181,8 @@ function resolveRedirect(
 }
 
 /**
- * The whole decoded body. Throws Trouble if it broke off, because a page may be asked for again; PricelakeError
- * `contract` if it is not JSON.
+ * Reads the whole decoded body. Throws Trouble if the body is cut, because a page may be requested again;
+ * PricelakeError `contract` if it is not JSON.
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;
@@ -208,20 +206,20 @@ function breakOff(message: string, context: AttemptContext, cause?: unknown): Tr
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
-/** Such a body ends with its connection, whatever ended that. */
+/** True for a body that ends with its connection, so that its end proves nothing. */
 function isUnframed(headers: Record<string, string>): boolean {
   return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
 }
 
 /**
- * The decoded body of an export. Nothing is repeated: it throws PricelakeError `unavailable` with `facts.midStream`, or
- * `stopped`.
+ * Streams the decoded body of an export. Never repeats the request: throws PricelakeError `unavailable` with
+ * `facts.midStream`, or `stopped`.
  */
 export async function* guardStream(answer: Answer, request: Request, context: AttemptContext): AsyncGenerator<Buffer> {
   let received = 0;
   try {
     for await (const chunk of decodeBody(answer)) {
-      // Checked for each chunk: a megabyte of gzip may be a gigabyte.
+      // The signal is checked for each chunk, because a megabyte of gzip may expand to a gigabyte.
       if (context.signal.aborted) throw explainStop(request.where);
       received += chunk.length;
       yield chunk;

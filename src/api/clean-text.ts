@@ -3,13 +3,13 @@ const MAX_URL = 500;
 
 export type Cleaner = ReturnType<typeof createCleaner>;
 
-/** Cleans texts from outside, and takes the key out should they repeat it. */
+/** Cleans texts from outside, and removes the key if they repeat it. */
 export function createCleaner(secret: string) {
   const shapes = [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
-  /** The value without the key, otherwise unchanged. */
+  /** Removes the key from a text. */
   const redact = (value: string): string => shapes.reduce((text, shape) => text.replaceAll(shape, '[key]'), value);
 
-  /** One short line: control and direction characters become spaces, a long text is cut. */
+  /** Makes one short line: control and direction characters become spaces, and a long text is cut. */
   const text = (value: string, maxLength = MAX_TEXT): string => {
     // \p{C}: control, format (direction marks, zero width) and unassigned characters.
     const line = redact(value.slice(0, 64 * 1024))
@@ -18,7 +18,7 @@ export function createCleaner(secret: string) {
     return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
   };
 
-  /** An http(s) address; undefined for anything else. */
+  /** Returns an http(s) address; undefined for any other text. */
   const url = (value: unknown): string | undefined => {
     if (typeof value !== 'string' || value.length > MAX_URL || !URL.canParse(value)) return undefined;
     const parsed = new URL(value);

@@ -23,61 +23,65 @@ import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from '.
 export type { Query } from './api-url.js';
 
 export interface ClientOptions {
-  /** May have a path prefix. `/api/v1/…` is appended. */
+  /** The address, optionally with a path. `/api/v1/…` is appended to it. */
   baseUrl: string;
   apiKey: string;
-  /** Milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace. */
+  /**
+   * Time limits in milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace.
+   */
   timeouts?: Partial<Timeouts>;
-  /** Attempts of one call that may end in a network fault or a 5xx. Default 8. */
+  /** The most attempts of one call that end in network faults or 5xx. Default 8. */
   attempts?: number;
-  /** Ends all calls, streams included, with PricelakeError `stopped`. */
+  /** Aborting it ends all calls, including streams, with PricelakeError `stopped`. */
   signal?: AbortSignal;
-  /** Calls that several clients may make together. */
+  /** A limit of calls that several clients share. */
   cap?: CallCap | undefined;
 }
 
-/** A limit that outlives a client, beside the client's own (`setCallLimit`). */
+/** A limit of calls beyond the life of a client, in addition to the client's own (`setCallLimit`). */
 export interface CallCap {
   /** Reserves a call before it is sent. @throws PricelakeError if no call is left */
   begin(): void;
-  /** The end of a reserved call; `reached` is false if the service never got it. */
+  /** Ends a reserved call; `reached` is false if the service never received it. */
   end(reached: boolean): void;
 }
 
 /**
- * GET calls of the API (sections 4, 5 and 7). `path` is the document's, with or without `/api/v1`; `apiPath` puts
- * values in. Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`,
- * `contract`, `unavailable` (after the retries), `stopped`, and what `setCallLimit` was given.
+ * Makes GET calls of the API (sections 4, 5 and 7). `path` is that of the document, with or without `/api/v1`;
+ * `apiPath` inserts values. Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`,
+ * `not_found`, `contract`, `unavailable` (after the retries), `stopped`, or the error given to `setCallLimit`.
  */
 export interface ApiClient {
   /** Parses a small JSON answer exactly, and checks it against the contract. */
   json<T extends z.ZodType>(path: string, query: Query, schema: T): Promise<z.output<T>>;
-  /** The body of a JSON answer, decoded and complete, not parsed. */
+  /** Returns the body of a JSON answer: decoded and complete, but not parsed. */
   bytes(path: string, query: Query): Promise<{ body: Buffer; headers: Record<string, string> }>;
   /**
-   * A decoded export. If it breaks off, stalls or never begins to answer, it throws `unavailable` with
-   * `facts.midStream`: rows cost money, so nothing is repeated. Compare the number of rows with `X-Export-Rows`.
+   * Streams a decoded export. If it is cut, stalls or never begins, throws `unavailable` with `facts.midStream`. Rows
+   * cost money, so nothing is repeated. The caller compares the number of rows with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
-  /** The plan's `ratePerSecond` (section 8); null is unlimited. */
+  /** Sets the plan's `ratePerSecond` (section 8); null is unlimited. */
   setRate(ratePerSecond: number | null): void;
   /**
-   * Limits the calls that may still be made, with retries and redirects; null is unlimited. Beyond the limit a call
-   * throws what `refuse` returns for the calls made so far.
+   * Limits the calls that may still be made, including retries and redirects; null is unlimited. A call beyond the
+   * limit throws the error that `refuse` returns for the number of calls made.
    */
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
-  /** Requests that reached the service, with every retry and redirect. */
+  /** The number of requests that reached the service, including retries and redirects. */
   calls(): number;
-  /** Those that were refused or not answered: the document does not say whether the service counts them. */
+  /**
+   * The number of those that were refused or not answered. The document does not say whether the service counts them.
+   */
   refusedCalls(): number;
-  /** The present time by the `Date` headers of the service's responses. Undefined if no header was valid. */
+  /** The current time by the `Date` headers of the service's answers. Undefined if no header was valid. */
   serviceTime(): Date | undefined;
   /** Ends all calls and closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * A client for one service and one key. Opens no connection yet.
+ * Creates a client for one service and one key. Opens no connection yet.
  * @throws PricelakeError `config` for an unusable `baseUrl` or `apiKey`
  */
 export function createClient(options: ClientOptions, io: Io): ApiClient {
@@ -142,13 +146,13 @@ function createContext(
 ): AttemptContext {
   const { apiKey } = options;
   const base = parseBaseUrl(options.baseUrl);
-  // A space or a line break would make a second or a broken header.
+  // A space or line break in the key would corrupt the headers.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const hint = 'Copy it again from the API section of the portal, without spaces or line breaks.';
     throw new PricelakeError('config', 'source.apiKey is empty or has characters that keys never have', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
-  // Every waiting call listens to it: many listeners are no leak.
+  // Every waiting call adds a listener, so many listeners are not a leak.
   setMaxListeners(0, signal);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   return {
@@ -166,8 +170,8 @@ function createContext(
 }
 
 /**
- * Counts the requests that reached the service, and holds them to a limit. An open request counts as made until its end
- * is known, so requests side by side never pass the limit.
+ * Counts the requests that reached the service, and limits them. An open request counts as made until its outcome is
+ * known, so parallel requests never exceed the limit.
  */
 function createCallCounter(cap: CallCap | undefined) {
   let made = 0;
@@ -177,13 +181,13 @@ function createCallCounter(cap: CallCap | undefined) {
   let explain: ((made: number) => PricelakeError) | undefined;
   return {
     count: () => made,
-    /** Those without a 200: the document does not say whether the service counts them. */
+    /** The number of requests without a 200. The document does not say whether the service counts them. */
     countRefused: () => refused,
     setLimit(left: number | null, refuse: (made: number) => PricelakeError): void {
       limit = left === null ? Number.POSITIVE_INFINITY : made + underWay + left;
       explain = refuse;
     },
-    /** Throws if no call is left. */
+    /** Reserves a call. Throws if no call is left. */
     begin(): EndCall {
       if (explain !== undefined && made + underWay >= limit) throw explain(made);
       cap?.begin();

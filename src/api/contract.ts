@@ -1,12 +1,12 @@
 /**
- * The API's contract: a zod schema for every resource of the API document (section 2 unless another is named). Those of
- * the account are in account-contract.ts. The OpenAPI document is made from the names and descriptions in their
- * metadata.
+ * The API's contract: a zod schema for every resource of the API document (section 2 unless another is named). The
+ * account's resources are in account-contract.ts. The OpenAPI document is generated from the names and descriptions in
+ * their metadata.
  */
 import * as z from 'zod';
 import { dateTime, decimal, int32, int64 } from './wire-types.js';
 
-/** Largest page of `/items` (section 4). */
+/** The largest page of `/items` (section 4). */
 export const ITEMS_A_PAGE = 500;
 
 const string = z.string();
@@ -197,7 +197,7 @@ const pageOf = <T extends z.ZodType>(result: T) =>
 export const itemPage = pageOf(item).meta({ id: 'PageDtoItem', description: 'A page of items.' });
 export const productPage = pageOf(product).meta({ id: 'PageDtoProduct', description: 'A page of products.' });
 
-/** Section 6. */
+/** The body of a webhook (section 6). */
 export const webhookEvent = z
   .looseObject({
     id: string.describe('Event id. The same on every attempt and when sent again: receivers drop repeats by it'),

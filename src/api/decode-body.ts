@@ -4,10 +4,10 @@ import { BYTE_ORDER_MARK, withoutMark } from '../formats/byte-order-mark.js';
 import type { Query } from './api-url.js';
 import type { Answer } from './transport.js';
 
-/** zlib's default of 16 KiB costs a third of the speed. */
+/** The buffer size. zlib's default of 16 KiB makes it a third slower. */
 const PIECE = 256 * 1024;
 
-/** Undefined for an encoding that was not asked for. */
+/** Undefined for an encoding that was not requested. */
 export function readEncoding(headers: Record<string, string>): 'identity' | 'gzip' | undefined {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return 'identity';
@@ -15,8 +15,9 @@ export function readEncoding(headers: Record<string, string>): 'identity' | 'gzi
 }
 
 /**
- * Keeps the backpressure to the socket. A gzip body that is cut, damaged or empty is an error: zlib checks its length
- * and checksum. Without gzip the chunks pass uncopied. A byte-order mark at the beginning is left out.
+ * Decodes a body and keeps the backpressure to the socket. A gzip body that is cut, damaged or empty is an error,
+ * because zlib checks its length and checksum. Without gzip, chunks are not copied. Drops a byte-order mark at the
+ * beginning.
  */
 export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -36,12 +37,12 @@ export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
 function decompress(answer: Answer): AsyncIterable<Buffer> {
   if (readEncoding(answer.headers) !== 'gzip') return answer.body;
   const gunzip = createGunzip({ chunkSize: PIECE });
-  // The error reaches the reader through gunzip; the callback only marks it as handled.
+  // The reader gets the error through gunzip. The callback only marks it as handled.
   pipeline(Readable.from(answer.body, { objectMode: false, highWaterMark: PIECE }), gunzip, () => {});
   return gunzip;
 }
 
-/** Undefined as soon as the body is longer than `maxBytes`. */
+/** Collects a body; undefined if it is longer than `maxBytes`. */
 export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -53,7 +54,7 @@ export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number)
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** As many of the first bytes as arrive. Never throws. */
+/** Collects the first bytes, as many as arrive. Never throws. */
 export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -64,20 +65,20 @@ export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number
       if (size >= maxBytes) break;
     }
   } catch {
-    // Even a broken beginning helps.
+    // Even an incomplete beginning helps.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-/** Every answer but a successful export has it (API document, section 1, rule 3). */
+/** The media type of every answer except a successful export (section 1, rule 3). */
 export const JSON_TYPE = 'application/json';
 
-/** Section 4, `/export`: `csv` is the default. */
+/** The media type of an export (section 4, `/export`); `csv` is the default. */
 export function exportType(query: Query): string {
   return query.format === 'ndjson' ? 'application/x-ndjson' : 'text/csv';
 }
 
-/** The charset, if given, must be UTF-8. */
+/** True for the expected media type. A charset must be UTF-8. */
 export function isMediaType(header: string | undefined, expected: string): boolean {
   const [type, ...parameters] = header?.toLowerCase().split(';') ?? [];
   const charset = parameters

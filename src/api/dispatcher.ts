@@ -5,11 +5,12 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { findProxy } from '../formats/find-proxy.js';
 
-// The whole package does this as it loads. Tunnels need it.
+// Tunnels need this method, which only loading the whole package would add.
 Object.assign(AnyDispatcher.prototype, { connect });
 
 /**
- * Connections to `origin`: direct, or by its proxy. A proxy tunnels https, so it sees neither the path nor the key.
+ * Creates connections to `origin`, direct or through its proxy. A proxy tunnels https, so it sees neither the path nor
+ * the key.
  * @throws PricelakeError `config` for a proxy that is not an http or https URL
  */
 export function createDispatcher(origin: string, options: Agent.Options): Dispatcher {

@@ -3,7 +3,7 @@ import { isTooDeep } from '../formats/json-scan.js';
 import { MAX_JSON_DEPTH } from '../io/limits.js';
 
 /**
- * A number token that a double may not hold: 16 or more digits, or an exponent. A match inside a string only costs
+ * Matches a number that a double may not hold: 16 or more digits, or an exponent. A match inside a string only costs
  * time.
  */
 const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
@@ -11,9 +11,9 @@ const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 const INTEGER = /^-?\d+$/;
 
 /**
- * Integers are exact: safe ones as number, others as bigint. A decimal is a number if the double prints the same digits
- * again, else a LosslessNumber with the text. If a key is repeated, its last value holds, as in JSON.parse.
- * @throws SyntaxError for text that is not JSON, or nested too deep
+ * Parses JSON exactly: safe integers as number, others as bigint. A decimal is a number if the double prints the same
+ * digits, otherwise a LosslessNumber with the text. The last value of a repeated key wins, as in JSON.parse.
+ * @throws SyntaxError for text that is not JSON, or nested too deeply
  */
 export function parseExactJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} levels deep`);

@@ -1,29 +1,29 @@
 import type { Cleaner } from './clean-text.js';
 import type { Timeouts } from './transport.js';
 
-/** For a message: what broke. */
+/** The reason for a network fault, for messages. */
 interface FaultReason {
   reason: string;
-  /** False if no repetition helps, for example if a certificate does not fit. */
+  /** False if a retry can't help, for example after a certificate fault. */
   passing: boolean;
   /** True if the service can't prove its identity. */
   isCertificate: boolean;
-  /** Message and code only: the original error may hold received bytes. */
+  /** Message and code only, because the original error may contain received bytes. */
   cause: Error;
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/;
-/** The service does not speak TLS. */
+/** Codes of errors that no retry can fix: the service does not speak TLS. */
 const LASTING = /ERR_SSL_/;
 
-/** True for the code of a TLS error that says that a server can't prove its identity. */
+/** True for the code of a TLS error that a server can't prove its identity. */
 export const isCertificateCode = (code: string | undefined): boolean => CERTIFICATE.test(code ?? '');
 
 /** Advice for a certificate that this machine does not trust. */
 export const CERTIFICATE_HINT =
   'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its certificate file (PEM) before the command starts.';
 
-/** Finds the code or the message of a network error in its causes (Node, undici, zlib). */
+/** Finds the code or message of a network error in its causes (Node, undici, zlib). */
 export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleaner): FaultReason {
   const code = findCode(error);
   const message = cleaner.text(error instanceof Error ? error.message : String(error));

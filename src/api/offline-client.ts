@@ -1,7 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
 import type { ApiClient } from './client.js';
 
-/** For work that makes no call: every request is refused with `offline`. */
+/** A client for work that must not make calls: it refuses every request with `offline`. */
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
     throw new PricelakeError('offline', `${purpose} makes no calls, but the landing lacks a response from ${path}`, {

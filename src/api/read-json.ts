@@ -7,12 +7,12 @@ import { parseExactJson } from './exact-json.js';
 const SHOWN_ISSUES = 3;
 const SHOWN_VALUE = 80;
 
-/** @param where begins the message. Throws PricelakeError `contract`. */
+/** Parses JSON. @param where begins the message. Throws PricelakeError `contract`. */
 export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): unknown {
   try {
     return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    // V8 quotes a piece of the text: half a key in it would escape the cleaner.
+    // V8's message quotes a piece of the text, in which half of a key would escape the cleaner.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
     throw refuseJson(
       `${where}: the response is not JSON (${cleaner.text(said)}); it begins ${showText(body, cleaner)}`,
@@ -20,7 +20,7 @@ export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): un
   }
 }
 
-/** Throws PricelakeError `contract` with place and value. */
+/** Checks an answer. Throws PricelakeError `contract` with place and value. */
 export function checkAnswer<T extends z.ZodType>(
   value: unknown,
   schema: T,
@@ -40,8 +40,8 @@ export function checkAnswer<T extends z.ZodType>(
 }
 
 /**
- * Every answer of the API is an object or an array. A body that ends with its connection shows in no other way that it
- * is cut.
+ * Judges whether a body is complete JSON. Every answer of the API is an object or an array. If the body ends with its
+ * connection, nothing else shows that it was cut.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();
@@ -50,12 +50,12 @@ export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   return body.subarray(-64).toString().trimEnd().endsWith(close) ? 'whole' : 'cut';
 }
 
-/** The first characters, quoted. */
+/** The first characters in quotes. */
 export function showText(body: Buffer, cleaner: Cleaner): string {
   return JSON.stringify(cleaner.text(body.subarray(0, 4096).toString(), SHOWN_VALUE));
 }
 
-/** A 200 that differs from the document. */
+/** An error for a 200 that differs from the document. */
 export function refuseJson(message: string): PricelakeError {
   return new PricelakeError('contract', message, {
     hint: 'The service deviates from its API document: check source.baseUrl, then look for a newer pricelake.',
@@ -65,6 +65,6 @@ export function refuseJson(message: string): PricelakeError {
 function showValue(root: unknown, path: PropertyKey[], cleaner: Cleaner): string {
   let value = root;
   for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
-  // lossless-json prints bigints and long decimals as they arrived.
+  // lossless-json prints bigints and long decimals unchanged.
   return cleaner.text(stringify(value) ?? 'nothing', SHOWN_VALUE);
 }

@@ -5,12 +5,12 @@ import { Trouble } from './retry-policy.js';
 import { parseRetryAfter } from './service-clock.js';
 import type { Answer } from './transport.js';
 
-/** An answer other than 200, with the first part of its decoded body. */
+/** An answer other than 200, with the beginning of its decoded body. */
 type RefusedAnswer = Omit<Answer, 'body'> & { body: Buffer };
 
-/** The readable parts of an Error body (API document, section 7). */
+/** The readable parts of an Error body (section 7). */
 interface ErrorBody {
-  /** False for a proxy's page. */
+  /** False for the page of a proxy. */
   genuine: boolean;
   said: string;
   limit: string | undefined;
@@ -18,8 +18,8 @@ interface ErrorBody {
 }
 
 /**
- * API document, section 7: 429 for the rate and 5xx become Trouble, which may be tried again; all others a
- * PricelakeError.
+ * Explains a refusal (section 7). A 429 for the rate and any 5xx become Trouble, which may be retried; all others
+ * become a PricelakeError.
  */
 export function explainRefusal(
   answer: RefusedAnswer,
@@ -35,7 +35,7 @@ export function explainRefusal(
   if (status >= 500) return new Trouble({ kind: 'fault', retryAfterMs, repeatable: true }, message, body.facts);
   const hint = HINTS[status];
   const code = CODES[status];
-  // A proxy's or another server's 404 must not pass for "this item is gone".
+  // A 404 of a proxy or another server must not be read as "this item is gone".
   if (code === undefined || (code === 'not_found' && !body.genuine)) {
     return new PricelakeError('contract', `${message}; the API document doesn't allow that`, {
       ...body.facts,
@@ -57,7 +57,7 @@ const HINTS: Partial<Record<number, string>> = {
   402: "See the plans at upgradeUrl, or drop what the plan doesn't include.",
 };
 
-/** 429 without a readable limit counts as the rate: that wait is short and bounded. */
+/** Explains a 429. Without a readable limit it counts as the rate, because that wait is short and bounded. */
 function explainTooMany(
   retryAfterMs: number | undefined,
   body: ErrorBody,
@@ -72,7 +72,7 @@ function explainTooMany(
   return new PricelakeError('quota', message, { ...body.facts, nextRunAt, hint });
 }
 
-/** Section 8: the counters start over on the first day of the next month at 00:00 UTC. */
+/** The time at which the counters start over: the first day of the next month, 00:00 UTC (section 8). */
 function startOfNextMonth(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
 }

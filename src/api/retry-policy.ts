@@ -2,23 +2,23 @@ import { type ErrorFacts, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 
-/** Attempts of one call that may end in a network fault or a 5xx. */
+/** The most attempts of a call that end in network faults or 5xx. */
 export const DEFAULT_ATTEMPTS = 8;
-/** Attempts of one call that may end in 429 `ratePerSecond`. */
+/** The most attempts of a call that end in 429 `ratePerSecond`. */
 const RATE_LIMITED_ATTEMPTS = 30;
-/** The backoff before the second attempt lies between 0 and this. */
+/** The pause before the second attempt is at most this long. */
 const BASE_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** The service may ask for a wait of this length; a longer one ends the call. */
+/** The longest wait that the service may ask for. A longer one ends the call. */
 const LONGEST_WAIT_MS = 120_000;
 
-/** Failed attempts of one call so far. */
+/** The failed attempts of a call. */
 type Tries = { faults: number; rateLimited: number };
 
 interface Setback {
-  /** A 5xx is a fault. */
+  /** A 5xx is a `fault`. */
   kind: 'fault' | 'rate_limited';
-  /** The service asked for this wait. */
+  /** The wait that the service asked for. */
   retryAfterMs?: number | undefined;
   /** False if another attempt might be paid for twice. */
   repeatable: boolean;
@@ -33,18 +33,19 @@ type Decision =
 export function decideRetry(setback: Setback, tries: Tries, attempts: number, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
-  // Before the attempts are counted, so that the caller learns when to come back.
+  // This comes before the count of attempts, so that the caller learns when to try again.
   if (asked > LONGEST_WAIT_MS) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, RATE_LIMITED_ATTEMPTS] : [tries.faults, attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
   // Full jitter: uniform between 0 and a ceiling that doubles with each failure.
   const backoff = Math.round(random * Math.min(LONGEST_BACKOFF_MS, BASE_MS * 2 ** (made - 1)));
-  // A 429's Retry-After is exact unless it is 0. A 5xx's is the least: only jitter keeps clients apart.
+  // Retry-After of a 429 is exact unless it is 0. That of a 5xx is a minimum, because only jitter keeps clients from
+  // retrying at the same time.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
-/** A failed attempt that another may mend. Never leaves src/api. */
+/** A failed attempt that may be retried. Never leaves src/api. */
 export class Trouble extends Error {
   readonly setback: Setback;
   readonly facts: ErrorFacts;
@@ -55,7 +56,7 @@ export class Trouble extends Error {
     this.facts = facts;
   }
 
-  /** Callers get this error when there is no further attempt. */
+  /** The error for callers when there is no further attempt. */
   giveUp(decision: Decision & { retry: false }, attempts: number, now: Date): PricelakeError {
     const facts: ErrorFacts = { ...this.facts, attempts };
     let message = this.#tell(attempts);
@@ -66,7 +67,7 @@ export class Trouble extends Error {
     return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
   }
 
-  /** For a wait that ended too early: says why the run waited, and what ended the wait. */
+  /** The error for a wait that was ended early: why the run waited, and what ended the wait. */
   endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
     const told = `${this.#tell(attempts)}; ${message}`;
     return new PricelakeError(code, told, { ...facts, ...this.facts, attempts }, { cause: this.cause });
@@ -80,7 +81,7 @@ export class Trouble extends Error {
 interface RetryContext {
   /** For the log. */
   path: string;
-  /** Attempts of one call that may end in a network fault or a 5xx. */
+  /** The most attempts of a call that end in network faults or 5xx. */
   attempts: number;
   bucket: RateBucket;
   io: Io;
@@ -88,15 +89,15 @@ interface RetryContext {
 }
 
 /**
- * Each attempt takes a token. A rate limit or a Retry-After speaks for the whole service and pauses every call; a fault
- * pauses only this one. A pause that is too long ends every call that it would hold.
- * @throws PricelakeError, in place of Trouble `unavailable`; `deadline` with the trouble before it
+ * Runs a call with retries. Each attempt takes a token. A rate limit or Retry-After applies to the whole service and
+ * pauses every call; a fault pauses only this one. A pause that is too long ends every call that it would delay.
+ * @throws PricelakeError: `unavailable` in place of Trouble, and `deadline` with the trouble before it
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
   const { path, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
   let last: Trouble | undefined;
-  /** The error that ends a wait does not say why the run waited. */
+  /** The error that ends a wait does not say why the run waited, so that is added. */
   const waitFor = (wait: Promise<void>) =>
     wait.catch((error: unknown) => {
       const isLate = error instanceof PricelakeError && error.code === 'deadline';

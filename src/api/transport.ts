@@ -4,17 +4,17 @@ import { EXPORT_PACE, JSON_BODY_MS } from '../io/limits.js';
 import { type BodyPace, BodyQueue } from './body-queue.js';
 import { createDispatcher } from './dispatcher.js';
 
-/** Limits in milliseconds. */
+/** Time limits in milliseconds. */
 export interface Timeouts {
-  /** Until the connection is open, with TLS. Default 10,000. */
+  /** Until the connection is open, including TLS. Default 10,000. */
   connectMs: number;
-  /** From the request to the headers: an export may count rows first. Default 120,000. */
+  /** From the request to the headers. An export may count its rows first. Default 120,000. */
   headersMs: number;
   /** Between two pieces of a body, while the reader waits. Default 60,000. */
   stallMs: number;
   /** From the headers to the last byte, except for exports. Default 60,000. */
   bodyMs: number;
-  /** The least that an export brings while the reader waits. Default 64 KiB in 120,000. */
+  /** The minimum pace of an export while the reader waits. Default 64 KiB in 120,000. */
   exportPace: NonNullable<BodyPace['minimum']>;
 }
 
@@ -26,20 +26,20 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   exportPace: EXPORT_PACE,
 };
 
-/** More calls wait their turn. */
+/** Further calls wait. */
 const MAX_CONNECTIONS = 64;
 
 export interface Answer {
   status: number;
-  /** Names in lower case; repeated headers are joined with commas. */
+  /** Names are in lower case. Repeated headers are joined with commas. */
   headers: Record<string, string>;
-  /** Not decoded. Read or discard it: an unread body holds its connection. */
+  /** Not decoded. It must be read or discarded, because an unread body holds its connection. */
   body: BodyQueue;
 }
 
-/** The exchange broke before its headers were complete. */
+/** Thrown if the exchange failed before its headers were complete. */
 export class ExchangeFault extends Error {
-  /** True if the request may have reached the service, so it may count. */
+  /** True if the request may have reached the service, which may then count it. */
   readonly sent: boolean;
 
   constructor(sent: boolean, cause: unknown) {
@@ -50,7 +50,7 @@ export class ExchangeFault extends Error {
 
 export type Transport = ReturnType<typeof createTransport>;
 
-/** One undici dispatcher with keep-alive. It does not retry, redirect or decode. */
+/** Sends requests over one undici dispatcher with keep-alive. It does not retry, redirect or decode. */
 export function createTransport(origin: string, timeouts: Timeouts) {
   const agent = createDispatcher(origin, {
     connect: { timeout: timeouts.connectMs },
@@ -60,7 +60,7 @@ export function createTransport(origin: string, timeouts: Timeouts) {
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.stallMs };
   const underWay = new Set<(reason: Error) => void>();
 
-  /** @param path with its query. Throws ExchangeFault only. */
+  /** @param path with its query. Throws only ExchangeFault. */
   function get(path: string, headers: Record<string, string>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const exchange = createExchange(resolve, reject, () => underWay.delete(exchange.abort), timeouts);
@@ -79,7 +79,7 @@ export function createTransport(origin: string, timeouts: Timeouts) {
   };
 }
 
-/** The state of one exchange, as undici's events report it. */
+/** Follows one exchange through undici's events. */
 function createExchange(
   resolve: (answer: Answer) => void,
   reject: (fault: ExchangeFault) => void,
@@ -107,7 +107,7 @@ function createExchange(
     },
     onResponseStart(controller, status, headers) {
       if (status < 200) {
-        // After each interim answer, undici waits for as long again.
+        // After each interim answer, undici starts its wait from the beginning.
         if (performance.now() - sentAt > headersMs) controller.abort(new errors.HeadersTimeoutError());
         return;
       }
@@ -117,7 +117,7 @@ function createExchange(
         close: () => controller.abort(new Error('the rest of the body is not wanted')),
       });
       body = queue;
-      // An interim answer has no body and no end.
+      // An interim answer has neither body nor end.
       handler.onResponseData = (_controller, chunk) => queue.push(chunk);
       handler.onResponseEnd = () => {
         finish();
@@ -130,7 +130,7 @@ function createExchange(
 
   function abort(reason: Error): void {
     aborted = reason;
-    // While the connection opens there is nothing to break off, but nobody waits any longer.
+    // The connection is still opening, so there is nothing to close.
     if (breakOff === undefined) fail(reason);
     else breakOff(reason);
   }

@@ -1,4 +1,4 @@
-/** The parts of undici that calls need: the whole package takes three times as long to load. */
+/** The parts of undici that calls use. Loading the whole package would take three times as long. */
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }

@@ -6,8 +6,8 @@ import { PricelakeError } from '../io/errors.js';
 export const PIPELINE_FILE = 'prices.yaml';
 
 /**
- * Returns the named pipeline file, else PRICELAKE_PIPELINE, else prices.yaml in the current folder.
- * @throws PricelakeError `config` that names the places
+ * Finds the pipeline file: the named one, else PRICELAKE_PIPELINE, else prices.yaml in the current folder.
+ * @throws PricelakeError `config` that names these places
  */
 export async function findPipeline(named: string | undefined, env: NodeJS.ProcessEnv, folder = ''): Promise<string> {
   const file = await seekPipeline(named, env, folder);
@@ -19,7 +19,10 @@ export async function findPipeline(named: string | undefined, env: NodeJS.Proces
   );
 }
 
-/** As `findPipeline`, but returns undefined if there is no pipeline file. A file that PRICELAKE_PIPELINE names must exist. */
+/**
+ * Finds the pipeline file as `findPipeline` does, but returns undefined if there is none. A file that
+ * PRICELAKE_PIPELINE names must exist.
+ */
 export async function seekPipeline(
   named: string | undefined,
   env: NodeJS.ProcessEnv,

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { isTimeZone } from '../io/time-zone.js';
 
-/** Messages continue "it …" (pipeline-fault.ts). */
+/** A strict object. Its messages continue the sentence "it …" (pipeline-fault.ts). */
 export const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
-    // pipeline-fault.ts explains unknown keys.
+    // Unknown keys are explained in pipeline-fault.ts.
     error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
   });
 
@@ -21,7 +21,7 @@ const words = z
   .max(200, WORDS)
   .default([]);
 
-/** Words of titles and conditions, by what they mean. */
+/** Words of titles and conditions, by their meaning. */
 export const wordLists = mapping({
   used: words,
   refurbished: words,
@@ -33,7 +33,7 @@ const NAMES =
 
 const name = z.string(NAMES).regex(/^[^"'?*[\]\\\p{Cc}]{1,100}$/u, NAMES);
 
-/** A name or a list of names → a list. */
+/** Accepts one name or a list of names, and returns a list. */
 const names = z
   .union([name, z.array(name).max(20)], NAMES)
   .transform((value) => (typeof value === 'string' ? [value] : value));
@@ -68,22 +68,22 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
   }, 'must list each value under one meaning only')
   .prefault({});
 
-/** The attributes that have each meaning. No attribute has a meaning that lists no names. */
+/** The attributes that have each meaning. An empty list means that no attribute has it. */
 export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
 
 const ZONE = 'must be a time zone such as Europe/Zagreb';
 
-/** Place whose days analyses count. */
+/** The time zone in which analyses count days. */
 export const timeZone = z.string(ZONE).refine(isTimeZone, ZONE);
 
 const REGION = 'must be a name of 1 to 100 characters';
 
-/** Group of websites that an index can be made for. */
+/** A group of websites for which an index can be computed. */
 const region = z.string(REGION).trim().min(1, REGION).max(100, REGION);
 
 const SHOPS = 'must map website ids, such as 12, to settings';
 
-/** Settings of one website instead of those of all. */
+/** Settings for a single website, in place of the general ones. */
 export const shops = z
   .record(
     z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),

@@ -3,20 +3,20 @@ import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 import { pipelineSchema } from './pipeline-schema.js';
 
-/** Returns `file:line:column` of a key, or of the mapping that should hold it. */
+/** Returns `file:line:column` of a key, or of the mapping that lacks it. */
 export type Locate = (path: readonly PropertyKey[]) => string;
 
 const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
 
-/** Makes a `config` error of the first fault: where it is, what is there, what is allowed. */
+/** Makes a `config` error of the first fault: where it is, what is there, and what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
   const [first] = issues as [z.core.$ZodIssue];
-  // A mistyped key comes before the complaint that the right one is missing.
+  // A mistyped key is reported before the missing one that it stands for.
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
 }
 
-/** Repeats only text that is nearly a known key: other text may be a secret without its key. */
+/** Explains an unknown key. Quotes it only if it resembles a known key, because other text may be a secret. */
 function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
   const key = keys[0] ?? '';
   const allowed = Object.keys(shapeAt(path) ?? {});
@@ -31,7 +31,7 @@ function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Lo
   return new PricelakeError('config', message, { hint: `Allowed here: ${allowed.join(', ')}.` });
 }
 
-/** Names the kind of the value, not the value, which may be a secret. */
+/** Describes the kind of the value but not the value, which may be a secret. */
 function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
   const name = path.length === 0 ? 'the file' : namePath(path);
   const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
@@ -49,7 +49,7 @@ function describe(value: unknown): string {
   return typeof value === 'boolean' ? String(value) : 'a number';
 }
 
-/** Writes a path as `lake.path`, without names that the file chooses, such as those of checks. */
+/** Writes a path as `lake.path`. Leaves out names that the user chose, such as those of checks. */
 export function namePath(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) => {

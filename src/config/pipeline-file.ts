@@ -21,14 +21,14 @@ export type { Pipeline } from './pipeline-schema.js';
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}?/g;
 
-/** Reasons why a file can't be read, by the system's code. */
+/** Why a file can't be read, by the system's error code. */
 const READ_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
 };
 
-/** Reads a pipeline file. Every fault is a `config` error that says file, line, what is there and what is allowed. */
+/** Reads a pipeline file. Every fault is a `config` error that names file, line, what is there and what is allowed. */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
   const { values, locate } = await readValues(file, env, ['webhook', 'notify']);
   const { source, webhook: _webhook, notify: _notify, ...rest } = values;
@@ -38,14 +38,14 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   return { ...rest, ...userMatches, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-/** Reads the settings for commands that only read the lake; secrets may be missing. Faults as of `readPipeline`. */
+/** Reads the settings of commands that only read the lake, without its secrets. Throws as `readPipeline` does. */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook', 'notify']);
   await refuseWrongChecks(values, locate);
   return values;
 }
 
-/** Reads the settings for the webhook receiver, which needs no key. Faults as of `readPipeline`. */
+/** Reads the settings of the webhook receiver, which needs no key. Throws as `readPipeline` does. */
 export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
   const { values } = await readValues(file, env, ['source', 'notify']);
   const secret = values.webhook?.secret;
@@ -60,7 +60,10 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
-/** Reads the receivers of messages with their addresses. Throws as `readPipeline` does; no error repeats an address. */
+/**
+ * Reads the receivers of notifications with their addresses. Throws as `readPipeline` does, but never quotes an
+ * address.
+ */
 export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<NotifySettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook']);
   for (const [index, { slack, teams, url }] of values.notify.entries()) {
@@ -73,7 +76,10 @@ export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<
   return values;
 }
 
-/** Variables in `unused` sections may be unset: a run needs no signing secret, and the receiver no key. */
+/**
+ * Reads the values. Variables in `unused` sections may be unset: a run needs no signing secret, and the receiver no
+ * key.
+ */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook' | 'notify')[]) {
   const text = await readUserText(file).catch((cause: NodeJS.ErrnoException) => {
     if (cause instanceof PricelakeError) throw cause;
@@ -93,7 +99,7 @@ function explainRead(cause: NodeJS.ErrnoException): string {
   return READ_FAULTS[cause.code ?? ''] ?? cause.message;
 }
 
-/** Values that must not be in the file, because it may be shared. */
+/** Values that must not be in the file itself, because it may be shared. */
 const SECRETS = [
   { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
   { section: 'webhook', key: 'secret', variable: 'PRICELAKE_WEBHOOK_SECRET', path: '/path/of/the/secret' },
@@ -107,16 +113,16 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
       .some((one) =>
         typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
       );
-    // The schema reports a list in place of one value.
+    // The schema reports a list in place of a single value.
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
-    // Don't repeat the text: it may be the secret.
+    // The text is not quoted, because it may be the secret.
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
       hint: `Write ${key}: \${${variable}} and set the variable, or write ${key}: {file: ${path}}. Others may read the pipeline file.`,
     });
   }
 }
 
-/** Whoever knows the address of a receiver may post there. */
+/** Refuses addresses in the file, because whoever knows the address of a receiver can post there. */
 function refuseLiteralAddresses(value: unknown, locate: Locate): void {
   const receivers = (value as { notify?: unknown } | null)?.notify;
   if (!Array.isArray(receivers)) return;
@@ -134,7 +140,7 @@ function refuseLiteralAddresses(value: unknown, locate: Locate): void {
 
 interface Variables {
   env: NodeJS.ProcessEnv;
-  /** Their variables stay as they are. */
+  /** Sections whose variables are not replaced. */
   unused: string[];
   locate: Locate;
 }
@@ -151,7 +157,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
       }
       const text = env[name];
       if (text !== undefined && text !== '') return text;
-      // Other text in braces may be the secret itself.
+      // Any other text in braces may be the secret itself, so it is not quoted.
       const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : undefined;
       throw new PricelakeError('config', `${where}: the environment variable ${shown ?? 'that it names'} is not set`, {
         hint: `Set it${shown === undefined ? '' : ` (export ${shown}=…)`}, then run the same command again.`,
@@ -163,7 +169,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
 }
 
-/** Refused early, because a whole copy may be paid for before checks run. */
+/** Checks the settings of checks before the run, because a whole copy may be paid for before checks run. */
 async function refuseWrongChecks(
   { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
   locate: Locate,
@@ -180,7 +186,9 @@ async function refuseWrongChecks(
   }
 }
 
-/** No message repeats the path or the system's error, because the path may be the key by mistake. */
+/**
+ * Reads the key. Messages quote neither the path nor the system's error, because the path may be the key by mistake.
+ */
 async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;
   const where = `${locate(['source', 'apiKey', 'file'])}: the file of source.apiKey.file`;

@@ -13,7 +13,7 @@ import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Columns of items whose values many listings share and that seldom change, so that they can name folders. */
+/** The columns of items that may partition the table: many listings share their values, which seldom change. */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
@@ -24,7 +24,7 @@ const ICEBERG_BASE = /^[a-z][a-z0-9+.-]*:\/\/[^?#\p{Cc}]+$/u;
 
 const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
 
-/** `never` → undefined; `every 7d` → milliseconds between two complete comparisons. */
+/** Reads `never` as undefined, and `every 7d` as the milliseconds between two complete comparisons. */
 const schedule = z
   .string(RECONCILE)
   .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
@@ -32,7 +32,7 @@ const schedule = z
 
 const STALE = 'must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0';
 
-/** `14d` → seconds; `3x` → that many of the source's usual intervals; `0` → no limit. */
+/** Reads `14d` as seconds, `3x` as a multiple of a source's usual interval, and `0` as no limit. */
 const staleAfter = z
   .union([z.literal(0), z.string()], STALE)
   .refine((value) => /^(0|[1-9]\d{0,3}[hdw]|[1-9]\d{0,2}x)$/.test(String(value)), STALE)
@@ -46,7 +46,7 @@ const SAMPLE = 'must be a whole number from 0 to 100000';
 
 const CAP = 'must be a share of the plan such as 90%, or a whole number';
 
-/** `90%` → a share of the plan's limit; a whole number → that many a month. */
+/** Reads `90%` as a share of the plan's limit, and a whole number as an amount per month. */
 const cap = z
   .union([z.number().int().nonnegative(), z.string()], CAP)
   .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)
@@ -83,7 +83,7 @@ const checkSetting = mapping({
 const DRIFTS = ['allow', 'warn', 'hold'] as const;
 const DRIFT_SEVERITIES = { allow: 'off', warn: 'warn', hold: 'gate' } as const;
 
-/** Settings by check name; `schemaDrift` is a shorter way to say the severity of `schema_drift`. */
+/** Settings by the name of a check. `schemaDrift` is a shorthand for the severity of `schema_drift`. */
 const checkSettings = z
   .object({ schemaDrift: z.enum(DRIFTS, `must be one of ${DRIFTS.join(', ')}`).optional() }, CHECKS)
   .catchall(checkSetting)
@@ -123,7 +123,7 @@ const commandLine = z
   .min(1, COMMAND)
   .refine(([program]) => program !== '', COMMAND);
 
-/** Variables are replaced when messages are sent, so addresses are checked then (readNotify). */
+/** Addresses are checked when messages are sent, because their variables are replaced then (readNotify). */
 const receiver = mapping({
   slack: text(ADDRESS).optional(),
   teams: text(ADDRESS).optional(),
@@ -149,7 +149,7 @@ const FOLDER = 'must be a folder on this machine, not an address; put a bucket i
 
 const SPLIT = 'must be a whole number of items';
 
-/** A pipeline file after its variables are replaced. */
+/** The form of a pipeline file whose variables are replaced. */
 export const pipelineSchema = mapping({
   name: z
     .string('must be text')
@@ -244,24 +244,24 @@ export const pipelineSchema = mapping({
   notify: z.array(receiver, RECEIVERS).max(10, RECEIVERS).default([]),
 });
 
-/** The key itself, from a variable, or its file. */
+/** The key from a variable, or the file that holds it. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
-/** Two products that a person says belong together, or don't. */
+/** A decision of the user that two products belong together, or do not. */
 export interface UserMatch {
   productId: string;
-  /** Stands for all products that belong together: one with a GTIN if there is one, the first in order. */
+  /** The product that stands for all that belong together: the first one, if possible one with a GTIN. */
   otherId: string;
   isMatch: boolean;
 }
 
-/** A checked pipeline file with its key. Without `webhook` and `notify`, which a run does not need. */
+/** A pipeline file that was checked, with its key, but without `webhook` and `notify`, which a run does not need. */
 export interface Pipeline extends Omit<PipelineValues, 'source' | 'budget' | 'webhook' | 'notify'> {
   budget: PipelineValues['budget'] & Pick<Budget, 'share'>;
   file: string;
-  /** True if there is no pipeline file. Then the lake keeps the settings of its last run. */
+  /** True if there is no pipeline file. The lake then keeps the settings of its last run. */
   keepsTold?: boolean;
-  /** Decisions of the file that analysis.matches names. */
+  /** The decisions in the file that analysis.matches names. */
   userMatches?: readonly UserMatch[];
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
 }
@@ -274,7 +274,7 @@ export interface ReadingSettings
   source: Pick<PipelineValues['source'], 'mapping' | 'shards'>;
 }
 
-/** Settings for messages to people. */
+/** Settings for notifications. */
 export type NotifySettings = Pick<PipelineValues, 'name' | 'notify'>;
 
 /** Settings for the webhook receiver. */

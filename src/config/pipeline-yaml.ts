@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, LineCounter, parseDocum
 import { PricelakeError } from '../io/errors.js';
 import type { Locate } from './pipeline-fault.js';
 
-/** Our own words for faults, because the parser's repeat parts of the file, which may be secret. */
+/** Our own messages for faults, because the parser's messages quote the file, which may contain secrets. */
 const YAML_FAULTS: Record<ErrorCode, string> = {
   ALIAS_PROPS: 'an alias has an anchor or a tag',
   BAD_ALIAS: 'an anchor or alias has no proper name',
@@ -30,12 +30,12 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
 };
 
 /**
- * Parses a pipeline file and locates its values. Ids that a double can't hold stay text.
- * @throws PricelakeError `config` for text that is not YAML, several documents, and aliases
+ * Parses a pipeline file and locates its values. Ids beyond 2^53 stay text.
+ * @throws PricelakeError `config` for invalid YAML, several documents, and aliases
  */
 export function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
   const lines = new LineCounter();
-  // At other log levels, the parser prints keys that are not text.
+  // With the default log level, the parser would print keys that are not text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const fail = (at: number, reason: string) =>
     new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
@@ -44,14 +44,15 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
     throw fail(fault.pos[0], 'a second document begins; a pipeline file has only one');
   if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
   visit(document, {
-    // An alias may hold itself or grow without end. Don't repeat its name: text that begins with * may be a secret.
+    // An alias may contain itself or expand without end. Its name is not quoted, because a text that begins with * may
+    // be a secret.
     Alias: (_key, alias) => {
       throw fail(
         alias.range?.[0] ?? 0,
         "a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
       );
     },
-    // Ids that are keys.
+    // Keys may also be ids.
     Pair: (_key, { key }) => {
       if (isScalar(key) && typeof key.value === 'number') key.value = key.source ?? String(key.value);
     },

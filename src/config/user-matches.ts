@@ -15,8 +15,8 @@ const HINT =
   "A file of matches is CSV with a header: product,other,match; e.g. acme-r1,4006381333931,yes. Leave match empty if you haven't decided.";
 
 /**
- * Reads a user's own matches and non-matches. Chains are followed: if a is b and b is c, all three are one. Other columns,
- * and lines without a decision, say nothing.
+ * Reads the user's own matches and non-matches. Matches are transitive: if a is b and b is c, all three are one
+ * product. Ignores other columns, and lines without a decision.
  * @throws PricelakeError `config` that names the first bad line
  */
 export async function readUserMatches(file: string): Promise<UserMatch[]> {
@@ -76,12 +76,12 @@ async function* readPairs(file: string): AsyncGenerator<ToldPair & { match: stri
   }
 }
 
-/** A product_id, or a GTIN in any of its forms. */
+/** Reads a product_id, or a GTIN in any of its forms. */
 function toProduct(text: string): string {
   return /^\d+$/u.test(text) ? text.replace(/^0+(?=\d)/u, '') : text;
 }
 
-/** Product → the one that stands for it, of each product that is named. */
+/** Maps each product to the one that stands for all that belong together. */
 function joinPairs(pairs: readonly ToldPair[]): Map<string, string> {
   const parents = new Map<string, string>();
   const find = (product: string): string => {
@@ -103,7 +103,7 @@ function joinPairs(pairs: readonly ToldPair[]): Map<string, string> {
   return new Map([...parents.keys()].map((product) => [product, find(product)]));
 }
 
-/** A GTIN goes before a key of brand and part number, which has a hyphen. */
+/** Sorts two products: a GTIN comes before a key of brand and part number, which contains a hyphen. */
 function order(one: string, two: string): { productId: string; otherId: string } {
   const rank = (product: string) => `${product.includes('-') ? 1 : 0}${product}`;
   return rank(one) < rank(two) ? { productId: two, otherId: one } : { productId: one, otherId: two };
@@ -113,7 +113,7 @@ function dropRepeated(matches: UserMatch[]): UserMatch[] {
   return [...new Map(matches.map((one) => [`${one.productId} ${one.otherId}`, one])).values()];
 }
 
-/** The lines that lead from one product to another, the fewest. */
+/** The shortest chain of lines that connects two products. */
 function findPath(pairs: readonly ToldPair[], from: string, to: string): ToldPair[] {
   const near = new Map<string, { pair: ToldPair; next: string }[]>();
   for (const pair of pairs) {

@@ -5,23 +5,23 @@ import { SQL_DIALECTS } from './sql-dialects.js';
 
 const { quote, quoteText } = SQL_DIALECTS.databricks;
 
-/** Types of Hive 4, which reads instants of Parquet files in UTC. */
+/** Types of Hive 4, which reads Parquet timestamps as UTC. */
 const HIVE_TYPES: Record<ColumnType, string> = {
   ...SQL_DIALECTS.databricks.types,
   'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP',
 };
 
 interface CatalogForm {
-  /** Addresses that the catalog reads, with an example. Quotes and white space are refused. */
+  /** The addresses that the catalog can read, with an example. Quotes and white space are refused. */
   base: { pattern: RegExp; example: string };
-  /** A statement that registers the table where it is. */
+  /** Returns a statement that registers the table in place. */
   register: (schema: TableSchema, location: string) => string;
 }
 
 const address = (schemes: string) => new RegExp(`^(${schemes})://[\\w.@-]*(/[\\w.=+@~-]+)*$`);
 
 const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
-  // Columns and their descriptions come from Delta's log.
+  // Columns and descriptions come from the Delta log.
   unity: {
     base: { pattern: address('s3|gs|abfss|r2'), example: 's3://bucket/lake' },
     register: ({ table, description }, location) =>
@@ -32,7 +32,7 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
     register: ({ table }, location) =>
       `CREATE EXTERNAL TABLE ${quote(table)}\nLOCATION ${quoteText(`${location}/`)}\nTBLPROPERTIES ('table_type' = 'DELTA')`,
   },
-  // Each file holds all columns, so the table has no partitions.
+  // Each file holds all columns, so the table is registered without partitions.
   hive: {
     base: { pattern: address('s3a?|gs|abfss?|hdfs|file'), example: 's3a://bucket/lake' },
     register: ({ table, description, columns }, location) => {

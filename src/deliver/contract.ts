@@ -12,15 +12,15 @@ import { SQL_DIALECTS, writeSql } from './sql-dialects.js';
 
 export interface ContractForm {
   format: ContractFormat;
-  /** True if one table was asked for. */
+  /** True if the user asked for a single table. */
   isOne: boolean;
-  /** Address of the lake as another system sees it. */
+  /** The address of the lake as the other system sees it. */
   base: string | undefined;
 }
 
 /**
- * Writes the contracts of tables in the words of another system.
- * @throws PricelakeError `usage` for a base that the format lacks, has no use for, or can't read
+ * Writes the contracts of tables in another system's format.
+ * @throws PricelakeError `usage` for a base that is missing, unreadable, or not used by the format
  */
 export async function writeContracts(
   schemas: TableSchema[],
@@ -45,14 +45,14 @@ export async function writeContracts(
     case 'hive':
       return writeCatalogStatements(schemas, format, base);
     case 'arrow':
-      // Its library is large.
+      // The library is large, so it is loaded only here.
       return (await import('./arrow-schema.js')).writeArrowSchema(schemas[0] as TableSchema);
     default:
       return schemas.map((schema) => writeSql(schema, SQL_DIALECTS[format])).join('\n');
   }
 }
 
-/** An option that would change nothing is refused. */
+/** Refuses a base that would change nothing. */
 function refuseUselessBase(format: ContractFormat, base: string | undefined): void {
   const formats: ContractFormat[] = ['dbt', ...CATALOGS];
   if (base === undefined || formats.includes(format)) return;

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { Column, TableSchema } from '../tables/schemas.js';
 import { RUN_MODES, type TableName } from '../tables/table.js';
 
-/** A column → the key of a table in which each of its values is found. */
+/** For each column, the table and key in which all its values occur. */
 const RELATIONSHIPS: Partial<Record<TableName, Record<string, [table: TableName, column: string]>>> = {
   items: { site_id: ['sites', 'site_id'] },
   product_prices: { product_id: ['products', 'product_id'] },
@@ -20,7 +20,7 @@ const RELATIONSHIPS: Partial<Record<TableName, Record<string, [table: TableName,
   check_results: { run_id: ['runs', 'run_id'] },
 };
 
-/** Columns whose values pricelake chooses from a list. Values of the service have no such list. */
+/** Columns with a fixed list of values. Values that the service defines have no such list. */
 const ACCEPTED_VALUES: Partial<Record<TableName, Record<string, readonly string[]>>> = {
   history: { origin: ['feed', 'history', 'webhook', 'diff'] },
   sources: { read_by: ['copy', 'poll', 'probe', 'item', 'change'] },
@@ -35,14 +35,14 @@ const ACCEPTED_VALUES: Partial<Record<TableName, Record<string, readonly string[
   runs: { mode: RUN_MODES },
 };
 
-/** Each run that changes anything adds a row to this table, so its newest row is the time of the last load. */
+/** The newest row of this table is the time of the last load, because each run that changes anything adds a row. */
 const LOADED_AT: { table: TableName; column: string } = { table: 'runs', column: 'finished_at' };
 const WARN_AFTER_DAYS = 1;
 const ERROR_AFTER_DAYS = 2;
 
 /**
- * Writes the tables as a source of dbt with descriptions, freshness and tests. Other adapters than dbt-duckdb find the
- * tables in the schema that the variable `pricelake_schema` names; dbt-duckdb reads them in place by its Delta plugin.
+ * Writes the tables as a dbt source with descriptions, freshness and tests. dbt-duckdb reads the tables in place by its
+ * Delta plugin; other adapters find them in the schema that the variable `pricelake_schema` names.
  * @param base the lake's folder or address; default: the folder that the variable `pricelake_lake` names
  */
 export function writeDbt(schemas: readonly TableSchema[], base = "{{ var('pricelake_lake', 'lake') }}"): string {
@@ -76,7 +76,7 @@ function describeFreshness() {
   };
 }
 
-/** An expression that DuckDB, Snowflake and BigQuery read alike. */
+/** An expression that DuckDB, Snowflake and BigQuery all accept. */
 const joinKey = (key: readonly string[]) =>
   key.map((name) => `coalesce(cast(${name} as string), '')`).join(" || '|' || ");
 

@@ -3,7 +3,7 @@ import { DELTA_TYPES } from '../tables/schemas.js';
 
 type JsonType = Record<string, unknown>;
 
-/** Types of a row that `pricelake query --format ndjson` writes, with all digits of numbers. */
+/** JSON types of the rows that `pricelake query --format ndjson` writes. Numbers keep all digits. */
 const JSON_TYPES: Record<ColumnType, JsonType> = {
   BIGINT: { type: 'integer', minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, format: 'int64' },
   VARCHAR: { type: 'string' },

@@ -7,31 +7,36 @@ import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { readSpan, type TableSpan } from './table-span.js';
 
-/** Brings a copy of a table from one run to the newest. */
+/** The steps that bring a copy of a table from one run to the newest. */
 export interface TableLoad {
   table: TableName;
-  /** The table's own id, to recognize a copy of another lake. */
+  /** The table's id, by which a copy of another lake is recognized. */
   tableId: string;
-  /** The run of the copy; undefined to load everything. */
+  /** The run that the copy is at; undefined to load everything. */
   since: bigint | undefined;
-  /** The run of the copy afterwards. */
+  /** The run that the copy is at afterwards. */
   run: bigint;
   columns: Column[];
-  /** Rows that the copy replaces. `files` hold them all, and others too unless it is `all`. */
+  /** The rows that the copy replaces. `files` contain them all, and also other rows unless it is `all`. */
   rows: LoadedRows;
   files: DataFile[];
-  /** Number of rows of the copy afterwards. */
+  /** The number of rows in the copy afterwards. */
   total: bigint;
 }
 
-/** `keys`: rows of these runs, by their key. `runs`: rows of these runs, and whole partitions that lost rows. */
+/**
+ * `keys`: the rows that these runs wrote, replaced by key. `runs`: the rows that these runs wrote, and whole partitions
+ * that lost rows.
+ */
 type LoadedRows =
   | { kind: 'all' }
   | { kind: 'none' }
   | { kind: 'keys'; key: string; runIds: string[] }
   | { kind: 'runs'; runIds: string[]; partitions: DataFile['partitionValues'][] };
 
-/** Those of these tables that the lake has: a first run that was stopped while it published has not made all. */
+/**
+ * Returns those of these tables that the lake has. A first run that was stopped while it published has not created all.
+ */
 export async function findTables(lake: Lake, tables: readonly TableName[]): Promise<TableName[]> {
   const states = await Promise.all(tables.map((table) => readTable(lake, table)));
   const found = states.filter(({ version }) => version >= 0n).map(({ table }) => table);
@@ -40,21 +45,21 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
 }
 
 /**
- * @param since the run of the copy, or undefined to load everything
+ * @param since the run that the copy is at, or undefined to load everything
  * @throws PricelakeError `usage` if the lake does not know what changed since that run
  */
 export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
-  // Read the ledger first. A run that publishes meanwhile writes it last, so rows that are loaded early are loaded
-  // again.
+  // The ledger is read first. A run that publishes meanwhile writes it last, so rows that are loaded too early are
+  // loaded again later.
   const { run } = (await readTable(lake, 'runs')).applied;
-  // A whole load needs no span, and the log may not reach back to it.
+  // A full load needs no span, and the log may not reach back far enough.
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
   const state = await readLog(lake, table);
   if (state.metaData === undefined || run === undefined) {
     throw new PricelakeError('usage', `the lake has no published run yet, so there is no ${table} to load`);
   }
   const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
-  // The copy lacks a table that did not exist then, so it is loaded whole.
+  // The copy lacks the table, which did not exist at its run, so it is loaded whole.
   const isWhole = span === undefined || span.from < 0n;
   return {
     table,
@@ -76,7 +81,7 @@ function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
   }
   if (runIds.length === 0) return { rows: { kind: 'none' }, files: [] };
   const [key, ...more] = loadTableSchema(table).key;
-  // Rows of items are never deleted, and unchanged ones keep their run_id.
+  // Rows of items are never deleted, and unchanged rows keep their run_id.
   if (table === 'items' && key !== undefined && more.length === 0) {
     return { rows: { kind: 'keys', key, runIds }, files: added };
   }

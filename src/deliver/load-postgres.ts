@@ -31,7 +31,7 @@ interface PostgresLoad {
   schema: string | undefined;
   /** A file that DuckDB may write and this process may read. */
   scratch: string;
-  /** Load everything, even if the copy could follow, or is of another lake or a later run. */
+  /** True to load everything, even if the copy could be updated, or is of another lake or a later run. */
   isFull: boolean;
   signal: AbortSignal;
 }
@@ -40,13 +40,13 @@ export interface LoadedTable {
   table: TableName;
   since: bigint | null;
   run: bigint;
-  /** Copied rows. */
+  /** The number of copied rows. */
   rows: bigint;
 }
 
 /**
- * Brings the copy in a PostgreSQL database to the lake's newest run in one transaction. Each table continues from the
- * run that the copy records. It is loaded whole if there is none, or if the lake does not know what changed.
+ * Brings the copy in a PostgreSQL database to the lake's newest run, in one transaction. Each table continues from the
+ * run that the copy records. It is loaded whole if the copy records none, or the lake does not know what changed.
  * @throws PricelakeError `copy_differs` if the copy is of another lake or a later run, or has other rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
@@ -97,7 +97,7 @@ async function choosePlan({ lake, isFull }: PostgresLoad, table: TableName, stan
   }
 }
 
-/** Refuses a wrong folder, which would take the copy back or replace it by another lake. */
+/** Refuses a load that would take the copy back to an older run, or replace it by another lake. */
 function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): void {
   if (standing.id === tableId && standing.run <= run) return;
   const other = standing.id === tableId ? '' : ` of another lake (its table ${standing.id}; here is ${tableId})`;
@@ -131,7 +131,7 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
   return rows;
 }
 
-/** The number of rows shows if something else deleted or added some. */
+/** Compares the number of rows, which shows whether something else deleted or added some. */
 async function requireTotal(client: Client, target: LoadTarget, { table, run, total }: TableLoad): Promise<void> {
   const { rows } = await client.query(`SELECT count(*) AS n FROM ${nameTable(target, table)}`);
   const copied = BigInt(String(rows[0]?.n));
@@ -143,7 +143,7 @@ async function requireTotal(client: Client, target: LoadTarget, { table, run, to
   );
 }
 
-/** Copies the rows that `sql` makes DuckDB write to the file `scratch`; returns their number. */
+/** Copies the rows of `sql`, which DuckDB writes to the file `scratch`. Returns their number. */
 async function copyRows(
   client: Client,
   db: Database,

@@ -3,21 +3,21 @@ import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
 import type { TableLoad } from './load-plan.js';
 import { type SqlDialect, writeStatements, writeType } from './sql-dialects.js';
 
-/** Place and SQL dialect of a copy. */
+/** The place of a copy, and its SQL dialect. */
 export interface LoadTarget {
   dialect: SqlDialect;
-  /** `analytics` or `project.dataset`; undefined for the session's own. */
+  /** `analytics` or `project.dataset`; undefined for the session's default schema. */
   schema: string | undefined;
-  /** False if each statement is a transaction: then one statement changes items. */
+  /** False if a transaction can't span statements. Items are then changed by a single statement. */
   hasTransactions: boolean;
 }
 
-/** The copy's table that records the run of each table. */
+/** The table of the copy that records the run of each table. */
 const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;
 
-/** @throws PricelakeError `usage` for a name that needs quotes, so that a quoted name can't hide SQL */
+/** @throws PricelakeError `usage` for a name that needs quotes, so that a name can't contain SQL */
 export function requireSchemaName(schema: string | undefined): void {
   if (schema === undefined || (schema.length <= MAX_NAME && SCHEMA_NAME.test(schema))) return;
   throw new PricelakeError(
@@ -30,10 +30,10 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
   return [...(schema?.split('.') ?? []), table].map(dialect.quote).join('.');
 }
 
-/** Statements that make a missing table of the copy, with its descriptions. */
+/** Statements that create a missing table of the copy, with descriptions. */
 export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
-  // A column that a copy gains later may be null, so any but the key may be.
+  // All columns but those of the key may be null, because a copy may gain columns later.
   const columns = load.columns.map((column) => ({
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
@@ -42,7 +42,7 @@ export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   return writeStatements({ ...schema, columns }, target.dialect, 'CREATE TABLE IF NOT EXISTS', name);
 }
 
-/** Statements that add the columns that a copy may lack: another version of pricelake may have made it. */
+/** Statements that add columns which a copy of another pricelake version may lack. */
 export function writeMissingColumns(target: LoadTarget, { table, columns }: TableLoad): string[] {
   const { dialect } = target;
   return columns.map(
@@ -62,7 +62,8 @@ export function selectLoads(target: LoadTarget): string {
 }
 
 /**
- * Statements that bring a table of the copy from `load.since` to `load.run`. They do nothing if it is at another run.
+ * Statements that bring a table of the copy from `load.since` to `load.run`. They change nothing if the copy is at
+ * another run.
  */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);
@@ -86,7 +87,7 @@ WHEN MATCHED THEN UPDATE SET ${columns.map((column) => `${column} = s.${column}`
 WHEN NOT MATCHED THEN INSERT (${columns.join(', ')}) VALUES (${columns.map((column) => `s.${column}`).join(', ')})`;
 }
 
-/** SQL that is true while the copy is at `since`, or for a whole load while it is older than `run`. */
+/** An SQL condition: the copy is at `since`, or for a full load older than `run`. */
 function writeGuard(target: LoadTarget, { table, tableId, since, run }: TableLoad): string {
   const { quote, quoteText } = target.dialect;
   const row = `${quote('table_name')} = ${quoteText(table)} AND ${quote('table_id')} = ${quoteText(tableId)}`;
@@ -112,7 +113,7 @@ function writeRecord(target: LoadTarget, { table, tableId, since, run }: TableLo
   ];
 }
 
-/** SQL that picks the load's rows, in the files and in the copy; empty for all rows. */
+/** An SQL condition that selects the load's rows in the files and in the copy; empty for all rows. */
 export function writePicked(
   { dialect }: Pick<LoadTarget, 'dialect'>,
   { table, rows }: TableLoad,

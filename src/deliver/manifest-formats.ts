@@ -4,10 +4,10 @@ import type { Manifest } from './manifest.js';
 import type { LoaderFormat } from './names.js';
 import { SQL_DIALECTS } from './sql-dialects.js';
 
-/** Limits of one FILES list of Snowflake, and of one load job of BigQuery. */
+/** The most files in one FILES list of Snowflake, and in one load job of BigQuery. */
 export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
 
-/** Snowflake needs no scheme: it takes paths below its stage. */
+/** The scheme of addresses. Snowflake needs none, because it takes paths below its stage. */
 const SCHEMES: Partial<Record<LoaderFormat, string>> = { redshift: 's3://', bigquery: 'gs://' };
 
 /** @throws PricelakeError `usage` without an address that the loader can read */
@@ -21,9 +21,9 @@ export function requireBase(format: LoaderFormat, base: string | undefined): voi
 }
 
 /**
- * Writes a manifest's files for a loader: a Redshift manifest, `FILES` clauses of COPY INTO, JSON lists of URIs for
- * LOAD DATA, or one path in each line. COPY INTO takes names below a stage at the lake's root.
- * @throws PricelakeError `usage` if the loader takes columns by their place and a file lacks some
+ * Writes the files of a manifest for a loader: a Redshift manifest, `FILES` clauses of COPY INTO, JSON lists of URIs
+ * for LOAD DATA, or one path a line. COPY INTO takes paths below a stage at the lake's root.
+ * @throws PricelakeError `usage` if the loader takes columns by position and a file lacks some
  */
 export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, format: LoaderFormat): string {
   switch (format) {
@@ -43,7 +43,9 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
   }
 }
 
-/** Paths below the lake's root, which the stage points to, in quotes: other programs may name files with quotes. */
+/**
+ * Lists quoted paths below the lake's root, which the stage points to. Other programs may put quotes into file names.
+ */
 function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
   return files.map(({ url }) => SQL_DIALECTS.snowflake.quoteText(url.slice(url.lastIndexOf(`/${table}/`) + 1)));
 }
@@ -52,7 +54,9 @@ export function inLists<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
-/** Redshift takes columns by their place: a file without one would fail, or fill others. */
+/**
+ * Refuses files that lack columns. Redshift takes columns by position, so such a file would fail or fill wrong columns.
+ */
 function refuseLackingFiles({ table, files }: Pick<Manifest, 'table' | 'files'>): void {
   const lacking = files.filter((file) => file.missing_columns.length > 0);
   if (lacking.length === 0) return;

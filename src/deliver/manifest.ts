@@ -18,32 +18,34 @@ interface ManifestFile {
   bytes: number;
   sha256: string | undefined;
   partition: Record<string, string | null>;
-  /** Columns of the table that another program's file lacks: the log has their values, or they are null. */
+  /**
+   * Columns of the table that the file lacks, because another program wrote it. Their values are in the log, or null.
+   */
   missing_columns: string[];
 }
 
-/** A removed file no longer exists, unless lake.retention keeps it. */
+/** A file that the commit removed no longer exists, unless lake.retention keeps it. */
 interface ManifestCommit {
   version: bigint;
   at: string | undefined;
   run_id: string | undefined;
   operation: string;
-  /** False if only files changed (compaction). */
+  /** False if the commit changed only files (compaction). */
   changes_rows: boolean;
   added: Omit<ManifestFile, 'missing_columns'>[];
   removed: { url: string }[];
 }
 
-/** The exact files for a loader: of a table's version, or those added since another version. */
+/** The files of a table version for a loader, or those added since an earlier version. */
 export interface Manifest {
   table: TableName;
   version: bigint;
-  /** The loader's version and the commits since, in order; absent for a whole version. */
+  /** The version that the loader has, and the later commits in order. Absent if the manifest is of a whole version. */
   since?: bigint;
   commits?: ManifestCommit[];
   rows: bigint;
   bytes: number;
-  /** All files of the version, or those that version `since` lacks. */
+  /** All files of the version, or those added since version `since`. */
   files: ManifestFile[];
   /** Credit texts that must go with the data. */
   attribution: (Omit<Attribution, 'siteId'> & { site_id: bigint })[];
@@ -51,7 +53,7 @@ export interface Manifest {
 
 interface ManifestWish {
   table: TableName;
-  /** The lake's address for the loader, such as `s3://bucket/lake`; default its folder. */
+  /** The lake's address for the loader, such as `s3://bucket/lake`; by default its folder. */
   base?: string | undefined;
   since?: string | undefined;
 }
@@ -108,7 +110,7 @@ export async function listFiles(
   return listed;
 }
 
-/** Files of our own have all columns. */
+/** Finds the columns that a file lacks. Files of pricelake have all columns. */
 async function findMissing(lake: Lake, table: TableName, file: DataFile): Promise<string[]> {
   if (!isForeignFile(file)) return [];
   const { columns } = await readFooterFacts(tablePath(lake, table, file.path));

@@ -1,4 +1,6 @@
-/** Names of formats and warehouses, in a file of their own, so that `--help` loads none of their code. */
+/**
+ * Names of formats and warehouses. They have a file of their own, so that `--help` does not load the code behind them.
+ */
 
 /** Catalogs in which tables are registered in place. */
 export const CATALOGS = ['unity', 'glue', 'hive'] as const;
@@ -21,7 +23,7 @@ export const CONTRACT_FORMATS = [
 ] as const;
 export type ContractFormat = (typeof CONTRACT_FORMATS)[number];
 
-/** Each is for one loader; the format `json`, which is not among them, holds everything. */
+/** Formats for a single loader each. The format `json`, which is not listed here, contains everything. */
 export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
 export type LoaderFormat = (typeof LOADER_FORMATS)[number];
 

@@ -50,7 +50,7 @@ function describeTable({ table, description, key, partitionBy, columns }: TableS
   };
 }
 
-/** ODCS counts from 1. */
+/** ODCS counts positions from 1. */
 function position(kind: 'primaryKey' | 'partitioned', index: number): Record<string, unknown> {
   if (index < 0) return {};
   const name = kind === 'partitioned' ? 'partitionKeyPosition' : 'primaryKeyPosition';

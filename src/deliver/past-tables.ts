@@ -9,15 +9,15 @@ import { areKept } from './table-span.js';
 export type ReadState = (table: TableName) => Promise<TableState>;
 
 /**
- * Tables as they were after a run, or as they are.
- * @throws PricelakeError `usage` if there is no such run, or if the lake does not keep its files
+ * Reads tables as they were after a run, or as they are.
+ * @throws PricelakeError `usage` if there is no such run, or the lake no longer has its files
  */
 export function readStates(lake: Lake, asOf: bigint | undefined): ReadState {
   if (asOf === undefined) return (table) => readTable(lake, table);
   return async (table) => {
     const { version } = await readCommitsSince(lake, table, { kind: 'run', number: asOf });
     const state = version < 0n ? await readTable(lake, table) : await readTableAt(lake, table, version);
-    // The table came with a later run.
+    // The table was first written by a later run.
     if (version < 0n) return { ...state, version, files: [] };
     if (await areKept(lake, table, state.files)) return state;
     throw new PricelakeError('usage', `the lake does not keep the files of ${table} as of run ${asOf}`, {

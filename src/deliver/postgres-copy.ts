@@ -1,17 +1,17 @@
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Column } from '../tables/schemas.js';
 
-/** Descriptions tell which columns hold JSON. */
+/** True if the column holds JSON, as its description states. */
 export function holdsJson({ type, description }: Pick<Column, 'type' | 'description'>): boolean {
   return type === 'VARCHAR' && /\bJSON text of\b/.test(description);
 }
 
-/** Stands for U+0000, which PostgreSQL texts can't hold. */
+/** Replaces U+0000, which PostgreSQL texts can't contain. */
 const REPLACEMENT = quoteLiteral('\ufffd');
 
 /**
- * SQL of DuckDB that writes rows in the text format of PostgreSQL's COPY: exact digits, instants in UTC, lists as
- * arrays, `\N` for null. U+0000, which PostgreSQL refuses in text and in jsonb, becomes U+FFFD.
+ * SQL by which DuckDB writes rows in the text format of PostgreSQL's COPY: exact digits, UTC timestamps, lists as
+ * arrays, `\N` for null. U+0000 becomes U+FFFD, because PostgreSQL refuses it in text and jsonb.
  */
 export function writeCopyText(select: string, columns: readonly Column[], file: string): string {
   const values = columns.map((column) => `${writeValue(column)} AS ${quoteIdentifier(column.name)}`);
@@ -31,14 +31,17 @@ function writeArray(name: string): string {
   return `'{' || array_to_string(list_transform(${name}, lambda e: CASE WHEN e IS NULL THEN 'NULL' ELSE ${quoted} END), ',') || '}'`;
 }
 
-/** Runs twice, because adjacent matches share a character. An escaped backslash begins no escape. */
+/**
+ * The replacement is applied twice, because adjacent matches share a character. An escaped backslash does not begin an
+ * escape.
+ */
 function replaceJsonNull(name: string): string {
   const once = (text: string) =>
     `regexp_replace(${text}, '((?:^|[^\\\\])(?:\\\\\\\\)*)\\\\u0000', '\\1\\\\ufffd', 'g')`;
   return once(once(name));
 }
 
-/** Backslashes must be escaped before the escapes are added. */
+/** Backslashes are escaped first, before the other escapes are added. */
 function escapeText(text: string): string {
   const escapes: [string, string][] = [
     ['chr(0)', REPLACEMENT],

@@ -12,14 +12,14 @@ interface ChangeSelect {
   select: string;
   from: bigint;
   to: bigint;
-  /** Runs that changed rows between the two versions. */
+  /** The runs that changed rows between the two versions. */
   runs: string[];
 }
 
 /**
- * SQL of a table's rows that are new, changed or gone since then, with `change`, `changed_columns`, and for items
- * `events`: the kinds of the changes since, in order. A gone row has its last values. `written` is a row of items that
- * may be new or changed, because replaced files are not kept. Reads only files that commits added or removed.
+ * SQL of the rows of a table that are new, changed or gone since then, with `change`, `changed_columns`, and for items
+ * `events`: the kinds of the changes since, in order. A gone row has its last values. `written` marks a row of items
+ * that may be new or changed, because replaced files are not kept. Reads only files that commits added or removed.
  * @throws PricelakeError `usage` if neither the log nor the kept files show the changes
  */
 export async function selectChanges(lake: Lake, table: TableName, text: string): Promise<ChangeSelect> {
@@ -38,13 +38,13 @@ async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
   const { table, added, removed, replaced, isByRuns, runIds } = span;
   await requireFiles(lake, table, added);
   const written = `SELECT * FROM ${relate(lake, table, added)} WHERE run_id IN (SELECT unnest(${quoteList(runIds)}::VARCHAR[]))`;
-  // No row was replaced, so all written rows are new.
+  // If no file was replaced, all written rows are new.
   if (isByRuns && replaced.length === 0)
     return `SELECT 'new' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   if (await areKept(lake, table, removed)) {
     return compareRows(loadTableSchema(table), relate(lake, table, removed), relate(lake, table, added));
   }
-  // Rows of items never vanish, and unchanged ones keep their run_id.
+  // Rows of items are never deleted, and unchanged rows keep their run_id.
   if (isByRuns && table === 'items')
     return `SELECT 'written' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   throw new PricelakeError(
@@ -66,8 +66,8 @@ function relate(lake: Lake, table: TableName, files: readonly DataFile[]): strin
 }
 
 /**
- * Compares two relations by the key, without `run_id`. If a part of the key may be null (history), the whole row is the
- * key, because rows of such a table never change.
+ * Compares two relations by key, without `run_id`. If part of the key may be null (history), the whole row is the key,
+ * because rows of such a table never change.
  */
 function compareRows({ key: named, columns }: TableSchema, before: string, after: string): string {
   const names = columns.map(({ name }) => name).filter((name) => name !== 'run_id');
@@ -94,7 +94,7 @@ function compareRows({ key: named, columns }: TableSchema, before: string, after
 }
 
 /**
- * Selects events of items: changes between the cursors of the two versions, which history may have held ahead of the
+ * Selects events of items: changes between the cursors of the two versions, which history may already have held at the
  * first, and differences that comparisons found.
  */
 async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {

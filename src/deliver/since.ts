@@ -4,7 +4,7 @@ import { type LogEntry, readEntriesBackwards } from '../lake/log-entries.js';
 import { readTable } from '../lake/read.js';
 import type { TableName, TableState } from '../tables/table.js';
 
-/** The state that changes are counted from: that after a run, a version of the table, or the state at a moment. */
+/** The state from which changes are counted: after a run, at a version of the table, or at a moment. */
 export type Since =
   | { kind: 'run'; number: bigint; runId?: string }
   | { kind: 'version'; version: bigint }
@@ -13,8 +13,9 @@ export type Since =
 const INT64_DIGITS = 18;
 
 /**
- * `41` or `000041-20261122T080000Z` is a run, `v14` a version, `2026-11-22T08:00:00Z` or `2026-11-22` a moment (UTC).
- * @throws PricelakeError `usage` for anything else
+ * Reads `41` or `000041-20261122T080000Z` as a run, `v14` as a version, and `2026-11-22T08:00:00Z` or `2026-11-22` as a
+ * moment (UTC).
+ * @throws PricelakeError `usage` for any other text
  */
 export function parseSince(text: string): Since {
   const run = /^(\d+)(-\d{8}T\d{6}Z)?$/.exec(text);
@@ -32,8 +33,8 @@ export function parseSince(text: string): Since {
 }
 
 /**
- * Reads a version, or -1n for the one before the first, and the commits after it, ascending.
- * @throws PricelakeError `usage` if the log does not reach back so far, or if there is no such run or version
+ * Reads the version, or -1n for the one before the first, and the commits after it, oldest first.
+ * @throws PricelakeError `usage` if the log does not reach back so far, or there is no such run or version
  */
 export async function readCommitsSince(
   lake: Lake,
@@ -43,7 +44,7 @@ export async function readCommitsSince(
   const newest = await readTable(lake, table);
   await refuseFuture(lake, newest, since);
   const behind: LogEntry[] = [];
-  // Compaction has no run, so it counts only if a run after `since` came before it.
+  // A compaction has no run. It is included only if it came after a run later than `since`.
   const moved: LogEntry[] = [];
   for await (const entry of readEntriesBackwards(lake, table)) {
     if (isBefore(entry, since)) {
@@ -78,7 +79,7 @@ async function refuseFuture(lake: Lake, { table, version }: TableState, since: S
     throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest version is ${version}`);
   }
   if (since.kind !== 'run') return;
-  // Every run writes the ledger, and maybe no other table.
+  // Every run writes the ledger, even if it writes no other table.
   const { run = 0n } = (await readTable(lake, 'runs')).applied;
   if (since.number > run) {
     throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest run is ${run}`);

@@ -1,19 +1,19 @@
 import type { Column, ColumnType, TableSchema } from '../tables/schemas.js';
 
-/** SQL of a database for a table's contract. */
+/** The SQL that a database needs for a table's contract. */
 export interface SqlDialect {
   types: Record<ColumnType, string>;
-  /** Replaces the type from `types` for one column. */
+  /** The type of a column that deviates from `types`. */
   typeOf?: (column: Column) => string | undefined;
   quote: (name: string) => string;
   quoteText: (text: string) => string;
-  /** Clauses with a description, behind a column or a table; without them, descriptions are statements of their own. */
+  /** Clauses that add a description to a column or a table. Without them, descriptions are separate statements. */
   comment?: Record<'column' | 'table', (text: string) => string>;
-  /** Undefined if the database would enforce the key and slow down loading. */
+  /** Undefined for a database that would enforce the key and so slow down loading. */
   primaryKey?: (columns: string) => string;
   /**
-   * The digest of a text in a key, for a database whose index can't hold long texts. A part number of a shop may be longer
-   * than a row of an index. A key with texts then becomes a unique index of digests.
+   * A digest of a text in a key, for a database whose index can't hold long texts, such as a shop's part number. A key
+   * with texts then becomes a unique index of digests.
    */
   digest?: (column: string) => string;
   /** Clauses after the columns, for the columns that partition the lake's table. */
@@ -24,12 +24,12 @@ export interface SqlDialect {
 
 const doubleQuotes = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const backticks = (name: string) => `\`${name.replaceAll('`', '``')}\``;
-/** Unquoted names are upper case in Snowflake, so a quoted one in upper case is the same. */
+/** Snowflake reads unquoted names as upper case, so quoted names are written in upper case to be the same. */
 const upperCase = (name: string) => doubleQuotes(name.toUpperCase());
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const quoteSpark = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** Texts of Snowflake and Redshift have backslash escapes. */
+/** Snowflake and Redshift read backslash escapes in texts. */
 const quoteBackslashes = (text: string) => quoteText(text.replaceAll('\\', '\\\\'));
 const quoteEscaped = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
@@ -65,7 +65,7 @@ export const SQL_DIALECTS = {
     quote: doubleQuotes,
     quoteText,
     primaryKey: key,
-    // Two different MD5: a shop could make texts that have one in common.
+    // Two digests are used, because a shop could craft texts that share one MD5.
     digest: (column) => `md5(${column}), md5('#' || ${column})`,
   },
   snowflake: {
@@ -115,7 +115,7 @@ export const SQL_DIALECTS = {
       table: (text) => `\nOPTIONS (description = ${quoteEscaped(text)})`,
     },
     primaryKey: keyNotEnforced,
-    // It partitions by days and clusters by other columns.
+    // BigQuery partitions by day and clusters by the other columns.
     layout: (partitionBy, types) => {
       const day = partitionBy.find((name) => types[name] === 'DATE');
       const others = partitionBy.filter((name) => name !== day);
@@ -142,7 +142,7 @@ export function writeSql(schema: TableSchema, dialect: SqlDialect): string {
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
-/** The same as single statements; `name` is SQL, and may name the table's schema. */
+/** Writes the same as separate statements. `name` is SQL, and may include the schema. */
 export function writeStatements(
   schema: TableSchema,
   dialect: SqlDialect,

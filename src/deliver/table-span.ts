@@ -7,25 +7,25 @@ import { type Lake, tablePath } from '../tables/layout.js';
 import type { Applied, DataFile, TableName } from '../tables/table.js';
 import { readCommitsSince, type Since } from './since.js';
 
-/** Changes of a table between two versions, from its log alone. */
+/** The changes of a table between two versions, from its log alone. */
 export interface TableSpan {
   table: TableName;
-  /** The earlier version (-1n if there is no earlier one) and the newest version. */
+  /** The earlier version (-1n for none) and the newest version. */
   from: bigint;
   to: bigint;
   entries: LogEntry[];
-  /** Runs that changed rows. */
+  /** The runs that changed rows. */
   runIds: string[];
   /** Files that only the newest version has, and files that only the earlier one has. Empty files are left out. */
   added: DataFile[];
   removed: DataFile[];
-  /** Files that commits removed to change rows, not by compaction. */
+  /** Files that commits removed because rows changed. Compactions don't count. */
   replaced: DataFile[];
   /** All files of the newest version. */
   files: DataFile[];
   /** False if a rebuild or another program changed rows. */
   isByRuns: boolean;
-  /** Standings that the two versions record. */
+  /** The runs and cursors that the two versions record. */
   applied: { before: Applied; after: Applied };
 }
 
@@ -56,7 +56,7 @@ export async function readSpan(lake: Lake, table: TableName, since: Since): Prom
   };
 }
 
-/** True if the files are still on disk, even if superseded. */
+/** True if the files are still on disk, even if they are superseded. */
 export async function areKept(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<boolean> {
   const found = await Promise.all(
     files.map(({ path }) =>

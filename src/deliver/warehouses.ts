@@ -8,18 +8,18 @@ import { SQL_DIALECTS, type SqlDialect, writeType } from './sql-dialects.js';
 
 interface WarehouseForm {
   dialect: SqlDialect;
-  /** Undefined if a transaction spans only one statement over one table. */
+  /** Undefined if a transaction can span only one statement over one table. */
   transaction: readonly [begin: string, commit: string] | undefined;
-  /** Form of `--base`, with an example. Undefined if the warehouse needs no address. */
+  /** The form of `--base`, with an example. Undefined if the warehouse needs no address. */
   base?: { pattern: RegExp; example: string };
-  /** Undefined if the caller fills a table of the session. */
+  /** Undefined if the caller fills a temporary table. */
   staging?: {
     create: string;
-    /** A table of the session is in no schema. */
+    /** False for a temporary table, which is in no schema. */
     isInSchema: boolean;
-    /** Files that one statement takes. */
+    /** The most files that one statement can take. */
     mostFiles: number;
-    /** Statement that copies files into the staging table. */
+    /** A statement that copies files into the staging table. */
     copy: (stage: string, place: { base: string; table: TableName }, paths: readonly string[]) => string;
   };
 }
@@ -35,8 +35,8 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     dialect: redshift,
     transaction: ['BEGIN', 'COMMIT'],
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
-    // The manifest holds the length of each file, which COPY from Parquet needs; COPY refuses one without files. It takes
-    // columns by their place, which is that of the files, not of a copy that has gained some.
+    // The manifest states the length of each file, which COPY from Parquet needs; COPY refuses an empty manifest. It
+    // takes columns by position in the files, not by the order of a copy that gained columns.
     staging: {
       create: 'CREATE TEMP TABLE',
       isInSchema: false,
@@ -73,7 +73,7 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     dialect: databricks,
     transaction: undefined,
     base: { pattern: /^(s3|gs|abfss|dbfs|\/Volumes)(:\/)?\/[\w.=+@~/-]+$/, example: 's3://bucket/lake' },
-    // Without `force`, a file that was loaded before is skipped, even for a new table.
+    // Without `force`, Snowflake skips a file that was loaded before, even into a new table.
     staging: {
       create: 'CREATE OR REPLACE TABLE',
       isInSchema: true,
@@ -97,8 +97,8 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
 
 /**
  * Writes the statements that bring a warehouse's copy to the newest run: missing tables, staging tables, then one
- * transaction over all tables, which records the run last. They change nothing if they are run again, or over a copy of
- * another run.
+ * transaction over all tables, which records the run last. Run again, or over a copy at another run, they change
+ * nothing.
  * @param base address of the lake for the warehouse, checked
  */
 export function writeLoadScript(
@@ -128,7 +128,7 @@ export function nameTarget(warehouse: Warehouse, schema: string | undefined): Lo
   return { dialect, schema, hasTransactions: transaction !== undefined };
 }
 
-/** SQL of a staging table's name. */
+/** The SQL name of a staging table. */
 export function nameStage(warehouse: Warehouse, target: LoadTarget, table: TableName): string {
   const isInSchema = WAREHOUSE_FORMS[warehouse].staging?.isInSchema === true;
   return nameTable(isInSchema ? target : { ...target, schema: undefined }, `pricelake_stage_${table}`);
@@ -140,7 +140,8 @@ function fillStage(warehouse: Warehouse, target: LoadTarget, { table, columns, f
   if (staging === undefined) return [];
   const stage = nameStage(warehouse, target, table);
   const { dialect } = target;
-  // Without NOT NULL: columns of files may be null, and BigQuery refuses to load these into required columns.
+  // NOT NULL is left out, because columns of files may be null and BigQuery refuses to load these into required
+  // columns.
   const list = columns.map((column) => `${dialect.quote(column.name)} ${writeType(column, dialect)}`).join(', ');
   const lists = inLists(files, staging.mostFiles).map((some) => some.map(({ path }) => path));
   return [`${staging.create} ${stage} (${list})`, ...lists.map((paths) => staging.copy(stage, { base, table }, paths))];

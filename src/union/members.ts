@@ -7,7 +7,7 @@ import { readTable } from '../lake/read.js';
 import type { Lake } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 
-/** A lake of a union, as one of its runs published it. */
+/** A lake of a union, at the version that its newest run published. */
 export interface Member {
   lake: Lake;
   pointer: Pointer;
@@ -15,9 +15,10 @@ export interface Member {
 }
 
 /**
- * Reads the present versions of the lakes, in the order of their folders: the order on the command line does not matter.
- * @throws PricelakeError `usage` where a folder is given twice, or two lakes are copies of different services;
- *   `lake_invalid` where a lake has no published run
+ * Reads the current versions of the lakes. Sorts them by folder, so that their order on the command line does not
+ * matter.
+ * @throws PricelakeError `usage` if a folder is given twice or two lakes are copies of different services,
+ *   `lake_invalid` if a lake has no published run
  */
 export async function readMembers(lakes: readonly Lake[]): Promise<Member[]> {
   const roots = await Promise.all(lakes.map(({ root }) => realpath(root)));
@@ -41,7 +42,10 @@ async function readMember(lake: Lake): Promise<Member> {
   return { lake, pointer, states: Object.fromEntries(states) as Member['states'] };
 }
 
-/** Ids mean something within one service only. A lake that does not know its service yet is taken for one of the others'. */
+/**
+ * Refuses lakes of different services, because an id is only meaningful within one. A lake that has not recorded its
+ * service is accepted.
+ */
 async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   const known: { root: string; service: string }[] = [];
   for (const lake of lakes) {
@@ -57,7 +61,7 @@ async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   });
 }
 
-/** A text that is another one as soon as a file of a lake is. */
+/** A text that changes whenever a file of a lake changes. */
 export function nameVersions(members: readonly Member[]): string {
   const digest = createHash('sha256');
   for (const { lake, states } of members) {

@@ -15,23 +15,23 @@ import { readUnionQuery, UNION_QUERIES } from './queries.js';
 import { writeUnion } from './write-union.js';
 
 interface UnionOptions {
-  /** Unions are kept in this folder, each for the versions of its lakes. */
+  /** The folder of unions, each for certain versions of its lakes. */
   cache: string;
   io: Pick<Io, 'log' | 'now'>;
   signal: AbortSignal;
 }
 
-/** Runs that replace files while they are read, one after another: then the union fails. */
+/** The number of times that runs may replace files while they are read. Then the union fails. */
 const TRIES = 3;
-/** Commands that read an older union have ended by then. */
+/** An outdated union is kept for this time, because commands may still read it. */
 const KEPT_MS = 3_600_000;
-/** Unions of other lakes that nobody has asked for in this time are removed. */
+/** A union that nobody has used for this time is removed. */
 const UNUSED_MS = 7 * 24 * KEPT_MS;
 
 /**
- * Several lakes of one service as one: a lake in the cache that holds each of their listings once. It is written once for
- * the versions of the lakes, and nothing is written to these.
- * @throws PricelakeError `usage`, `lake_invalid` as `readMembers`; `unavailable` if runs replace the files again and again
+ * Opens several lakes of one service as one: a lake in the cache that holds each of their listings once. It is written
+ * once per combination of versions, and the lakes themselves are not changed.
+ * @throws PricelakeError `usage`, `lake_invalid` as `readMembers` does; `unavailable` if runs keep replacing the files
  */
 export async function openUnion(lakes: readonly Lake[], options: UnionOptions): Promise<Lake> {
   for (let left = TRIES - 1; ; left -= 1) {
@@ -58,7 +58,7 @@ async function findOrWrite(members: readonly Member[], { cache, io, signal }: Un
   return { root };
 }
 
-/** Another process may write the same union: the first one that has finished wins. */
+/** Writes the union beside its final place. If another process writes the same union, the first to finish wins. */
 async function writeBeside(root: string, members: readonly Member[], signal: AbortSignal): Promise<void> {
   const part = `${root}.${randomUUID()}.part`;
   await makeFolder(part);
@@ -78,7 +78,7 @@ const hash = (texts: readonly string[]) => createHash('sha256').update(texts.joi
 
 const nameSet = (members: readonly Member[]) => hash(members.map(({ lake }) => lake.root));
 
-/** Other rows, or another version of pricelake, make another union. */
+/** Names a union by its rows and the version of pricelake. */
 function nameContent(members: readonly Member[]): string {
   const queries = [...UNION_QUERIES.map(readUnionQuery), ...listDerived().map((one) => String(one.hash))];
   return hash([PRICELAKE_VERSION, nameVersions(members), ...queries]);

@@ -3,15 +3,15 @@ import { packagePath } from '../io/package-path.js';
 import { bindQuery } from '../sql/model.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
 
-/** Queries of pipelines/union. Each reads the rows of several lakes as `all_<table>`, with the number of their lake. */
+/** The queries of pipelines/union. Each reads the rows of the lakes as `all_<table>`, with the number of the lake. */
 export const UNION_QUERIES = ['left_items', 'left_history', 'sites', 'sources', 'runs', 'check_results'] as const;
 type UnionQuery = (typeof UNION_QUERIES)[number];
 
-/** SQL text of `pipelines/union/<name>.sql`. */
+/** The SQL text of `pipelines/union/<name>.sql`. */
 export const readUnionQuery = (name: UnionQuery): string =>
   readFileSync(packagePath(`pipelines/union/${name}.sql`), 'utf8').trim();
 
-/** A query over these rows, with these values in place of its variables. */
+/** Binds a query to rows and to the values of its variables. */
 export function bindUnion(
   name: UnionQuery,
   rows: Readonly<Record<string, Sql>>,

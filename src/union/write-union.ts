@@ -16,13 +16,13 @@ import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js
 import type { Member } from './members.js';
 import { bindUnion } from './queries.js';
 
-/** Listings of which a part of the products is made at once, so that memory does not grow with the lakes. */
+/** The listings that are processed at a time, so that memory does not grow with the lakes. */
 const PART_LISTINGS = 250_000n;
 const DAY_MS = 86_400_000;
 
 /**
- * Large tables are written in slices of these columns, each of which reads only its rows of the lakes. History has no file
- * for each day: those of several lakes would be many.
+ * Large tables are written in slices by these columns, each of which reads only its rows of the lakes. History is not
+ * partitioned by day, because several lakes would have too many files.
  */
 const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' | 'mostPartitions'>>> = {
   items: { mostPartitions: () => 500 },
@@ -32,10 +32,10 @@ const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' |
 
 /**
  * Writes the union of lakes into an empty folder, as a lake that one run has published. Each listing, change, website,
- * source and dataset is there once (pipelines/union); the other tables follow from these by their own queries.
+ * source and dataset occurs once (pipelines/union); the other tables are derived by their usual queries.
  */
 export async function writeUnion(db: Database, lake: Lake, members: readonly Member[]): Promise<void> {
-  // Its newest run is as old as that of the stalest lake.
+  // The union counts as no newer than its most outdated lake.
   const at = new Date(Math.min(...members.map(({ pointer }) => pointer.at.getTime())));
   const runId = `000001-${at.toISOString().slice(0, 19).replaceAll(/[-:]/gu, '')}Z`;
   await writeMarker(lake);
@@ -72,7 +72,7 @@ async function createMemberViews(db: Database, members: readonly Member[]): Prom
   }
 }
 
-/** Writes tables of the union, and makes a view of each, which the queries of later ones read. */
+/** Writes tables of the union, and creates a view of each for the queries of later tables. */
 class TableWriter {
   readonly commit: CommitInfo;
   credits: Attribution[] = [];
@@ -96,7 +96,7 @@ class TableWriter {
     await createTableView(this.#db, this.#lake, table, table);
   }
 
-  /** Files of later tables carry the licence texts of the websites. */
+  /** Reads the licence texts of the websites, which the files of later tables carry. */
   async readCredits(): Promise<void> {
     this.credits = await readAttributions(this.#db, 'sites');
   }
@@ -108,7 +108,7 @@ async function writeListings(db: Database, writer: TableWriter): Promise<void> {
   await writer.write('items', [
     sql`SELECT ${columnsOf('items')} FROM main.all_items ANTI JOIN main.left_items USING (lake, item_id)`,
   ]);
-  // An item may be out of date if the lake of its row says so.
+  // An item may be out of date if the lake that its row comes from says so.
   await writer.write('stale_items', [
     sql`SELECT ${columnsOf('stale_items')} FROM main.all_stale_items ANTI JOIN main.left_items USING (lake, item_id)
       QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY first_read_at, lake) = 1`,
@@ -133,7 +133,7 @@ async function writeFacts(writer: TableWriter, members: readonly Member[]): Prom
         QUALIFY row_number() OVER (PARTITION BY ${code(key)} ORDER BY read_at DESC, lake) = 1`,
     ]);
   }
-  // Rules and matches of the pipeline file are taken from the lake that was published last.
+  // Rules and matches of the pipeline file are those of the lake that was published last.
   const newest = members.reduce(
     (last, { pointer }, index) => (pointer.at > (members[last]?.pointer.at ?? 0) ? index : last),
     0,
@@ -163,7 +163,7 @@ async function writeDerived(db: Database, writer: TableWriter, runId: string): P
   }
 }
 
-/** The days that every lake has closed, from the first one that any lake has. */
+/** Writes the days that every lake has closed, from the first day of any lake. */
 async function writeDays(db: Database, writer: TableWriter, members: readonly Member[], runId: string): Promise<void> {
   const marks = members.map(({ states }) => states.price_spread_daily.applied);
   const closed = marks.map((applied) => applied.day);
@@ -190,7 +190,7 @@ async function writeLedger(
   await writer.write('runs', [bindUnion('runs', { all_runs: all('runs') }, { items, run_id: runId })]);
 }
 
-/** The feed is read up to where the lake that is furthest behind has read it. */
+/** The cursor of the union: the smallest of its lakes. */
 function findCursor(members: readonly Member[]): bigint | null {
   const cursors = members.map(({ pointer }) => pointer.cursor);
   return cursors.some((cursor) => cursor === null) ? null : (min(cursors.flatMap((cursor) => cursor ?? [])) ?? null);

@@ -3,13 +3,13 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 const OURS = 'pricelake/';
 
-/** An entry of a log: its text, and the action of each line. */
+/** An entry of a log: its text, and the parsed action of each line. */
 export interface Entry {
   text: string;
   actions: Action[];
 }
 
-/** Compares a log entry with `state`, the table before it. */
+/** Compares a log entry with `state`, which is the table before it. */
 export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail: (what: string) => void): void {
   const version = state.version + 1;
   const infos = actions.filter(({ commitInfo }) => commitInfo != null);
@@ -36,7 +36,7 @@ export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail
 
 const SUM = ',"pricelake.entrySha256":"';
 
-/** The first line of our entries states the SHA-256 of the entry without that statement. */
+/** Checks the SHA-256 in the first line of our entries. It covers the entry without the checksum itself. */
 function findSumFault(text: string, isOurs: boolean): string | undefined {
   const [head = ''] = text.split('\n', 1);
   const at = head.indexOf(SUM);

@@ -6,26 +6,26 @@ import { ignoreMissing } from '../io/errors.js';
 import { findNameFault, quotePath } from '../io/inner-path.js';
 
 export interface LandingFault {
-  /** Relative to the run's folder. */
+  /** The path in the run's folder. */
   file: string;
   what: string;
-  /** Index of the first line of the journal that names bytes which differ; undefined for a fault of the journal itself. */
+  /** The index of the first journal line whose bytes differ; undefined for a fault of the journal itself. */
   line?: number | undefined;
 }
 
 interface LandingCheck {
   faults: LandingFault[];
   files: number;
-  /** Undefined if the journal has no end of the run. */
+  /** Undefined if the journal does not record the end of the run. */
   endedAt: string | undefined;
 }
 
-/** A piece of a file that a journal line names. */
+/** A piece of a file that a line of the journal names. */
 interface Piece {
   file: string;
-  /** Index of the line. */
+  /** The index of the line. */
   line: number;
-  /** Offset after the last byte; undefined if the line names a whole file. */
+  /** The offset after the last byte; undefined if the line names a whole file. */
   end: number | undefined;
   sha256: string | undefined;
 }
@@ -39,8 +39,8 @@ const JOURNAL = 'journal.ndjson';
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
- * Checks that the lines of a run's journal are whole, in order and unchanged, and that each file it names has its
- * length and checksum. Shares no code with the writer, so that a fault there can't hide here.
+ * Checks that the lines of a run's journal are complete, in order and unchanged, and that each file they name has the
+ * recorded length and checksum. Shares no code with the writer, so that a fault there can't hide here.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
@@ -93,7 +93,10 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
   return lines;
 }
 
-/** The checksums that a line may have: of one that began an append, and of one that was appended with the line before. */
+/**
+ * The possible checksums of a line: one for a line that began an append, one for a line that was appended together with
+ * the line before.
+ */
 function listSums(before: string, line: string): string[] {
   return ['', '+'].map((mark) =>
     createHash('sha256')
@@ -104,7 +107,7 @@ function listSums(before: string, line: string): string[] {
   );
 }
 
-/** Each line of the memory has a checksum of its own. A line that a person wrote may lack it. */
+/** Checks the memory, each line of which has its own checksum. A line that a person wrote may lack it. */
 export function* checkMemory(text: string): Generator<string> {
   for (const [index, whole] of text.split('\n').slice(0, -1).entries()) {
     const [tail, claimed] = SUM.exec(whole) ?? [];
@@ -114,7 +117,7 @@ export function* checkMemory(text: string): Generator<string> {
   }
 }
 
-/** A complete export has as many rows as its segments. */
+/** Checks that a complete export has as many rows as its segments. */
 function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
   for (const { type, shard, attempt, landed } of lines) {
     if (type !== 'export.done' && type !== 'export.cut') continue;
@@ -126,7 +129,7 @@ function checkExports(lines: readonly Line[], fail: (what: string) => void): voi
   }
 }
 
-/** Entries of the feed name no file: theirs has the same name in each run. */
+/** The file of entries that don't name one. Entries of the feed use the same file name in each run. */
 const FILES: Record<string, string> = { 'feed.page': 'feed.ndjson' };
 
 function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
@@ -137,7 +140,7 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
   const files = new Map<string, Piece[]>();
   for (const [index, line] of lines.entries()) {
     const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
-    // Segments of an export that broke off are removed.
+    // The segments of an interrupted export are removed, so they are not checked.
     const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
     if (file === undefined || isVoid) continue;
     const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
@@ -148,7 +151,10 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
   return files;
 }
 
-/** Describes a difference, if there is one. Bytes after the last piece are not the run's. */
+/**
+ * Compares a file with its pieces and describes the first difference. Bytes after the last piece don't belong to the
+ * run.
+ */
 async function compareFile(path: string, pieces: readonly Piece[]): Promise<Omit<LandingFault, 'file'> | undefined> {
   const info = await stat(path).catch(ignoreMissing);
   const last = pieces.at(-1)?.end ?? 0;

@@ -9,20 +9,20 @@ import {
 import { compressors } from 'hyparquet-compressors';
 
 /**
- * A value of a file, not rounded: int64 and units of a decimal are bigint, times are microseconds since 1970 (bigint),
- * dates are days since 1970 (number), texts are bytes.
+ * A value of a file, not rounded: int64 and the units of a decimal as bigint, times as microseconds since 1970
+ * (bigint), dates as days since 1970 (number), texts as bytes.
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];
 
-/** hyparquet reads the file, because it shares no code with the writer. */
+/** A Parquet file, read by hyparquet, which shares no code with the writer. */
 export interface ExactFile {
-  /** Numbers of rows by row group. */
+  /** The number of rows of each row group. */
   groups: number[];
   columns: ReadonlySet<string>;
   readColumn(group: number, column: string): Promise<ExactValue[]>;
 }
 
-/** Without these, hyparquet makes doubles and Dates. */
+/** With these parsers, hyparquet does not convert values to doubles and Dates. */
 const EXACT = {
   timestampFromMicroseconds: (micros: bigint) => micros,
   dateFromDays: (days: number) => days,
@@ -53,7 +53,7 @@ export async function openExactFile(path: string): Promise<ExactFile> {
   };
 }
 
-/** Without its annotation, a decimal is read as the stored integer. */
+/** Removes the annotation of decimals, so that they are read as the stored integers. */
 function forgetDecimals(metadata: FileMetaData): void {
   for (const element of metadata.schema) {
     if (element.converted_type !== 'DECIMAL') continue;
@@ -62,7 +62,7 @@ function forgetDecimals(metadata: FileMetaData): void {
   }
 }
 
-/** A small file can still hold more rows than memory does. */
+/** A small file can still hold more rows than fit into memory. */
 const MAX_ROWS = 2_000_000n;
 
 /** Reads all rows of a small file as objects. */

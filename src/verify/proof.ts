@@ -9,7 +9,7 @@ import type { ReplayedTable } from './replayed-table.js';
 
 export interface Finding {
   table?: TableName;
-  /** Relative to the lake. */
+  /** The path in the lake. */
   file?: string;
   what: string;
 }
@@ -20,10 +20,10 @@ export interface VerifyContext {
   lake: Lake;
   /** An empty database. */
   db: Database;
-  /** Tables as their replayed logs describe them; a table with a damaged log is absent. */
+  /** The tables as their replayed logs describe them. A table with a damaged log is missing. */
   tables: Map<TableName, ReplayedTable>;
   logFindings: Finding[];
-  /** Row groups to read at most; undefined reads all. */
+  /** The most row groups to read; undefined for all. */
   sample: number | undefined;
   signal: AbortSignal;
   io: Io;
@@ -31,35 +31,37 @@ export interface VerifyContext {
 
 export interface Proof {
   name: string;
-  /** A sentence that is true of every sound lake. */
+  /** A sentence that holds for every sound lake. */
   claims: string;
-  /** Advice after a failure; default: make the tables again. */
+  /** Advice after a failure; by default, to rebuild the tables. */
   next?: string;
-  /** Reports findings; returns the number and kind of things it looked at. */
+  /** Reports findings. Returns what it checked, and how many. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }
 
 export interface Looked {
   count: bigint;
-  /** Plural noun: `files`. */
+  /** A plural noun such as `files`. */
   of: string;
-  /** Facts that are worth knowing and no findings. */
+  /** Facts that are worth knowing but are not faults. */
   notes?: string[];
 }
 
 interface Applied {
   cursor: bigint | undefined;
-  /** The newest change of history that is ahead of the cursor. */
+  /** The newest change in history that is beyond the cursor. */
   ahead: bigint | undefined;
   run: bigint | undefined;
   accepted: bigint | undefined;
-  /** The version of items that a derived table is made from. */
+  /** The version of items that a derived table was made from. */
   itemsVersion: bigint | undefined;
-  /** Hash of the query that made a derived table. */
+  /** The hash of the query that made a derived table. */
   query: bigint | undefined;
 }
 
-/** Decodes Delta's `txn` apart from the writer (src/lake/table-state.ts), so that a fault there can't hide here. */
+/**
+ * Decodes Delta's `txn` independently of the writer (src/lake/table-state.ts), so that a fault there can't hide here.
+ */
 export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
   const read = (appId: string) => table?.txn.get(appId);
   return {
@@ -73,7 +75,8 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
 }
 
 /**
- * Makes views over exactly the files that the replayed logs name. Throws DuckDB's error for a file that it can't open.
+ * Creates views over exactly the files that the replayed logs name. Throws DuckDB's error for a file that can't be
+ * opened.
  */
 export async function createReplayedViews(context: VerifyContext, tables: readonly TableName[]): Promise<void> {
   for (const table of tables) {

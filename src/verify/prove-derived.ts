@@ -12,7 +12,9 @@ import { privatePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, type Report, readApplied } from './proof.js';
 
-/** Compares products in parts of about this many items, because DuckDB can't spill all that groups hold. */
+/**
+ * Products are compared in parts of about this many items, because DuckDB can't spill everything that grouping needs.
+ */
 const PART_ITEMS = 1_500_000n;
 
 export const derivedProof: Proof = {
@@ -24,7 +26,7 @@ export const derivedProof: Proof = {
     const notes: string[] = [];
     for (const derived of listDerived()) {
       const { table, reads, by, hash } = derived;
-      // A first run that was stopped while it published has not made every table.
+      // A first run that was stopped while it published has not created every table.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));
@@ -33,7 +35,7 @@ export const derivedProof: Proof = {
         applied.query !== hash,
       );
       const { columns } = loadTableSchema(table);
-      // An unchanged row keeps the id of the run that made it.
+      // run_id is left out, because an unchanged row keeps the id of the run that made it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
       const select = selectDerived(derived, Object.fromEntries(reads.map((read) => [read, itself(read)])), 'verify');
       const parts = by === 'product' ? await splitByProduct(db) : ['true'];
@@ -46,7 +48,7 @@ export const derivedProof: Proof = {
             (SELECT count(*) FROM made) AS made`);
         const counts = row as Record<'stale' | 'stored' | 'made', bigint>;
         count += counts.stored;
-        // The rows that are not stale are in both, so the query has to run only once.
+        // The rows that are not stale are in both tables, so the query runs only once.
         const missing = counts.made - (counts.stored - counts.stale);
         if (counts.stale + missing === 0n) continue;
         if (origin !== undefined) notes.push(`${table} was derived ${origin}; the next run derives it again`);
@@ -62,7 +64,8 @@ export const derivedProof: Proof = {
 };
 
 /**
- * A run that was killed between two commits leaves older items behind; an upgrade of pricelake leaves another query.
+ * Explains that a table was made from older items (a run was killed between two commits) or by another query (pricelake
+ * was upgraded).
  */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
@@ -83,7 +86,7 @@ export const countProof: Proof = {
   claims: 'For each check, the violation count that runs carry forward equals the violations among all rows.',
   async prove(context, report) {
     const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
-    // Counts of other files are out of date, and no run uses them.
+    // Counts of other files are outdated, and no run uses them.
     const kept = readKeptCounts(findCounts(memory, report), await loadChecks(), (table) =>
       context.tables.get(table)?.files.keys(),
     );
@@ -102,7 +105,7 @@ export const countProof: Proof = {
   },
 };
 
-/** Reads the newest counts. Skips a last line that was cut short. */
+/** Finds the newest counts. Skips a last line that was cut short. */
 function findCounts(memory: string, report: Report): string | undefined {
   const lines = memory.split('\n').slice(0, -1);
   const at = lines.findLastIndex((line) => line.startsWith('{"type":"counts"'));

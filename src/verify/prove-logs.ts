@@ -43,7 +43,7 @@ function findDifference(schema: ReplayedTable['schema'], schemaString: string): 
   }
 }
 
-/** Foreign changes are findings only if no run has repaired them or published after them. */
+/** Foreign commits are reported only if no run has repaired them or published after them. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
   const repaired = readApplied({ txn }).accepted ?? -1n;
   const notes: string[] = [];
@@ -58,7 +58,7 @@ function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigin
   return notes;
 }
 
-/** Readers trust `_last_checkpoint`, so it must name a checkpoint that exists. */
+/** Checks that `_last_checkpoint`, which readers trust, names an existing checkpoint. */
 async function compareCheckpointPointer(
   { lake }: VerifyContext,
   { table }: ReplayedTable,

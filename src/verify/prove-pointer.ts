@@ -35,8 +35,8 @@ export const pointerProof: Proof = {
 };
 
 /**
- * Reads the tables by the lake's own code, to write their files again. Undefined if a log is damaged, or if another
- * version wrote last, whose texts may differ.
+ * Reads the tables by the lake's own code, to write their files again for comparison. Undefined if a log is damaged, or
+ * if another version of pricelake wrote last, because its texts may differ.
  */
 async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
   try {
@@ -48,7 +48,7 @@ async function readOwnStates(context: VerifyContext): Promise<TableState[] | und
     const last = await context.db.row('SELECT pricelake_version AS version FROM runs ORDER BY run_number DESC LIMIT 1');
     return last?.version === PRICELAKE_VERSION ? states : undefined;
   } catch {
-    return undefined; // `logs` and `files` say why
+    return undefined; // the proofs `logs` and `files` explain why
   }
 }
 
@@ -70,7 +70,7 @@ async function comparePointer(context: VerifyContext, states: TableState[] | und
   reportDifferences(POINTER, isOther, report, (note) => comparePointed(context, pointer, note));
 }
 
-/** Reports a text that is another one if no single fact of it differs. */
+/** Reports a text that differs, if none of its facts does. */
 function reportDifferences(file: string, isOther: boolean, report: Report, compare: (note: Report) => void): void {
   let isNamed = false;
   compare((finding) => {
@@ -135,16 +135,16 @@ async function compareCatalog(
   reportDifferences(CATALOG, isOther, report, (note) => compareLiterals(text, tables, note));
 }
 
-/** Finds a cut without knowing the text that is due. */
+/** Detects a cut text without knowing the expected text. */
 function isCut(text: string, tables: VerifyContext['tables']): boolean {
   const views = new Set([...text.matchAll(/^CREATE OR REPLACE VIEW "?(\w+)/gm)].map(([, name]) => name));
   return !text.endsWith(';\n') || [...tables.keys()].some((table) => !views.has(table));
 }
 
-/** The catalog's literals are exactly the paths of the data files. */
+/** Compares the catalog's literals with the paths of the data files. */
 function compareLiterals(text: string, tables: VerifyContext['tables'], report: Report): void {
   const literals = [...text.matchAll(/'((?:[^']|'')*\.parquet)'/g)].map(([, path = '']) => path.replaceAll("''", "'"));
-  // The catalog has `*`, `?` and `[` in brackets, because DuckDB takes them for patterns.
+  // The catalog puts `*`, `?` and `[` in brackets, because DuckDB would take them for patterns.
   const named = new Set(literals.map((path) => path.replaceAll(/\[([*?[])\]/g, '$1')));
   for (const { table, files } of tables.values()) {
     for (const path of files.keys()) {

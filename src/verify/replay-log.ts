@@ -12,8 +12,8 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
  * Replays a table's log from version 0, or from the oldest checkpoint if older entries were removed, and compares every
- * checkpoint with the replay. Shares no code with the writer. Undefined if there is no log, or after a report if it
- * can't be replayed.
+ * checkpoint with the replay. Shares no code with the writer. Returns undefined if there is no log; also if it can't be
+ * replayed, which is reported.
  */
 export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
@@ -75,7 +75,7 @@ async function readCommit(folder: string, name: string): Promise<Entry> {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = lines.map((line, index) => {
     try {
-      // Versions of transactions are int64, which exceeds a double.
+      // Versions of transactions are int64, so they may exceed 2^53.
       return parse(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action;
     } catch {
       throw new Error(`${name}: line ${index + 1} is not JSON`);
@@ -148,7 +148,7 @@ async function applyCheckpoint(state: ReplayedTable, folder: string, version: nu
   state.version = version;
 }
 
-/** A reader that begins at the checkpoint must find the same table. */
+/** Compares a checkpoint with the replay, because a reader may begin at either. */
 async function compareCheckpoint(
   state: ReplayedTable,
   folder: string,
@@ -164,13 +164,13 @@ async function compareCheckpoint(
   }
   const keys = new Set([...state.live.keys(), ...other.live.keys()]);
   const differ = [...keys].filter((key) => state.live.get(key) !== other.live.get(key));
-  // Old removals are left out of checkpoints.
+  // Checkpoints leave out old removals.
   const isLost = [...other.superseded].some(([path, at]) => state.superseded.get(path) !== at);
   const kinds = new Set([...differ.map((key) => key.split(' ', 1)[0]), ...(isLost ? ['remove'] : [])]);
   for (const kind of kinds) fail(name, `its ${kind} actions don't match the commits before it`);
 }
 
-/** Members of actions that a checkpoint repeats. Other programs add others. */
+/** The members of actions that a checkpoint repeats. Other programs may add more. */
 const REPEATED = {
   add: ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'tags'],
   txn: ['appId', 'version', 'lastUpdated'],
@@ -189,7 +189,10 @@ function keepLive(live: ReplayedTable['live'], action: Action): void {
   }
 }
 
-/** The same text for the same members, in JSON and in Parquet: numbers of any type, and no empty or missing members. */
+/**
+ * Writes equal members as equal text, from JSON and from Parquet: numbers of any type, without empty or missing
+ * members.
+ */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, member) => {
     if (typeof member === 'bigint' || typeof member === 'number') return String(member);

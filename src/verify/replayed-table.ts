@@ -9,7 +9,7 @@ interface ForeignEntry {
 }
 
 export interface LoggedFile {
-  /** Relative to the table's folder. */
+  /** The path in the table's folder. */
   path: string;
   bytes: number;
   partitionValues: Record<string, string | null>;
@@ -24,16 +24,18 @@ export interface ReplayedTable {
   version: number;
   commits: number;
   files: Map<string, LoggedFile>;
-  /** Path → time of removal, ms since the epoch. */
+  /** Time of removal by path, in ms since the epoch. */
   superseded: Map<string, number>;
   txn: Map<string, bigint>;
-  /** Delta's own id of the table. */
+  /** The id that Delta gives the table. */
   id: string | undefined;
   schemaString: string;
   partitionColumns: string[];
   configuration: Record<string, string>;
   foreign: ForeignEntry[];
-  /** Actions that a checkpoint must repeat, as text: by kind, and by the path of a file or the id of a transaction. */
+  /**
+   * The actions that a checkpoint must repeat, as text: by kind, and by the path of a file or the id of a transaction.
+   */
   live: Map<string, string>;
 }
 

@@ -15,7 +15,7 @@ import { rowProof } from './prove-rows.js';
 import { replayTable } from './replay-log.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** Ordered from bytes up to meaning. */
+/** Ordered from bytes to their meaning. */
 const PROOFS: Proof[] = [
   landingProof,
   logProof,
@@ -32,13 +32,13 @@ const PROOFS: Proof[] = [
   countProof,
 ];
 
-/** Each proof keeps this many findings and counts all. */
+/** The most findings that a proof keeps. All are counted. */
 const KEPT = 20;
 
 export interface ProofResult {
   name: string;
   claims: string;
-  /** Advice after a failure, if it is not to make the tables again. */
+  /** Advice after a failure; undefined for the default, a rebuild. */
   next?: string | undefined;
   looked: bigint;
   of: string;
@@ -48,14 +48,15 @@ export interface ProofResult {
 }
 
 interface VerifyOptions {
-  /** Row groups to read at most; undefined reads all. */
+  /** The most row groups to read; undefined for all. */
   sample?: number | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Proves a lake whole, by code that shares as little as possible with the writer's. Changes nothing and needs no lock.
- * @throws PricelakeError `unavailable` if there are findings and a run published meanwhile
+ * Proves that a lake is whole, with code that shares as little as possible with the writer. Changes nothing and needs
+ * no lock.
+ * @throws PricelakeError `unavailable` if there are findings but a run published meanwhile
  */
 export async function verifyLake(lake: Lake, db: Database, options: VerifyOptions, io: Io): Promise<ProofResult[]> {
   const logFindings: Finding[] = [];
@@ -91,7 +92,7 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
-    // A file that is missing or damaged leaves the claim unproved; the proof of files names it.
+    // A missing or damaged file leaves this claim unproved. The proof of files names the file.
     report({
       what: `couldn't be checked: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });

@@ -3,14 +3,14 @@ import { compute, type ExplainedValue, explainItem } from './explain-item.js';
 import { type Row, readItemFacts, toText, type WhySource } from './item-facts.js';
 import { isSameValue, pathOf } from './told-values.js';
 
-/** A listing that a computed row comes from. */
+/** A listing that a computed row is based on. */
 export interface FromOffer {
   itemId: string;
   siteId: string | null;
   price: string | null;
   currency: string | null;
   isCounted: boolean;
-  /** The value of the listing behind the computed one; of the first listings only. */
+  /** The listing's value behind the computed one; only for the first listings. */
   behind: ExplainedValue | undefined;
 }
 
@@ -22,13 +22,13 @@ const QUERIES: Record<DerivedTable, string> = {
   price_spread: 'pipelines/analysis/price_spread.sql, from the offers of the product',
 };
 
-/** Columns that come of attributes: names and amounts that shops wrote. */
+/** Columns that are read from attributes, which are texts that shops wrote. */
 const OF_ATTRIBUTES = [
   ...['quantity', 'unit', 'unit_price', 'condition', 'availability', 'shipping_cost', 'delivered_price'],
   ...['regular_price', 'unit_min', 'unit_max', 'unit_spread_pct'],
 ];
 
-/** The column of items behind a computed one. */
+/** The column of items that a computed column is based on. */
 function findBehind(table: DerivedTable, column: string | undefined): string {
   if (column === 'gtin14') return 'gtin';
   if (column !== undefined && pathOf(column) !== undefined) return column;
@@ -37,10 +37,10 @@ function findBehind(table: DerivedTable, column: string | undefined): string {
 }
 
 const MOST_OFFERS = 100;
-/** The landings are searched for so many listings. */
+/** The number of listings whose landed bytes are searched for. */
 const MOST_EXPLAINED = 10;
 
-/** Explains computed values by the listings that they come from, and the values of these: one step back. */
+/** Explains computed values by their listings and the values of those, one step back. */
 export async function explainDerived(
   source: WhySource,
   { table, column, wanted }: { table: DerivedTable; column: string | undefined; wanted: readonly string[] },
@@ -75,7 +75,10 @@ function listOffers(db: Statements, table: DerivedTable, row: Row): Promise<Row[
   );
 }
 
-/** Listings that say the computed value itself come first: the cheapest of a minimum, the one whose title a product has. */
+/**
+ * Sorts listings so that those with the computed value itself come first: the cheapest for a minimum, or the one whose
+ * title a product has.
+ */
 async function chooseFirst(
   db: Statements,
   offers: readonly Row[],

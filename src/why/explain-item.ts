@@ -2,19 +2,19 @@ import { type ItemFacts, type Row, toText } from './item-facts.js';
 import type { LandedRows } from './landed-rows.js';
 import { type Assertion, isSameValue, isTold, listRead, listTold } from './told-values.js';
 
-/** The origin of one value. */
+/** The explanation of a value. */
 export interface ExplainedValue {
   column: string;
   /** The value as text, or null. */
   value: string | null;
   how: 'change' | 'read' | 'computed' | 'unknown';
-  /** The word that set it; undefined if it is computed. */
+  /** The change or read that set it; undefined if it is computed. */
   by: Assertion | undefined;
-  /** In words: what it is computed from, or why more is not known. */
+  /** A sentence: how it is computed, or why its origin is unknown. */
   note: string | undefined;
 }
 
-/** Columns of items that pricelake computes, and from what. */
+/** Columns of items that pricelake computes, with the columns they are based on. */
 const COMPUTED: Record<string, string> = {
   gtin14: 'gtin, if its check digit is right',
   product_id: 'gtin, else brand and mpn',
@@ -30,14 +30,14 @@ export const compute = (column: string, row: Row, note: string): ExplainedValue 
   return { column, value: toText(row[column]), how: 'computed', by: undefined, note: `computed from ${note}` };
 };
 
-/** Explains a value of an item's row by its changes and its landed rows. */
+/** Explains a value of an item's row by its changes and landed rows. */
 export function explainItem(column: string, { item, changes, landed }: ItemFacts): ExplainedValue {
   if (column in COMPUTED) return compute(column, item, COMPUTED[column] as string);
   const value = toText(item[column]);
   const reads = listRead(column, landed.rows);
   const base = findBase(item, reads);
   const applied = toText(item.change_id);
-  // A change that came before the row was read whole is in the read.
+  // A change from before the whole read is already part of the read.
   const told = listTold(column, changes, landed.rows).filter(({ change }) => {
     return applied !== null && change?.id != null && BigInt(change.id) <= BigInt(applied);
   });
@@ -58,7 +58,7 @@ export function explainItem(column: string, { item, changes, landed }: ItemFacts
   return { column, value, how: 'read', by: undefined, note };
 }
 
-/** Other words about the column, newest first. */
+/** The other changes and reads that set the column, newest first. */
 export function listOthers(column: string, { by }: ExplainedValue, { changes, landed }: ItemFacts): Assertion[] {
   const isSame = (one: Assertion) =>
     one.kind === by?.kind && one.change?.id === by.change?.id && one.place?.file === by.place?.file;
@@ -68,14 +68,17 @@ export function listOthers(column: string, { by }: ExplainedValue, { changes, la
     .sort((a, b) => b.runId.localeCompare(a.runId) || at(b).localeCompare(at(a)));
 }
 
-/** True if a change came after the item was read whole. If the bytes of the read are no longer kept, the time of the run decides. */
+/**
+ * True if a change came after the item was read whole. If the bytes of the read are no longer kept, the time of the run
+ * decides.
+ */
 function isAfter(change: Assertion, base: Assertion | undefined, row: Row, isOfRead: boolean): boolean {
   if (base !== undefined) return base.runId < change.runId || !isOfRead;
   const readAt = toText(row.read_at);
   return readAt === null || Date.parse(readAt) < beginOf(change.runId);
 }
 
-/** `000041-20261122T080000Z` → when the run began. */
+/** The time at which a run began, from an id such as `000041-20261122T080000Z`. */
 function beginOf(runId: string): number {
   const [, day = '', time = ''] = /-(\d{8})T(\d{6})Z$/u.exec(runId) ?? [];
   const dashed = day.replace(/(\d{4})(\d{2})/u, '$1-$2-');
@@ -89,7 +92,7 @@ function explainDifferent(column: string, row: Row, base: Assertion): ExplainedV
   return { column, value, how: 'read', by: base, note };
 }
 
-/** The read that made the row: the one of its time, else the last before its run. */
+/** Finds the read that made the row: the one with its time, or else the last before its run. */
 function findBase(row: Row, reads: readonly Assertion[]): Assertion | undefined {
   const readAt = Date.parse(toText(row.read_at) ?? '');
   const ofTime = reads.filter((one) => Date.parse(one.readAt ?? '') === readAt);

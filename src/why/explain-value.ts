@@ -26,19 +26,19 @@ export const EXPLAINED_TABLES = Object.keys(EXPLAINED) as ExplainedTable[];
 export interface Explanation {
   table: ExplainedTable;
   key: string;
-  /** Rows of the table with this key; one per currency in price_spread. */
+  /** The rows of the table with this key. price_spread has one for each currency. */
   rows: ExplainedValue[][];
-  /** Other words about the column, newest first. */
+  /** The other changes and reads that set the column, newest first. */
   others: Assertion[];
-  /** Listings that a computed row comes from. */
+  /** The listings that a computed row is based on. */
   from: FromOffer[];
-  /** Runs whose landing can't be used, in words. */
+  /** Runs whose landed bytes can't be used, with the reason. */
   damaged: string[];
 }
 
 /**
- * Explains how a value of the lake came about, down to the landed bytes where they are kept.
- * @throws PricelakeError `usage` for a row or a column that the table does not have
+ * Explains how a value of the lake came about, down to the landed bytes if they are kept.
+ * @throws PricelakeError `usage` if the table has no such row or column
  */
 export async function explainValue(
   source: WhySource,
@@ -68,7 +68,7 @@ export async function explainValue(
   return { ...shared, rows: [explained], others, damaged: landed.damaged };
 }
 
-/** A change of the feed may name no item. */
+/** Reads the facts of the row's item. A change of the feed may name no item. */
 async function readFacts(source: WhySource, { item_id: id }: Row): Promise<ItemFacts> {
   const [facts] = typeof id === 'bigint' ? await readItemFacts(source, [id]) : [];
   return facts ?? { item: {}, changes: [], landed: { rows: [], kept: new Set(), damaged: [] } };
@@ -96,7 +96,7 @@ async function readRows({ db }: WhySource, table: ExplainedTable, key: string): 
   });
 }
 
-/** The landed fields of a change, by the columns of history. */
+/** The landed fields of a change, by column of history. */
 const CHANGE_PATHS: Record<string, string> = {
   ...{ change_id: 'id', item_id: 'item.id', kind: 'kind', observed_at: 'observedAt', price: 'price' },
   ...{ previous_price: 'previousPrice', currency: 'item.currency', changes: 'changes', title: 'item.title' },

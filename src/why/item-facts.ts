@@ -12,12 +12,12 @@ export const toText = (value: DuckDBValue | undefined): string | null =>
 export interface WhySource {
   db: Statements;
   lakeRoot: string;
-  /** Columns of export rows with names of their own. */
+  /** The pipeline's own names for columns of export rows. */
   mapping: Mapping;
   signal: AbortSignal;
 }
 
-/** An item in the lake and in its landings. */
+/** An item's rows in the lake and in the landings. */
 export interface ItemFacts {
   item: Row;
   /** Oldest first. */
@@ -25,7 +25,7 @@ export interface ItemFacts {
   landed: LandedRows;
 }
 
-/** Facts of items, in the order of their ids. The landings are searched once, for all of them. */
+/** Reads the facts of items in the order of their ids. Searches the landings once for all of them. */
 export async function readItemFacts(
   { db, lakeRoot, mapping, signal }: WhySource,
   ids: readonly bigint[],
@@ -42,9 +42,9 @@ export async function readItemFacts(
   }));
 }
 
-/** Every change of the items, oldest first, with whether it has a price or a title. */
+/** Reads every change of the items, oldest first, and whether it sets a price or a title. */
 function readChanges(db: Statements, condition: string): Promise<Row[]> {
-  // The same rule as in macros.sql, whose macros only sessions of runs have.
+  // This repeats a rule of macros.sql, because only the sessions of runs have its macros.
   return db.rows(
     `SELECT *,
       previous_price IS NOT NULL OR coalesce(list_contains(json_keys(changes), 'price'), false) AS is_price_change,

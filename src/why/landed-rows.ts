@@ -13,41 +13,41 @@ export interface LandedRow {
   itemId: bigint;
   runId: string;
   runNumber: bigint;
-  /** Path in the lake's folder. */
+  /** The path in the lake's folder. */
   file: string;
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
-  /** A whole row of the item, or a change of it. */
+  /** A whole row of the item, or a change. */
   kind: 'read' | 'change';
-  /** When its file was read, ISO 8601; undefined where the journal does not say. */
+  /** When its file was read, ISO 8601; undefined if the journal does not record it. */
   readAt: string | undefined;
   text: string;
   /** The raw text of a field, by its name in the API document. Undefined if the row lacks the field. */
   raw(path: string): string | undefined;
-  /** The value of a raw text: the content of a JSON string or of a CSV cell. Null for an absent value. */
+  /** The value of a field: the content of a JSON string or CSV cell. Null if the row lacks it. */
   says(path: string): string | null;
 }
 
-/** Rows of an item in the landings that are kept, in the order of runs, and runs whose landing can't be used. */
+/** The landed rows of items in the order of runs, and the runs whose landing can't be used. */
 export interface LandedRows {
   rows: LandedRow[];
-  /** Ids of runs whose landing was looked through. */
+  /** Ids of the runs whose landing was searched. */
   kept: ReadonlySet<string>;
   damaged: string[];
 }
 
 export interface RowSearch {
   ids: readonly bigint[];
-  /** Columns of export rows with names of their own. */
+  /** The pipeline's own names for columns of export rows. */
   mapping: Mapping;
   signal: AbortSignal;
 }
 
 const NEWLINE = 0x0a;
-/** Products have ids of their own. */
+/** Files of products are left out, because products have ids of their own. */
 const isOfItems = (name: string) => /\.(?:ndjson|csv)$/u.test(name) && !/^(?:journal|products)\b/u.test(name);
 
-/** `published` is the number of the newest run. */
+/** Finds the landed rows that name the items. `published` is the number of the newest run. */
 export async function findLandedRows(
   lakeRoot: string,
   published: bigint,
@@ -76,10 +76,10 @@ interface FileSearch {
   signal: AbortSignal;
 }
 
-/** Reads names of fields as the file has them. */
+/** Recognizes the names of fields in a file. */
 interface NameReader {
   fitId: FitId;
-  /** Says if a field of an item, or of the object `parent` in it, holds what the API document calls `path`. */
+  /** Returns how well a field of an item, or of the object `parent` in it, matches `path` of the API document. */
   fitOf(path: string, name: string, parent?: string): Fit;
 }
 
@@ -91,7 +91,7 @@ const readNames = (mapping: Mapping): NameReader => ({
 const findExport = ({ state }: LandedRun, name: string) =>
   [...state.exports.attempts.values()].flat().find(({ segments }) => segments.some(({ file }) => file === name));
 
-/** `source.mapping` names columns of export rows only. */
+/** `source.mapping` applies only to export rows. */
 const isExport = (run: LandedRun, name: string): boolean => findExport(run, name) !== undefined;
 
 function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
@@ -102,7 +102,7 @@ function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
   return { ...found, runId, runNumber, file: `_pricelake/landing/${runId}/${name}`, readAt };
 }
 
-/** Bytes are compared before a row is parsed: few of them name an item. */
+/** Compares bytes before parsing a row, because few rows name the items. */
 async function searchLines(file: string, search: FileSearch): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   let line = 0;
@@ -138,7 +138,7 @@ function readLine(bytes: Buffer, line: number, { ids, reader }: FileSearch): Fou
   ];
 }
 
-/** The text of a JSON string; other JSON as it is, but null. */
+/** The content of a JSON string; any other JSON as text, except null. */
 function readJsonText(raw: string | undefined): string | null {
   if (raw === undefined || raw === 'null') return null;
   if (!raw.startsWith('"')) return raw;
@@ -152,7 +152,7 @@ function readJsonText(raw: string | undefined): string | null {
 const slice = (row: Buffer, found: { start: number; end: number } | undefined) =>
   found && row.toString('utf8', found.start, found.end);
 
-/** `site.name` of a nested object, or of a flat name in any spelling. */
+/** Reads `site.name` from a nested object, or from a flat name in any spelling. */
 function readItem(row: Buffer, path: string, { fitOf }: NameReader): string | undefined {
   const flat = findFittingField(row, 0, (name) => fitOf(path, name));
   const [parent = '', leaf] = path.split('.');
@@ -165,7 +165,7 @@ function readItem(row: Buffer, path: string, { fitOf }: NameReader): string | un
   );
 }
 
-/** `item.title` of a change, or `changes.title`. */
+/** Reads `item.title` of a change, or `changes.title`. */
 function readChange(row: Buffer, path: string): string | undefined {
   let at = 0;
   const names = path.split('.');

@@ -2,24 +2,24 @@ import { ITEM_VALUES, type ItemPath } from '../tables/item-names.js';
 import { type Row, toText } from './item-facts.js';
 import type { LandedRow } from './landed-rows.js';
 
-/** Somebody's word for a value: a change of the service, or a whole read of the item. */
+/** A change or a whole read that set a value. */
 export interface Assertion {
   kind: 'change' | 'read';
-  /** The value as text, or null if the change set the field to null. */
+  /** The value as text; null if the change set the field to null. */
   value: string | null;
   runId: string;
-  /** The service's time of a change. */
+  /** The time of a change, by the service's clock. */
   observedAt: string | undefined;
-  /** Our time of a read. */
+  /** The time of a read, by our clock. */
   readAt: string | undefined;
   change: { id: string | null; kind: string; origin: string } | undefined;
-  /** The landed bytes; undefined if their landing is no longer kept. */
+  /** The place of the landed bytes; undefined if they are no longer kept. */
   place: { file: string; line: number } | undefined;
-  /** The value as it arrived. */
+  /** The text that the service sent. */
   raw: string | undefined;
 }
 
-/** Reads the value that a change sets for a column. Undefined if the change does not set it. */
+/** Reads the value that a change sets for a column; undefined if it does not set it. */
 type Tell = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], tell: Tell): Tell => {
   return (row) => (kinds.includes(String(row.kind)) ? tell(row) : undefined);
@@ -30,7 +30,9 @@ const onPrice =
   (row) =>
     row.is_price_change === true ? tell(row) : undefined;
 
-/** Columns that changes set (pipelines/models/apply.sql), with the place and the form of their values in a raw change. */
+/**
+ * The columns that changes set (pipelines/models/apply.sql), with the path and form of their values in a raw change.
+ */
 const TOLD: Record<string, { path: string; tell: Tell }> = {
   title: { path: 'changes.title', tell: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
   price: {
@@ -55,10 +57,10 @@ const PATH_OF = new Map<string, ItemPath>(
   Object.entries(ITEM_VALUES).map(([path, column]) => [column === 'id' ? 'item_id' : column, path as ItemPath]),
 );
 
-/** The field of the API document that a column of items holds; undefined for one that is computed. */
+/** The field of the API document that a column of items holds; undefined for a computed column. */
 export const pathOf = (column: string): ItemPath | undefined => PATH_OF.get(column);
 
-/** Words of changes about a column, oldest first. Differences that comparisons found have no landed bytes of their own. */
+/** The changes that set a column, oldest first. Differences that comparisons found have no landed bytes. */
 export function listTold(column: string, changes: readonly Row[], landed: readonly LandedRow[]): Assertion[] {
   const told = TOLD[column];
   if (told === undefined) return [];
@@ -69,7 +71,7 @@ export function listTold(column: string, changes: readonly Row[], landed: readon
   });
 }
 
-/** A change as an assertion, with the landed line of its run. */
+/** Describes a change as an assertion, with the landed line of its run. */
 export function describeChange(row: Row, value: string | null, path: string, landed: readonly LandedRow[]): Assertion {
   const id = toText(row.change_id);
   const runId = String(row.run_id);
@@ -86,7 +88,7 @@ export function describeChange(row: Row, value: string | null, path: string, lan
   };
 }
 
-/** Words of whole reads about a column, oldest first. */
+/** The whole reads that set a column, oldest first. */
 export function listRead(column: string, landed: readonly LandedRow[]): Assertion[] {
   const path = pathOf(column);
   if (path === undefined) return [];
@@ -98,7 +100,7 @@ export function listRead(column: string, landed: readonly LandedRow[]): Assertio
     }));
 }
 
-/** True for texts of one value: `10.50` and `10.5000`, a time with and without its zeros. */
+/** True if two texts mean the same value: `10.50` and `10.5000`, or a time with and without trailing zeros. */
 export function isSameValue(a: string | null, b: string | null): boolean {
   return normalize(a) === normalize(b);
 }
