@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { buildEvent, SECRET, Site } from './delivery.js';
+
+/** Any JSON in the places of an event, any bytes, and an event with bytes cut off or put in. */
+const body = fc.oneof(
+  fc.json().map((text) => Buffer.from(text)),
+  fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes)),
+  fc
+    .record({ id: fc.jsonValue(), type: fc.jsonValue(), cursor: fc.jsonValue(), changes: fc.jsonValue() })
+    .map((facts) => Buffer.from(buildEvent('evt', facts as Record<string, unknown>))),
+  fc
+    .tuple(fc.string({ minLength: 1, maxLength: 20 }), fc.nat(60), fc.string({ maxLength: 4 }))
+    .map(([id, at, text]) => {
+      const whole = buildEvent(id);
+      return Buffer.from(whole.slice(0, at) + text + whole.slice(at + text.length));
+    }),
+);
+
+test('any signed body is on disk when it is accepted, byte for byte, and answered so that later events come', async () => {
+  const site = await Site.open();
+  await fc.assert(
+    fc.asyncProperty(body, async (bytes) => {
+      const before = site.logs.length;
+      const status = await site.post(bytes);
+      expect([202, 204]).toContain(status);
+      const kept = [...(await site.read('events')), ...(await site.read('aside'))];
+      const [logged] = site.logs.slice(before).filter(({ event }) => /landed|set_aside|ping|repeat/.test(event));
+      expect(logged?.bytes).toBe(bytes.length);
+      const isDue = ['webhook.landed', 'webhook.set_aside'].includes(logged?.event ?? '');
+      if (isDue) expect(kept.some((one) => bytes.equals(one) || bytes.subarray(3).equals(one))).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+  expect(JSON.stringify(site.logs)).not.toContain(SECRET);
+});
+
+test('any header of a signature is answered without a secret, and never accepted', async () => {
+  const site = await Site.open();
+  const header = fc.oneof(
+    fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
+    fc.stringMatching(/^t=\d{1,12},v1=[0-9a-f]{0,70}$/),
+  );
+  await fc.assert(
+    fc.asyncProperty(header, async (signature) => {
+      expect([400, 401]).toContain(await site.post(buildEvent('evt'), { signature }));
+    }),
+    { numRuns: 60 },
+  );
+  expect(await site.list('events')).toEqual([]);
+  expect(JSON.stringify(site.logs)).not.toContain(SECRET);
+});
