@@ -9,6 +9,7 @@ import { loadTableSchema } from '../tables/schemas.js';
 import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
+import { refuseDamagedFiles } from './damage.js';
 import { isEmptyFile, isForeignFile, readFooterFacts } from './data-file.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
 import { requireFiles } from './partial.js';
@@ -117,6 +118,7 @@ async function rewriteFiles(
   const order = [...usual, ...key].map(quoteIdentifier).join(', ');
   for (const pass of passes) {
     await requireFiles(lake, table, pass);
+    await refuseDamagedFiles(lake, table, pass);
     const partitionBy = Object.keys(pass[0]?.partitionValues ?? {});
     const sources = pass.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
     const select = `SELECT * FROM ${tableRelation(table, sources)} ORDER BY ${order}`;

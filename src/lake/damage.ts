@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
-import { TABLE_NAMES, type TableState } from '../tables/table.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { findFault, isOutOfMemory } from './faults.js';
-import { findDamagedFile } from './inspect-lake.js';
+import { findDamagedFile, type KeptFile } from './inspect-lake.js';
 import { readPartial } from './partial.js';
 import { readTable } from './read.js';
 
@@ -33,12 +33,21 @@ export function nameDamage(lakePath: string, error: unknown): unknown {
   return describeDamage(lakePath, reason.trim(), error);
 }
 
+/**
+ * Compares files with their checksums. Rows that go on from a file to another would lose what proves that they are right.
+ * @throws PricelakeError `lake_invalid` that names the first damaged one
+ */
+export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {
+  const found = await findDamagedFile(files, (path) => tablePath(lake, table, path));
+  if (found !== undefined) throw describeDamage(lake.root, `${table}/${found}`);
+}
+
 function mayBeDamage(error: unknown): error is Error {
   if (error instanceof PricelakeError || !(error instanceof Error) || error.name === 'AbortError') return false;
   return !isOutOfMemory(error) && findFault(error) === undefined;
 }
 
-function describeDamage(lakePath: string, reason: string, cause: Error): PricelakeError {
+function describeDamage(lakePath: string, reason: string, cause?: Error): PricelakeError {
   return new PricelakeError(
     'lake_invalid',
     `${lakePath}: a data file is missing or damaged: ${reason}`,

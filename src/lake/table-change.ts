@@ -52,6 +52,7 @@ export async function replaceRows(
   const touched = await before.listFiles(places ?? search);
   const files = fillsSmall ? [...touched, ...(await findSmallFiles(graph, before, touched, added))] : touched;
   if (files.length === 0) return append(added, maxAdded);
+  await before.refuseDamaged(files);
   const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(files)} ANTI JOIN ${gone} USING (${code(key)})`;
   const maxRows = maxAdded === undefined ? undefined : files.reduce((sum, { rows }) => sum + rows, maxAdded);
   return { rows: sql`${stay} UNION ALL ${added}`, remove: files, maxRows };

@@ -5,6 +5,7 @@ import { code, join, type Sql, sql } from '../sql/sql.js';
 import { relateFiles, toRelationFile } from '../sql/table-relation.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
+import { refuseDamagedFiles } from './damage.js';
 import { requireFiles } from './partial.js';
 
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
@@ -78,6 +79,12 @@ export class TableRows {
     }
     const rows = this.#select(this.#kept, files);
     return places ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
+  }
+
+  /** Refuses files whose rows are written again while their bytes are not those that were written. */
+  refuseDamaged(files: readonly VersionFile[]): Promise<void> {
+    const published = files.filter((file): file is DataFile => !('stagedAt' in file));
+    return refuseDamagedFiles(this.#lake, this.table, published);
   }
 
   /** The absolute path of a file, as column `filename` has it. */

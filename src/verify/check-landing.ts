@@ -109,7 +109,9 @@ function listSums(before: string, line: string): string[] {
 
 /** Checks the memory, each line of which has its own checksum. A line that a person wrote may lack it. */
 export function* checkMemory(text: string): Generator<string> {
-  for (const [index, whole] of text.split('\n').slice(0, -1).entries()) {
+  const lines = text.split('\n');
+  if (lines.pop() !== '') yield 'its last line is cut short';
+  for (const [index, whole] of lines.entries()) {
     const [tail, claimed] = SUM.exec(whole) ?? [];
     if (claimed === undefined || tail === undefined) continue;
     if (!listSums('', `${whole.slice(0, -tail.length)}}`).includes(claimed))

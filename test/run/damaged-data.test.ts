@@ -1,7 +1,8 @@
-import { cp, open, readdir, stat } from 'node:fs/promises';
+import { cp, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { faultOf } from '../failure.js';
+import { Database } from '../../src/sql/connection.js';
+import { failure, faultOf } from '../failure.js';
 import { openWorld } from './world.js';
 
 let original: string;
@@ -41,3 +42,33 @@ test.each(SHARES)(
     }
   },
 );
+
+/** Flips a bit with which DuckDB reads other rows and finds nothing wrong. */
+async function changeSilently(file: string): Promise<void> {
+  const bytes = await readFile(file);
+  const db = await Database.open();
+  const read = async () =>
+    JSON.stringify(await db.rows(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet('${file}')`));
+  const before = await read();
+  for (let at = 4; at < bytes.length; at++) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    await writeFile(file, changed);
+    const after = await read().catch(() => before);
+    if (after !== before) return db.close();
+  }
+  throw new Error('DuckDB notices every bit');
+}
+
+test('rows that a changed bit made other values are never written again: the run ends as damage', async () => {
+  world.renew();
+  await cp(original, world.lakePath, { recursive: true });
+  const items = path.join(world.lakePath, 'items');
+  const [name = ''] = (await readdir(items)).filter((one) => one.endsWith('.parquet'));
+  await changeSilently(path.join(items, name));
+  expect(await failure(world.sync())).toMatchObject({
+    code: 'lake_invalid',
+    message: expect.stringMatching(/: a data file is missing or damaged: items\/\S+ has another checksum$/),
+    facts: { hint: expect.stringContaining('`pricelake lake rebuild`') },
+  });
+});

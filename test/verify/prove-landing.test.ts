@@ -106,3 +106,12 @@ test('verify reads files of other programs, and finds rows that they changed', a
   const { logs } = await findFaults(root);
   expect(logs).toBe(`items version ${version} (DELETE by ${ENGINE}) changed rows, and no run repaired it`);
 });
+
+test.each([
+  ['zeros', (text: string) => '\0'.repeat(text.length), 'its last line is cut short'],
+  ['a cut line', (text: string) => text.slice(0, -9), 'its last line is cut short'],
+  ['a changed letter', flip, 'line 1 has changed since it was written: its checksum differs'],
+])('verify finds %s in the memory of the lake', async (_what, change, found) => {
+  await edit(path.join(root, '_pricelake', 'memory.ndjson'), change);
+  expect((await findFaults(root)).landing).toBe(`_pricelake/memory.ndjson ${found}`);
+});
