@@ -53,6 +53,12 @@ test('only commands import wings, and a wing imports no other wing', () => {
   expect(crossing.filter((one) => !one.endsWith('/index.js'))).toEqual([]);
 });
 
+test('commands load only the parts of undici that they need: the whole package takes three times as long', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /(?<!\.d)\.ts$/.test(name));
+  const loadsAll = /^import (?!type ).* from 'undici';$|import\('undici'\)/mu;
+  expect(files.filter((file) => loadsAll.test(readFileSync(`src/${file}`, 'utf8')))).toEqual([]);
+});
+
 test('the rooms stand on eight floors', () => {
   const floors = new Map<string, number>();
   for (const room of [...rooms].reverse()) {

@@ -1,12 +1,13 @@
 import type { Agent, Dispatcher } from 'undici';
 import connect from 'undici/lib/api/api-connect.js';
+import request from 'undici/lib/api/api-request.js';
 import PlainAgent from 'undici/lib/dispatcher/agent.js';
 import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { findProxy } from '../formats/find-proxy.js';
 
-// Tunnels need this method, which only loading the whole package would add.
-Object.assign(AnyDispatcher.prototype, { connect });
+// Only loading the whole package would add these methods. Tunnels need the first, and messages to receivers the second.
+Object.assign(AnyDispatcher.prototype, { connect, request });
 
 /**
  * Creates connections to `origin`, direct or through its proxy. A proxy tunnels https, so it sees neither the path nor

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit-codes.js';
+import { requireCompiled } from './older-node.js';
 
 /**
  * With fewer open files, DuckDB and Node's threads crash, or a command can't open its own modules. Below 19, Node
@@ -54,6 +55,8 @@ async function loadProgram(): Promise<Program> {
   if (!existsSync(bundle)) return import('./program.js');
   // The cache lies beside the code, so only those who can change the code can change it. If that folder can't be
   // written, Node works without a cache.
-  (nodeModule as CompileCache).enableCompileCache?.(place('compiled'));
+  const { enableCompileCache } = nodeModule as CompileCache;
+  if (enableCompileCache === undefined) return requireCompiled(bundle, place('compiled')) as Program;
+  enableCompileCache(place('compiled'));
   return nodeModule.createRequire(import.meta.url)(bundle);
 }

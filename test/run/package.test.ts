@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import * as nodeModule from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -88,14 +87,10 @@ describe('the package', () => {
     expect(Object.keys(scripts)).not.toEqual(expect.arrayContaining([expect.stringMatching(/install$|^prepare$/)]));
   });
 
-  test('keeps compiled code beside its own where Node can do that, and runs where the folder can not be written', async () => {
+  test('keeps compiled code beside its own, and runs where the folder can not be written', async () => {
     const compiled = path.join(installed, 'dist', 'cli', 'compiled');
     await pricelake(['--version']);
-    const isKept = await stat(compiled).then(
-      () => true,
-      () => false,
-    );
-    expect(isKept).toBe('enableCompileCache' in nodeModule);
+    expect((await readdir(compiled)).length).toBeGreaterThan(0);
     await rm(compiled, { recursive: true, force: true });
     await writeFile(compiled, 'no folder');
     expect(await pricelake(['--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { request } from 'undici';
 import { createDispatcher } from '../../api/dispatcher.js';
 import type { Io } from '../../io/io.js';
 import { writeSignature } from '../../wings/webhook/index.js';
@@ -90,10 +89,11 @@ async function post(
   headers: Record<string, string>,
   { tryMs, answerBytes }: SendLimits,
 ): Promise<void> {
+  const { origin, pathname, search } = new URL(address);
   const agent = createDispatcher(address, { connect: { timeout: tryMs } });
   const signal = AbortSignal.timeout(tryMs);
   try {
-    const answer = await request(address, { method: 'POST', headers, body, signal, dispatcher: agent });
+    const answer = await agent.request({ origin, path: pathname + search, method: 'POST', headers, body, signal });
     const { statusCode: status } = answer;
     await answer.body.dump({ limit: answerBytes, signal }).catch(() => {});
     if (status >= 200 && status < 300) return;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { fetch } from 'undici';
 import { createDispatcher } from '../../api/dispatcher.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { openLake } from '../../lake/lake.js';
@@ -16,6 +15,7 @@ import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
 /** A run waits this long for a catalog to answer. */
 const TIMEOUT_MS = 10_000;
+const ANSWER_BYTES = 64 * 1024;
 
 /**
  * Sends OpenLineage events to a file, one a line, or by POST to an address with the token OPENLINEAGE_API_KEY. A
@@ -47,11 +47,21 @@ async function deliver(target: string, text: string, key: string | undefined): P
     'content-type': 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   };
-  const dispatcher = createDispatcher(target, {});
+  const { origin, pathname, search } = new URL(target);
+  const dispatcher = createDispatcher(origin, {});
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const answer = await fetch(target, { method: 'POST', headers, body: text, signal, dispatcher });
-    if (!answer.ok) throw new Error(`the catalog returned ${answer.status}`);
+    const path = pathname + search;
+    const { statusCode, body } = await dispatcher.request({
+      origin,
+      path,
+      method: 'POST',
+      headers,
+      body: text,
+      signal,
+    });
+    await body.dump({ limit: ANSWER_BYTES, signal }).catch(() => {}); // only the status matters
+    if (statusCode < 200 || statusCode > 299) throw new Error(`the catalog returned ${statusCode}`);
   } finally {
     await dispatcher.destroy();
   }

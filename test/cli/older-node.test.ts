@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+
+const BUILT = pathToFileURL('dist/cli/older-node.js').href;
+
+let folder: string;
+let compiled: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'older-node-'));
+  compiled = join(folder, 'compiled');
+  onTestFinished(() => rm(folder, { recursive: true }));
+});
+
+/** What a process gets from a module of this text. */
+async function load(text: string): Promise<string> {
+  const file = join(folder, 'module.cjs');
+  await writeFile(file, text);
+  const code = `import { requireCompiled } from ${JSON.stringify(BUILT)};
+    process.stdout.write(requireCompiled(${JSON.stringify(file)}, ${JSON.stringify(compiled)}).say());`;
+  return execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', stdio: 'pipe' });
+}
+
+const say = (word: string) =>
+  `'use strict';\nexports.say = () => '${word} ' + require('node:path').basename(__filename);`;
+const listKept = async () => (await readdir(compiled)).map((name) => join(compiled, name));
+
+test('a module is compiled once, and its code is kept for later processes', async () => {
+  expect(await load(say('one'))).toBe('one module.cjs');
+  const [kept = ''] = await listKept();
+  const { mtimeMs, size } = await stat(kept);
+  expect(size).toBeGreaterThan(200);
+  expect(await load(say('one'))).toBe('one module.cjs');
+  expect(await listKept()).toEqual([kept]);
+  expect((await stat(kept)).mtimeMs).toBe(mtimeMs);
+});
+
+test('another text of the same length is compiled, and takes the place of the first', async () => {
+  await load(say('one'));
+  const before = await listKept();
+  expect(await load(say('two'))).toBe('two module.cjs');
+  const after = await listKept();
+  expect(after).toHaveLength(1);
+  expect(after).not.toEqual(before);
+});
+
+test('kept code that is damaged is not run, and is replaced', async () => {
+  await load(say('one'));
+  const [kept = ''] = await listKept();
+  const good = await readFile(kept);
+  for (const bad of [good.subarray(0, good.length - 9), Buffer.alloc(good.length), Buffer.alloc(0)]) {
+    await writeFile(kept, bad);
+    expect(await load(say('one'))).toBe('one module.cjs');
+    expect((await readFile(kept)).length).toBe(good.length);
+  }
+});
+
+test('without a place for compiled code, the module runs', async () => {
+  await writeFile(join(folder, 'file'), '');
+  compiled = join(folder, 'file', 'compiled');
+  expect(await load(say('one'))).toBe('one module.cjs');
+});
