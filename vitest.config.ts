@@ -125,7 +125,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: mode === 'long' ? LONG : ['test/**/*.test.ts'],
     exclude: mode === 'long' ? NEEDS_MORE : [...NEEDS_MORE, ...LONG],
-    globalSetup: ['test/build.ts', 'test/temporary-folder.ts'],
+    globalSetup: ['test/sql-headers.ts', 'test/build.ts', 'test/temporary-folder.ts'],
     setupFiles: ['test/one-thread.ts'],
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
     testTimeout: 120_000,
