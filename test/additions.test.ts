@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type * as z from 'zod';
 import { writeOpenApi } from '../schemas/openapi.js';
+import { listAnalyses } from '../src/analyze/analysis.js';
+import { ANALYSIS_GROUPS, UNLISTED_ANALYSES } from '../src/analyze/analysis-groups.js';
 import { item as itemContract } from '../src/api/contract.js';
 import { WAREHOUSES } from '../src/deliver/names.js';
 import { ITEM_VALUES, PARENTS } from '../src/tables/item-names.js';
@@ -178,6 +180,14 @@ describe('a wing', () => {
       ...(map.includes(name) ? [] : [`ARCHITECTURE.md: the line of wings/ on the map does not name ${name}.`]),
     ]);
   });
+});
+
+test('an analysis has a title in a group of the pages, or is left out of them', () => {
+  const placed = [...ANALYSIS_GROUPS.flatMap(({ titles }) => Object.keys(titles)), ...UNLISTED_ANALYSES];
+  const left = listAnalyses().filter((name) => !placed.includes(name));
+  expectNothingLeftOut(
+    left.map((name) => `src/analyze/analysis-groups.ts: neither ANALYSIS_GROUPS nor UNLISTED_ANALYSES has ${name}.`),
+  );
 });
 
 test.each(WAREHOUSES)('the warehouse %s is on the page of warehouses', (name) => {
