@@ -12,9 +12,11 @@ const names = [...listAnalyses().filter((name) => !SHOWN.test(name)), ...DERIVED
 test.each(names)('a test of test/analyze looks at the rows of %s', (name) => {
   const files = readdirSync(import.meta.dirname).filter((file) => file !== 'tested.test.ts' && file.endsWith('.ts'));
   const code = files.map((file) => readFileSync(`${import.meta.dirname}/${file}`, 'utf8')).join('\n');
-  expect(code).toMatch(new RegExp(`(['"\`]|FROM )${name}\\b`, 'u'));
+  if (!new RegExp(`(['"\`]|FROM )${name}\\b`, 'u').test(code))
+    expect.fail(`No file of test/analyze looks at the rows of ${name}.`);
 });
 
 test.each(listAnalyses())('the first comment of pipelines/analysis/%s.sql says which question it answers', (name) => {
-  expect(readAnalysis(name)).toMatch(/^-- [A-Z]/u);
+  if (!/^-- [A-Z]/u.test(readAnalysis(name)))
+    expect.fail(`pipelines/analysis/${name}.sql:1: the first comment does not say which question it answers.`);
 });

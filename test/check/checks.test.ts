@@ -403,10 +403,11 @@ describe('the shipped checks', () => {
     expect(await findIn(rows)).toEqual({});
   });
 
-  it('have a case each in `faults` above, and a line `found` each', () => {
+  it('have a case each in `faults` above', () => {
     const tested = new Set(faults.map(([check]) => check));
-    expect(checks.filter(({ name }) => !tested.has(name)).map(({ name }) => name)).toEqual([]);
-    expect(checks.filter(({ found }) => found === undefined).map(({ file }) => file)).toEqual([]);
+    const untested = checks.map(({ name }) => name).filter((name) => !tested.has(name));
+    if (untested.length > 0)
+      expect.fail(`test/check/checks.test.ts: \`faults\` has no rows for ${untested.join(', ')}.`);
   });
 
   it('look within a run only at the change ids that the run wrote', async () => {
