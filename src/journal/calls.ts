@@ -6,9 +6,9 @@ export interface Calls {
   tries: number;
   /** Includes calls that brought changes of sources before the run. */
   made: number;
-  /** Calls known to have brought no 200. A killed process leaves no count. */
+  /** Calls that are known to have brought no 200. A killed process leaves no count. */
   refused: number;
-  /** Those of the process that works on it now, or worked on it last. */
+  /** The calls of the process that works on it now, or worked on it last. */
   now: { made: number; refused: number };
 }
 
@@ -28,7 +28,7 @@ export function beginTry(calls: Calls): Calls {
   return { ...calls, tries: calls.tries + 1, now: NO_CALLS.now };
 }
 
-/** Takes the counts of an entry, which replace earlier ones of the same process. */
+/** Applies the counts of an entry, which replace earlier counts of the same process. */
 export function countOn(calls: Calls, made: number, refused = 0): Calls {
   return {
     ...calls,
@@ -38,10 +38,10 @@ export function countOn(calls: Calls, made: number, refused = 0): Calls {
   };
 }
 
-/** The service's count of this month; null if unknown. */
+/** The service's counters of this month; null if unknown. */
 export type Counted = z.output<typeof counted>;
 
-/** The service's count before and after the run's calls; undefined until it was asked for. */
+/** The service's counters before and after the run's calls; undefined until they are read. */
 export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefined }> = {
   start: { before: undefined, after: undefined },
   step(usage, entry) {
@@ -51,13 +51,14 @@ export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefin
 };
 
 /**
- * The service's count between two answers of /plan, including the calls for both. Undefined if an answer lacks it, or if a
- * new month has reset the counters.
+ * The difference of the service's counters between two answers of /plan, including the calls for both. Undefined if an
+ * answer lacks a counter, or a new month has reset them.
  */
 export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
-    // The difference lacks one of the two calls of /plan, whether an answer counts itself or not.
+    // One is added, because the difference includes only one of the two calls of /plan, whether or not an answer counts
+    // itself.
     calls: after.apiCalls - before.apiCalls + 1n,
     exportRows: after.exportRows - before.exportRows,
   };

@@ -1,19 +1,19 @@
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** An attempt at an export of a complete copy. */
+/** An attempt at an export for a complete copy. */
 export interface ExportAttempt {
   attempt: number;
-  /** When it was asked for, ISO 8601. */
+  /** When it was requested, ISO 8601. */
   readAt: string;
   segments: readonly Pick<EntryOf<'export.segment'>, 'file' | 'rows' | 'bytes'>[];
-  /** `cut` if the service ended it at the monthly limit and its rows are kept; undefined if it broke off. */
+  /** `cut` if the service ended it at the monthly limit and its rows are kept; undefined if it was interrupted. */
   end: 'done' | 'cut' | undefined;
-  /** Rows of one that has ended. */
+  /** The announced rows of an ended export. */
   announced: bigint;
   landed: bigint;
 }
 
-/** An export of changed items. It counts whole or not at all. */
+/** An export of changed items. It counts only as a whole. */
 export interface HydrationExport {
   dataset: Dataset;
   announced: bigint;
@@ -24,16 +24,16 @@ export interface HydrationExport {
 export interface Exports {
   /** The exports of the copy; undefined until they are chosen. */
   planned: EntryOf<'shards'>['shards'] | undefined;
-  /** By the name of the shard. */
+  /** Keyed by the name of the shard. */
   attempts: ReadonlyMap<string, readonly ExportAttempt[]>;
   ofChanged: readonly HydrationExport[];
   begun: number;
-  /** Rows that the service announced and counts, landed or not. */
+  /** The rows that the service announced and counts, landed or not. */
   taken: bigint;
-  /** Rows on disk, including those of exports under way. */
+  /** The rows on disk, including those of unfinished exports. */
   onDisk: bigint;
   overage: boolean;
-  /** Most blocks of overage that they billed. */
+  /** The most blocks of overage that the exports were billed. */
   blocks: bigint;
 }
 
@@ -97,23 +97,23 @@ function changeAttempt(exports: Exports, place: Place, change: Partial<ExportAtt
   return { attempts: new Map(exports.attempts).set(shard, [...others, changed]) };
 }
 
-/** The complete export of a shard; undefined while it has none. */
+/** The complete export of a shard; undefined if it has none. */
 export function findDone({ attempts }: Exports, shard: string): ExportAttempt | undefined {
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }
 
-/** Exports that the service cut, of one shard or all. They are paid for, but no copy. */
+/** The exports that the service cut, of one shard or all. They are paid for, but are not a copy. */
 export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
   const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
   return some.flat().filter(({ end }) => end === 'cut');
 }
 
-/** Exports of a complete copy that arrived whole, or were cut. */
+/** The exports of a complete copy that are complete or were cut. */
 export function listEnded({ attempts }: Exports): ExportAttempt[] {
   return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
 }
 
-/** Counts the rows of kept exports, as announced and as landed, and the rows taken in vain. */
+/** Counts the rows of kept exports, as announced and as landed, and the rows that were paid for in vain. */
 export function countKept(exports: Exports): { kept: bigint; landed: bigint; lost: bigint } {
   const whole = exports.ofChanged.filter(({ announced, landed }) => announced === landed);
   const counted = [...listEnded(exports), ...whole];
@@ -123,10 +123,10 @@ export function countKept(exports: Exports): { kept: bigint; landed: bigint; los
 
 const HYDRATION_EXPORT = 'hydrate-export-';
 
-/** Prefix of the files of a run's export of changed items, by its number from 1. */
+/** The file prefix of an export of changed items. Numbers begin at 1. */
 export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
 
-/** True for the name of a file of an export of changed items. */
+/** True for a file name of an export of changed items. */
 export const isHydrationExport = (file: string): boolean => file.startsWith(HYDRATION_EXPORT);
 
 function addLanded(exports: readonly HydrationExport[], { file, rows }: EntryOf<'hydrate.page'>): HydrationExport[] {

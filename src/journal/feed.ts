@@ -4,9 +4,9 @@ import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 export interface FeedProgress {
   nextCursor: bigint;
   hasMore: boolean;
-  /** Number of changes that landed with its last page. */
+  /** The number of changes on its last page. */
   rows: number;
-  /** True if a page was read since `bound` was noted; always true for a single feed. */
+  /** True if a page was read since `bound` was journaled; always true for a single feed. */
   isSinceBound: boolean;
   /** Its end; undefined until it is reached. */
   end: bigint | undefined;
@@ -15,17 +15,17 @@ export interface FeedProgress {
 /** The changes of the feed that a run has landed. */
 export interface Feed {
   changes: number;
-  /** Changes whose item is null. */
+  /** The number of changes whose item is null. */
   unnamed: number;
   bytes: number;
-  /** Number of changes of the longest page. */
+  /** The number of changes on the longest page. */
   longest: number;
   parts: ReadonlyMap<Dataset, FeedProgress>;
-  /** Cursors behind which a part began to be read, or began again. */
+  /** The cursors after which parts began to be read, or began again. */
   starts: readonly bigint[];
-  /** The feed's end before those of several datasets were read. */
+  /** The feed's end before the feeds of several datasets were read. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;
-  /** The cursor up to which it is read; undefined until then. */
+  /** The cursor up to which the feed is read; undefined until then. */
   done: Pick<EntryOf<'feed.done'>, 'cursor' | 'complete' | 'at'> | undefined;
 }
 

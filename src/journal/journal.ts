@@ -7,32 +7,35 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
 
-/** The lines of a kind of journal, and the state that they add up to. */
+/** The entries of a kind of journal, and how they add up to a state. */
 export interface Fold<Entry, State> {
   entry: z.ZodType<Entry>;
   /** The state of an empty journal. */
   start: State;
-  /** Why the state does not allow an entry, in words. */
+  /** Explains why the state does not allow an entry; undefined if it does. */
   refuse?: (state: State, entry: Entry) => string | undefined;
-  /** Pure, and as cheap after a hundred thousand lines as after one. */
+  /** Must be pure, and as cheap after a hundred thousand lines as after one. */
   step: (state: State, entry: Entry) => State;
-  /** The state without a damaged line of which nothing is missed; undefined if it may not be left out. */
+  /** Returns the state without a damaged line that can be skipped; undefined if the line may not be skipped. */
   skip?: (state: State, line: string) => State | undefined;
   /**
-   * The checksum at the end of a line covers all lines up to it (`chain`) or the line alone (`line`). Then lines may be
-   * taken out, and a line that a person writes needs none.
+   * `chain`: a checksum covers all lines up to its own. `line`: it covers only its line, so lines may be removed, and a
+   * line that a person writes needs no checksum.
    */
   seal: 'chain' | 'line';
   /** Advice for a damaged journal. */
   advice: string;
 }
 
-/** The state of a journal on disk. Changes nothing: another process may be writing it. @throws PricelakeError `lake_invalid` */
+/**
+ * Reads the state of a journal on disk. Changes nothing, because another process may be writing it. @throws
+ * PricelakeError `lake_invalid`
+ */
 export async function readJournal<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<State> {
   return (await readLines(path, fold)).state;
 }
 
-/** The entries of a journal on disk, in order. @throws PricelakeError `lake_invalid` */
+/** Reads the entries of a journal on disk, in order. @throws PricelakeError `lake_invalid` */
 export async function readEntries<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<Entry[]> {
   const entries: Entry[] = [];
   const collect = (state: State, entry: Entry) => {
@@ -43,15 +46,15 @@ export async function readEntries<Entry, State>(path: string, fold: Fold<Entry, 
   return entries;
 }
 
-/** A journal: append-only lines, synced, and the state that they add up to. */
+/** A journal: append-only, synced lines, and the state that they add up to. */
 export class Journal<Entry, State> {
   readonly #fold: Fold<Entry, State>;
   readonly #path: string;
   readonly #file: FileHandle;
   #stands: Standing<State>;
-  /** True when a power cut leaves the file its name. */
+  /** True once a power cut can't remove the file's name. */
   #isNamed = false;
-  /** Appends run one after the other, so a failed one cuts off only its own lines. */
+  /** Appends run one after the other, so that a failed one cuts off only its own lines. */
   #appending: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fold: Fold<Entry, State>, file: FileHandle, stands: Standing<State>) {
@@ -61,7 +64,7 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal, without a torn tail, which it logs. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal. Cuts off a torn tail, and logs that. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(
     path: string,
     fold: Fold<Entry, State>,
@@ -80,15 +83,18 @@ export class Journal<Entry, State> {
     return this.#stands.state;
   }
 
-  /** Advice if it is damaged, or the files that it names. */
+  /** Advice for a damaged journal, or for damaged files that it names. */
   get advice(): string {
     return this.#fold.advice;
   }
 
-  /** Durable when it resolves. @throws PricelakeError `lake_invalid` for an entry that the state does not allow */
+  /**
+   * Appends entries. Durable when it resolves. @throws PricelakeError `lake_invalid` for an entry that the state does
+   * not allow
+   */
   append(...entries: Entry[]): Promise<void> {
     const appended = this.#appending.then(() => this.#write(entries));
-    this.#appending = appended.catch(() => {}); // reported to the caller that appends
+    this.#appending = appended.catch(() => {}); // the caller of append gets the error
     return appended;
   }
 
@@ -116,7 +122,7 @@ export class Journal<Entry, State> {
     this.#stands = { ...next, end: this.#stands.end + lines.length };
   }
 
-  /** A process that takes over the lock of one that may be stopped puts a copy in the place of its journal. */
+  /** Refuses to append if another process has taken over the lock and replaced the journal by a copy. */
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))
@@ -131,11 +137,11 @@ export class Journal<Entry, State> {
   }
 }
 
-/** The lines that stand. */
+/** The durable lines. */
 interface Standing<State> {
   state: State;
   lines: number;
-  /** End of the lines in the file. */
+  /** The offset after the last line. */
   end: number;
   sum: string;
 }
@@ -155,17 +161,17 @@ function addEntry<Entry, State>(
   return { ...stands, state: step(stands.state, entry), lines, sum };
 }
 
-/** The checksum at the end of a line. */
+/** Matches the checksum at the end of a line. */
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 const SUM_LENGTH = ',"sum":"0123456789abcdef"}'.length;
 
-/** @param follows true for a line that was appended together with the one before, and so synced with it */
+/** Adds the checksum. @param follows true for a line that is appended, and so synced, together with the previous one */
 function addSum(sum: string, line: string, follows = false): string {
   const hash = createHash('sha256').update(sum);
   return (follows ? hash.update('+') : hash).update(line).digest('hex').slice(0, 16);
 }
 
-/** The checksum on which that of the next line builds. */
+/** The checksum that the next line's checksum is computed from. */
 function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): string {
   return seal === 'chain' ? sum : '';
 }
@@ -173,9 +179,9 @@ function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): st
 interface Line {
   /** The line without its checksum. */
   text: string;
-  /** The line's checksum. Undefined for a line without one. */
+  /** The line's checksum; undefined if it has none. */
   sum: string | undefined;
-  /** Offset after its newline. */
+  /** The offset after the line's newline. */
   end: number;
 }
 
@@ -188,7 +194,7 @@ function* splitLines(bytes: Buffer): Generator<Line> {
   }
 }
 
-/** The lines of a journal up to a torn tail; an absent journal is empty. */
+/** Reads the lines of a journal up to a torn tail. A missing journal is empty. */
 async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
   const { advice: hint } = fold;
   const bytes = (await readFile(path).catch(explainReadFault(path, hint))) ?? Buffer.alloc(0);
@@ -206,7 +212,7 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
     const state = fold.skip?.(stands.state, text);
     if (state !== undefined) stands = { ...stands, state, lines: index + 1, end };
     else if ((fault === undefined && line.sum !== undefined) || !isTorn(lines, index, stands.sum, fold)) throw entry;
-    // A journal of which no line stands may have named any file beside it.
+    // Without a single valid line, the journal may have named any of the files beside it.
     else if (index === 0 && (await readdir(dirname(path))).length > 1) throw entry;
     else break;
   }
@@ -229,9 +235,10 @@ function findSumFault(
 }
 
 /**
- * True if the lines from this one on were never synced: a power cut can leave anything in their place. An append waits
- * until the one before is synced, so a line behind it that began an append shows that this one was synced, and is damaged.
- * @param sum that of the line before
+ * True if this line and all later ones were never synced, so that a power cut may have left anything in their place. An
+ * append waits until the previous one is synced. So if a later line began an append, this line was synced, and is
+ * damaged.
+ * @param sum the checksum of the previous line
  */
 function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string, fold: Fold<Entry, State>): boolean {
   const rest = lines.slice(index);
@@ -241,7 +248,7 @@ function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string
       !((findSumFault(one, '', '', fold) ?? readEntry(one.text, '', fold)) instanceof Error);
     return !isJson(text) && !rest.some(isWhole);
   }
-  // Its checksum may be what is damaged: then the next line builds on the one that it had.
+  // If only the checksum of this line is damaged, the next line's checksum still builds on the original one.
   const sums = [addSum(sum, text), addSum(sum, `${text.slice(0, -SUM_LENGTH)}}`), ...rest.map((line) => line.sum)];
   const builds = (line: Line) => sums.some((before) => before !== undefined && line.sum === addSum(before, line.text));
   return !rest.some((line) => line.sum !== undefined && builds(line));
@@ -256,7 +263,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** An entry, or the reason why the line can't be read as an entry. */
+/** Reads an entry, or explains why the line is not one. */
 function readEntry<Entry, State>(
   line: string,
   where: string,
@@ -282,7 +289,7 @@ function readEntry<Entry, State>(
   );
 }
 
-/** An entry as its line, without checksum and newline. */
+/** Writes an entry as a line, without checksum and newline. */
 function toLine(entry: unknown): string {
   return JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }

@@ -21,7 +21,7 @@ const JOURNAL = 'journal.ndjson';
 
 export type RunJournal = Journal<RunEntry, RunState>;
 
-/** The raw bytes of a run and its journal: `_pricelake/landing/<run id>/`. */
+/** A run's raw bytes and its journal: `_pricelake/landing/<run id>/`. */
 export interface Landing {
   runNumber: bigint;
   runId: string;
@@ -29,7 +29,7 @@ export interface Landing {
   journal: RunJournal;
 }
 
-/** A run's landing, looked at without touching it. */
+/** A run's landing, read without changing it. */
 export interface LandedRun<State extends RunState = AnyRun> {
   runNumber: bigint;
   runId: string;
@@ -41,7 +41,7 @@ export interface RunStart {
   runNumber: bigint;
   pipeline: string;
   cursorFrom: bigint | null;
-  /** Ids of the datasets that the run copies; absent: all that the key can read. */
+  /** Ids of the datasets that the run copies; absent for all that the key can read. */
   datasets?: bigint[];
 }
 
@@ -49,7 +49,7 @@ function landingRoot(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'landing');
 }
 
-/** Names of the folders of runs, in order. */
+/** The names of run folders, in order. */
 async function listRuns(lakeRoot: string): Promise<string[]> {
   const names = await readdir(landingRoot(lakeRoot)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -58,21 +58,21 @@ async function listRuns(lakeRoot: string): Promise<string[]> {
   return names.filter((name) => /^\d{6,}-/.test(name)).sort(compareRuns);
 }
 
-/** By run number: as text, run 1000000 would come before run 999999. */
+/** Compares by run number, because as text, run 1000000 would come before run 999999. */
 function compareRuns(a: string, b: string): number {
   return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
 }
 
 const readNumber = (name: string) => BigInt(/^\d+/.exec(name)?.[0] ?? 0);
 
-/** Makes the folder and the first line of a new run. */
+/** Creates the folder and the first journal line of a new run. */
 export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promise<Landing> {
   const at = io.now().toISOString();
   const runId = `${String(start.runNumber).padStart(6, '0')}-${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
   return openLanding(path.join(landingRoot(lakeRoot), runId), { runId, at, ...start });
 }
 
-/** The landing of a new run in a folder of its own. */
+/** Creates the landing of a new run in the given folder. */
 export async function openLanding(folder: string, begin: RunStart & { runId: string; at: string }): Promise<Landing> {
   await makeFolder(folder);
   const journal = await Journal.open(path.join(folder, JOURNAL), RUN_FOLD);
@@ -83,13 +83,13 @@ export async function openLanding(folder: string, begin: RunStart & { runId: str
   return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
 }
 
-/** The state of a run whose rows have landed. Throws before, so that nothing is applied too early. */
+/** The state of a run whose rows have landed. Throws before that, so that nothing is applied too early. */
 export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
   if (isApplicable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: what it applies has not landed`);
 }
 
-/** The state of a run whose row equation is settled. Throws before, so that nothing is committed too early. */
+/** The state of a run whose row equation is settled. Throws before that, so that nothing is committed too early. */
 export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
   if (isPublishable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its row equation is not settled`);
@@ -103,8 +103,8 @@ export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder
 }
 
 /**
- * The run to continue: the newest, if it has not ended. Removes folders that a crash left without a journal. Parameter
- * and errors as in `peekUnfinishedRun`.
+ * Finds the run to continue: the newest, if it has not ended. Removes folders that a crash left without a journal.
+ * Parameter and errors are those of `peekUnfinishedRun`.
  */
 export async function findUnfinishedRun(
   lakeRoot: string,
@@ -118,9 +118,9 @@ export async function findUnfinishedRun(
 }
 
 /**
- * The run that has not ended. Changes nothing, because another process may be writing it.
- * @param published number of the newest run in table `runs`; up to it, a damaged journal is no error
- * @param onBare gets folders that a crash left without a journal
+ * Finds the run that has not ended. Changes nothing, because another process may be writing it.
+ * @param published number of the newest run in table `runs`; damaged journals of runs up to it are ignored
+ * @param onBare receives folders that a crash left without a journal
  * @throws PricelakeError `lake_invalid` if the journal of an unpublished run is damaged
  */
 export async function peekUnfinishedRun(
@@ -141,14 +141,17 @@ export async function peekUnfinishedRun(
   return undefined;
 }
 
-/** A run settles its tally before it publishes, so a published one without it has lost the end of its journal. */
+/**
+ * True for an unfinished run. A run settles its tally before it publishes, so a published run without a tally has lost
+ * the end of its journal.
+ */
 function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
 }
 
 const NOTHING_LEFT = 'no line of it is left';
 
-/** Undefined if a crash came before its first line, when nothing had landed. */
+/** Undefined if a crash came before the first line, when nothing had landed. */
 async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);
@@ -163,17 +166,17 @@ async function readRun(folder: string): Promise<LandedRun | undefined> {
   return { runNumber, runId, folder, state };
 }
 
-/** Runs whose raw bytes are kept. */
+/** The runs whose raw bytes are kept. */
 export interface KeptRuns {
-  /** Those that have ended, in order. */
+  /** The ended runs, in order. */
   runs: LandedRun<Ended>[];
   /** The newest run, if it has not ended. */
   open: LandedRun | undefined;
-  /** Why the others can't be used, in words. */
+  /** Why the other runs can't be used, one sentence each. */
   damaged: string[];
 }
 
-/** Changes nothing. `published` is as in `peekUnfinishedRun`. */
+/** Lists the kept runs. Changes nothing. `published` is as in `peekUnfinishedRun`. */
 export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
   const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
   let isNewest = true;
@@ -186,7 +189,7 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
       if (run === undefined && !isPublished) continue;
       if (run === undefined) tell(NOTHING_LEFT);
       else if (hasEnded(run)) kept.runs.unshift(run);
-      // Only the newest run may be under way.
+      // Only the newest run may be unfinished.
       else if (isNewest && isOpen(run, isPublished)) kept.open = run;
       else tell('its end is cut off');
     } catch (error) {
@@ -200,16 +203,18 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
 
 const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
 
-/** Forgets a run that turned out to have nothing to do. */
+/** Removes a run that had nothing to do. */
 export async function dropRun(landing: Landing): Promise<void> {
   await landing.journal.close();
   await removeLanding(landing.folder);
 }
 
-/** Beginning of the name of a folder that is being removed. */
+/** The prefix of a folder that is being removed. */
 const GONE = 'gone-';
 
-/** Renames first, because a run that a power cut left half removed would look like a damaged one. */
+/**
+ * Renames the folder before removing it, because a half-removed run would look like a damaged one after a power cut.
+ */
 async function removeLanding(folder: string): Promise<void> {
   const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
   await rename(folder, gone);
@@ -217,7 +222,7 @@ async function removeLanding(folder: string): Promise<void> {
   await rm(gone, { recursive: true });
 }
 
-/** Removes the rest of landings whose removal was interrupted. */
+/** Finishes removals that were interrupted. */
 async function clearLeftovers(lakeRoot: string): Promise<void> {
   const names = await readdir(landingRoot(lakeRoot)).catch(() => []);
   for (const name of names) {
@@ -225,12 +230,12 @@ async function clearLeftovers(lakeRoot: string): Promise<void> {
   }
 }
 
-/** Removes the raw bytes of ended runs that are older than `keepMs`. */
+/** Removes the raw bytes of runs that ended longer than `keepMs` ago. */
 export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
   const limit = io.now().getTime() - keepMs;
   await clearLeftovers(lakeRoot);
   for (const runId of await listRuns(lakeRoot)) {
-    // A run that began after the limit can't have ended before it, so its journal is not read, which takes time.
+    // A run that began after the limit can't have ended before it, so its journal need not be read.
     if (readBegun(runId) >= limit) continue;
     const folder = path.join(landingRoot(lakeRoot), runId);
     const state = await readKept(path.join(folder, JOURNAL), io);
@@ -241,13 +246,15 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
   }
 }
 
-/** When the run began, in milliseconds, by its name; NaN for another name. */
+/** When the run began, in milliseconds, by its id; NaN for any other name. */
 function readBegun(runId: string): number {
   const time = /-(\d{4})(\d\d)(\d\d)(T\d\d)(\d\d)(\d\dZ)$/.exec(runId);
   return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
 }
 
-/** Undefined for a damaged journal, whose bytes stay: it stops no run, and `verify` reports it. */
+/**
+ * Reads a kept journal. Undefined if it is damaged: then the bytes stay, no run is stopped, and `verify` reports it.
+ */
 async function readKept(file: string, io: Io): Promise<RunState | undefined> {
   return readJournal(file, RUN_FOLD).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;
@@ -257,8 +264,8 @@ async function readKept(file: string, io: Io): Promise<RunState | undefined> {
 }
 
 /**
- * Links the raw bytes of a run into another lake, which continues it from where they had landed: its journal there lacks
- * the entries about what was made of them.
+ * Links the raw bytes of a run into another lake, which continues the run there. Entries about later steps are left out
+ * of the journal.
  */
 export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
   const folder = path.join(landingRoot(lakeRoot), run.runId);

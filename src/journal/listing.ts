@@ -1,23 +1,23 @@
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** A plan of readings that settle which items of a part are listed, and its progress. */
+/** A plan of readings that establish which items of a part are listed, and its progress. */
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
-  /** Readings that have ended, in order. */
+  /** The readings that have ended, in order. */
   ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
-  /** Files of pages and single items that were read since. */
+  /** The files with the pages and single items that were read for it. */
   files: readonly string[];
-  /** True if the poll was opened again for its news. */
+  /** True if the poll was opened again for new changes. */
   isPolled: boolean;
 }
 
 /** The progress of a part: counts, a plan, its readings, its end; then counts again. */
 export interface ListingProgress {
-  /** Number of times that the service's counts were asked for, and the last counts. */
+  /** The number of times that the service's counts were read, and the last counts. */
   timesCounted: number;
   counts: Pick<EntryOf<'listing.counts'>, 'answer' | 'returnsRemovals'> | undefined;
   plans: readonly ListingPlan[];
   step: 'counted' | 'planned' | 'acted';
-  /** Files and pages of the reading that is under way. */
+  /** Files and number of pages of the current reading. */
   open: { files: readonly string[]; pages: number };
 }
 
@@ -25,7 +25,7 @@ export interface Listing {
   parts: ReadonlyMap<Dataset, ListingProgress>;
   /** Items that the service no longer shows. */
   gone: readonly bigint[];
-  /** Undefined until the listing is established, as far as it can be. */
+  /** Undefined until the listing is established, as far as possible. */
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
 }
 
@@ -103,7 +103,7 @@ function changeLast(
 
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
-/** The plan for the last counts. Undefined before a plan is made. */
+/** The plan for the last counts; undefined before a plan is made. */
 export function findListingPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

@@ -15,7 +15,7 @@ import { MOST_TRIES, type RunTry, tryEntry } from './tries.js';
 /** `_pricelake/memory.ndjson`: the lake's memory between runs. */
 export const MEMORY_FILE = 'memory.ndjson';
 
-/** The row of a run in the ledger. */
+/** The row of table `runs` for a run that found nothing new. */
 export type IdleRun = RunsRow & { mode: RunMode };
 
 const TYPES: Record<string, z.ZodType> = {
@@ -26,7 +26,7 @@ const TYPES: Record<string, z.ZodType> = {
   'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
 };
 
-/** By the contract of table `runs`. Another version may have written other columns. */
+/** The schema follows the contract of table `runs`. Another version may have written other columns. */
 const idleRun = z.lazy(() => {
   const columns = loadTableSchema('runs').columns.map(({ name, type }) => {
     return [name, (TYPES[type] ?? z.unknown()).nullish()] as const;
@@ -35,29 +35,29 @@ const idleRun = z.lazy(() => {
   return z.looseObject({ ...Object.fromEntries(columns), ...named });
 }) as unknown as z.ZodType<IdleRun>;
 
-/** An export that broke off in all attempts of one run or more, its last ones. */
+/** An export that was interrupted in all attempts of the latest run or runs. */
 export interface BrokenExport {
-  /** The shard's name, or that of an export of changed items. */
+  /** The name of the shard, or of an export of changed items. */
   name: string;
-  /** Runs in which it did, one after the other. */
+  /** The number of consecutive runs in which it failed. */
   runs: number;
-  /** Rows that its attempts announced: they may have been paid for. */
+  /** The rows that its attempts announced. They may have been paid for. */
   rows: bigint;
-  /** When the last one broke off. */
+  /** When it last failed. */
   at: Date;
   reason: string;
-  /** The format that can't be read: no export is asked for in it again. Undefined if it broke off. */
+  /** The format that can't be read and is not requested again. Undefined if the export was interrupted. */
   format?: string | undefined;
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
-  /** A run that found nothing to do writes no table: its row waits for the next one that does. */
+  /** A run that found nothing new writes no table. Its row waits for the next run that does. */
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The rows of all runs up to this one are in table `runs`. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** Ids that a source has brought to a published run, with commas between: there may be a million. */
+  /** The ids that a source has brought to a published run, separated by commas, because there may be a million. */
   z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
-  /** The plan of the account as the service at `from` sent it, exact JSON text. */
+  /** The account's plan as the service at `from` sent it, as exact JSON text. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),
   z.strictObject({
     type: z.literal('broken'),
@@ -68,39 +68,44 @@ const memoryEntry = z.discriminatedUnion('type', [
     reason: z.string(),
     format: z.string().optional(),
   }),
-  /** An export that had broken off came whole. */
+  /** An export that had failed was complete. */
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
-  /** When a run last asked the websites when they were seen. */
+  /** When a run last asked the websites for the newest time at which an item was seen. */
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
   /** When a sample last showed that `changes` of the feed leave out values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
-  /** Changes on the longest page of the feed, and when a page last denied that more changes wait, although some did. */
+  /**
+   * The number of changes on the longest page of the feed, and when a page last said wrongly that no more changes wait.
+   */
   z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
-  /** Counts of checks over all items, from which the next run continues (src/check/kept-counts.ts). */
+  /** Counts of checks over all items, which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
   tryEntry,
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** The memory of a lake. Rows of idle runs and the seconds of steps are nowhere else; a loss of the rest costs calls or time. */
+/**
+ * A lake's memory. The rows of idle runs and the seconds of steps are stored only here; losing the rest costs calls or
+ * time.
+ */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
-  /** By source. */
+  /** Keyed by source. */
   brought: ReadonlyMap<string, Chain<string>>;
   plan: { seenAt: Date; text: string; from?: string | undefined } | undefined;
-  /** By name, the newest last. */
+  /** Keyed by name, newest last. */
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
   probedAt: Date | undefined;
   partialAt: Date | undefined;
   longestPage: number;
   deniedMoreAt: Date | undefined;
-  /** The newest last. */
+  /** Newest last. */
   tries: readonly RunTry[];
-  /** Number of lines that no longer count, and of all lines. */
+  /** The number of superseded lines, and of all lines. */
   superseded: number;
   lines: number;
-  /** Numbers of lines that are damaged and not missed. */
+  /** The numbers of damaged lines that can be skipped. */
   damaged: readonly number[];
 }
 
@@ -113,10 +118,10 @@ const NOTHING: LakeMemory = {
   ...{ superseded: 0, lines: 0, damaged: [] },
 };
 
-/** Beginnings of lines that the next run writes again. */
+/** Matches lines that the next run writes again. */
 const HINT = /^\{"type":"(?:counts|pages|partial|plan|probed|try)"/;
 
-/** Lines may be taken out by hand, so each has a checksum of its own. */
+/** Each line has its own checksum, so that lines may be removed by hand. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   entry: memoryEntry,
   start: NOTHING,
@@ -130,7 +135,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
     'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far; with `source.history: items`, pricelake reads all histories again, one call each. Nothing else is lost.',
 };
 
-/** Limits the broken exports that are kept; the oldest are forgotten first. */
+/** The most failed exports that are kept; the oldest are forgotten first. */
 const MOST_BROKEN = 500;
 
 function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
@@ -186,18 +191,18 @@ function chain<Value>(values: readonly Value[]): Chain<Value> | undefined {
   return values.reduce<Chain<Value> | undefined>((before, value) => ({ value, before }), undefined);
 }
 
-/** The memory of a lake that is being written. */
+/** The memory of a lake that this process writes. */
 export type Memory = Journal<MemoryEntry, LakeMemory>;
 
-/** Changes nothing. @throws PricelakeError `lake_invalid` for a damaged line, with its number */
+/** Reads the memory and changes nothing. @throws PricelakeError `lake_invalid` for a damaged line, with its number */
 export function readMemory(lake: Lake): Promise<LakeMemory> {
   return readJournal(privatePath(lake, MEMORY_FILE), MEMORY_FOLD);
 }
 
-/** The file is not rewritten for fewer lines that no longer count. */
+/** The file is rewritten only if at least this many lines are superseded. */
 const FEW_LINES = 200;
 
-/** Opens the memory under the lake's lock. Rewrites it if most of its lines no longer count, or some are damaged. */
+/** Opens the memory under the lake's lock. Rewrites it if most lines are superseded, or some are damaged. */
 export async function openMemory(lake: Lake, io: Pick<Io, 'log'>): Promise<Memory> {
   const file = privatePath(lake, MEMORY_FILE);
   const memory = await readMemory(lake);
@@ -242,25 +247,25 @@ function listEntries({
   ];
 }
 
-/** The entry with what runs have seen of the pages of the feed. */
+/** The entry that records observations about the pages of the feed. */
 export function writePages(longest: number, deniedAt: Date | undefined): MemoryEntry {
   return { type: 'pages', longest, ...(deniedAt === undefined ? {} : { deniedMoreAt: deniedAt.toISOString() }) };
 }
 
 /**
- * Rows of runs that found nothing new, which wait for table `runs`, in order.
- * @param published the newest run that the table has
+ * The rows of idle runs that wait for table `runs`, in order.
+ * @param published the newest run in the table
  */
 export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun[] {
   return listChain(idleRuns).filter(({ run_number }) => run_number > published);
 }
 
-/** Ids of what a source has brought to published runs. */
+/** The ids that a source has brought to published runs. */
 export function* listBrought({ brought }: LakeMemory, source: string): Generator<bigint> {
   for (const ids of listChain(brought.get(source))) for (const id of ids.split(',')) yield BigInt(id);
 }
 
-/** Exports that broke off in earlier runs, newest first. */
+/** Exports that failed in earlier runs, newest first. */
 export function listBrokenExports({ broken }: LakeMemory): BrokenExport[] {
   return [...broken.values()].sort((a, b) => b.at.getTime() - a.at.getTime());
 }

@@ -1,31 +1,31 @@
 import { isHydrationExport } from './exports.js';
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** Pages of items, by what they were read for. */
+/** Kinds of item pages, by the purpose for which they were read. */
 export const PAGE_KINDS = ['hydrate', 'poll', 'listing', 'sample', 'products'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
 
 /** A file that holds pages of items. */
 export interface PageFile {
   rows: number;
-  /** End of its last row. */
+  /** The offset after its last row. */
   bytes: number;
   /** When its last page was read, ISO 8601. */
   readAt: string;
 }
 
-/** Pages of a kind that have landed. */
+/** The landed pages of one kind. */
 export interface ItemPages {
   rows: bigint;
   pages: number;
-  /** By name, in the order in which they were begun. */
+  /** Keyed by name, in the order in which they were begun. */
   files: ReadonlyMap<string, PageFile>;
 }
 
 export type PagesByKind = Readonly<Record<PageKind, ItemPages>>;
 
 const NONE: ItemPages = { rows: 0n, pages: 0, files: new Map() };
-/** The entries that name a page of items. */
+/** The entries about a page of items. */
 export type PageEntry = Extract<RunEntry, { type: `${PageKind}.page` }>;
 
 export function isPage(entry: RunEntry): entry is PageEntry {
@@ -45,22 +45,22 @@ export const PAGES: Part<PagesByKind> = {
   },
 };
 
-/** Bytes of all files of some pages. */
+/** The size of all files of some pages. */
 export function countBytes({ files }: ItemPages): number {
   return [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Items of a part that were polled. */
+/** The polled items of a part. */
 export interface PolledPart {
-  /** Pages of the last round of all its items. */
+  /** The pages of the last round over all items. */
   wholePages: number;
-  /** True if a round of all its items has ended, even without a page. */
+  /** True if a round over all items has ended, even without a page. */
   isWhole: boolean;
-  /** The round that was begun last. `since` is null if it reads all items. */
+  /** The latest round. `since` is null if it reads all items. */
   round: { since: string | null; newest: string | null; pages: number; rows: bigint };
-  /** False again when a round was begun since. */
+  /** False again once another round has begun. */
   isDone: boolean;
-  /** Files that hold its pages. */
+  /** The files with its pages. */
   files: readonly string[];
 }
 
@@ -95,17 +95,17 @@ export const POLLS: Part<Polls> = {
   },
 };
 
-/** Whole reads of items about which the changes say too little. */
+/** Whole reads of items whose changes don't contain all new values. */
 export interface Hydration {
-  /** Numbers of the pages of changed items that have landed. */
+  /** The numbers of the landed pages of changed items. */
   pages: ReadonlyMap<Dataset, ReadonlySet<number>>;
-  /** True if a page or an export brought items, which single reads may be ahead of. */
+  /** True if a page or an export brought items, because single reads may be newer. */
   hasLists: boolean;
-  /** True if items were read one by one, because pages were no longer worth a call. */
+  /** True if items were read one by one, because a page would not have saved calls. */
   hasSingles: boolean;
-  /** True if items were read again, because a list showed less than the feed. */
+  /** True if items were read again, because a list showed older values than the feed. */
   isReadAgain: boolean;
-  /** True if changed items are read whole whatever the changes say. */
+  /** True if all changed items are read whole, whatever their changes contain. */
   isDistrusted: boolean;
 }
 
@@ -127,9 +127,9 @@ export const HYDRATION: Part<Hydration> = {
   },
 };
 
-/** Websites that were asked when they were seen last. */
+/** The websites that were asked for the newest time at which an item was seen. */
 export interface Probes {
-  /** By website: the source of the item that was seen last, and when, ISO 8601. */
+  /** For each website, the source of the item that was seen last, and when, ISO 8601. */
   sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;
   isDone: boolean;
 }
@@ -145,13 +145,13 @@ export const PROBES: Part<Probes> = {
   },
 };
 
-/** Answers that are compared with the lake; undefined until they have landed. */
+/** Answers to compare with the lake; undefined until they have landed. */
 export interface Comparisons {
-  /** Items of the sample that the service does not show. */
+  /** The sampled items that the service does not show. */
   missing: readonly bigint[] | undefined;
-  /** True for all products, false for a page of them. */
+  /** True for all products, false for one page of them. */
   allProducts: boolean | undefined;
-  /** Answer of /facets. */
+  /** The answer of /facets. */
   facets: string | undefined;
 }
 
@@ -164,19 +164,19 @@ export const COMPARISONS: Part<Comparisons> = {
   },
 };
 
-/** The service's state before whole rows are read. Any change that they miss comes after it. */
+/** The service's state before whole rows are read. A change that they miss happened after it. */
 export interface LowWatermark {
-  /** Newest change of the feed; changes up to it are in every row that is read later. Undefined without a feed. */
+  /** The newest change of the feed. Changes up to it are in every row that is read later. Undefined without a feed. */
   cursor: bigint | undefined;
   /** The last hour of changes begins after it; undefined if the feed is read from further back. */
   from: bigint | undefined;
-  /** When the item that changed last did so, ISO 8601; undefined when there is no item. */
+  /** The latest change of any item, ISO 8601; undefined if there is no item. */
   changedAt: string | undefined;
-  /** All items, including removed ones. An item in several datasets counts in each. */
+  /** The number of all items, including removed ones. An item in several datasets counts in each. */
   items: bigint;
-  /** Items of each part that was asked for. */
+  /** The number of items in each part that was counted. */
   counts: ReadonlyMap<Dataset, bigint>;
-  /** When it was taken, ISO 8601. */
+  /** When the watermark was read, ISO 8601. */
   at: string;
 }
 
@@ -188,7 +188,7 @@ export const WATERMARK: Part<LowWatermark | undefined> = {
 function readWatermark({ items, at, ...entry }: EntryOf<'watermark'>): LowWatermark {
   const counts = new Map<Dataset, bigint>(entry.counts?.map((one) => [one.dataset, one.items]));
   const others = items - [...counts.values()].reduce((sum, count) => sum + count, 0n);
-  // Items of the part without a dataset are not noted, so they are the rest.
+  // Items of the part without a dataset are not journaled, so they are the difference.
   if (others > 0n || counts.size === 0) counts.set(undefined, others);
   return {
     cursor: entry.cursor ?? undefined,

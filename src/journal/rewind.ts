@@ -6,20 +6,20 @@ import { Journal, readEntries } from './journal.js';
 import type { EntryOf, RunEntry } from './run-entry.js';
 import { RUN_FOLD, type RunState } from './run-state.js';
 
-/** The entries of a run without those that name altered bytes, and what is fetched again. */
+/** A run's entries without those that name altered bytes, and the rows that are fetched again. */
 export interface Rewound {
   entries: RunEntry[];
   /** Rows of exports that are bought again. */
   rows: bigint;
 }
 
-/** Entries that name no bytes and stay true whatever is read again, and exports, which are paid for. */
+/** Entries that stay true when bytes are read again: those that name no bytes, and exports, which are paid for. */
 const KEPT: readonly RunEntry['type'][] = [
   ...(['try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen', 'watermark', 'shards'] as const),
   ...(['export.begin', 'export.segment', 'export.cut', 'export.done'] as const),
 ];
 
-/** Entries that say what a run has made of all that landed. It makes them again. */
+/** Entries that a run concluded from everything that landed. It concludes them again. */
 const CONCLUSIONS: readonly RunEntry['type'][] = ['hydrate.done', 'tally', 'waived', 'held'];
 
 type ShardEntry = EntryOf<'export.segment' | 'export.cut' | 'export.done'>;
@@ -28,10 +28,11 @@ const isOfShard = (entry: RunEntry): entry is ShardEntry =>
 const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
 
 /**
- * Goes back to before the first of the altered entries, and keeps the exports behind it. An export that was altered
- * counts as one that broke off: its begin stays, because its rows are counted and billed.
+ * Rewinds a run to before the first altered entry, but keeps later exports. An altered export counts as interrupted:
+ * its first entry stays, because its rows are counted and billed.
  * @param altered indexes of entries
- * @returns undefined if this would lose what can't be read again: an export of changed items, or what a source spent calls on
+ * @returns undefined if this would lose what can't be read again: an export of changed items, or what a source spent
+ *   calls on
  */
 export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
   const named = altered.flatMap((index) => entries[index] ?? []);
@@ -51,7 +52,7 @@ function isIrreplaceable(entry: RunEntry): boolean {
   return entry.type === 'hydrate.export' || (entry.type === 'source.done' && entry.spent !== undefined);
 }
 
-/** Puts a shorter journal in the place of a run's. Bytes that it doesn't name are cut off as their files are opened. */
+/** Replaces a run's journal by a shorter one. Bytes that it doesn't name are cut off when their files are opened. */
 export async function rewindJournal(
   file: string,
   altered: readonly number[],

@@ -2,46 +2,46 @@ import * as z from 'zod';
 import { findNameFault, quotePath } from '../io/inner-path.js';
 import { CHANGE_ORIGINS, RUN_MODES } from '../tables/table.js';
 
-/** int64 as decimal text, because JSON's numbers can't hold it. */
+/** An int64 as decimal text, because JSON numbers lose digits in many readers. */
 export const int64Text = z
   .string()
   .regex(/^-?\d+$/)
   .transform((text) => BigInt(text));
 
-/** The service's count of this month; null: not known. */
+/** The service's counters of this month; null if unknown. */
 export const counted = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
-/** A plain file name, so that a journal from another machine can't point out of its folder. */
+/** A plain file name, so that a journal from another machine can't name files outside its folder. */
 export const fileName = z.string().superRefine((name, context) => {
   const fault = findNameFault(name);
   if (fault !== undefined) context.addIssue({ code: 'custom', message: `the name ${quotePath(name)} ${fault}` });
 });
 
-/** A dataset that is asked for by itself; undefined: all that the key can read. */
+/** A dataset that is read separately; undefined for all that the key can read. */
 export type Dataset = bigint | undefined;
 
 const dataset = int64Text.optional();
 
-/** SHA-256 of the bytes between the end of the entry before of the same file and `end`. */
+/** The SHA-256 of the bytes between the previous entry's end in the same file and `end`. */
 const range = { sha256: z.string() };
 
-/** A page of items, landed in a file that ends at byte `end` with it. */
+/** A landed page of items. Its file ends at byte `end` with it. */
 const itemPage = { file: fileName, rows: z.number(), end: z.number(), readAt: z.string(), dataset, ...range };
 
 /** An attempt at a shard of a snapshot. */
 const attempt = { shard: fileName, attempt: z.number() };
 
-/** An entry of a type. */
+/** Declares an entry of a type. */
 export const note = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
-/** An entry after a call, with the number of calls of the process so far. */
+/** Declares an entry after a call. It records the number of calls that the process has made. */
 export const asked = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape, calls: z.number() });
 
 /**
- * A line of a run's journal. It is written after the bytes that it names are on disk; bytes that no line names are fetched
- * again.
+ * An entry of a run's journal. It is written after the bytes that it names are on disk; bytes without an entry are
+ * fetched again.
  */
 export const runEntry = z.discriminatedUnion('type', [
   note('begin', {
@@ -49,38 +49,40 @@ export const runEntry = z.discriminatedUnion('type', [
     runId: fileName,
     at: z.string(),
     pipeline: z.string(),
-    /** Feed cursor before the run; null when the lake has none. */
+    /** The feed cursor before the run; null if the lake has none. */
     cursorFrom: int64Text.nullable(),
-    /** Ids of the datasets that the run copies; absent: all that the key can read. */
+    /** Ids of the datasets that the run copies; absent for all that the key can read. */
     datasets: z.array(int64Text).optional(),
   }),
   note('try', { at: z.string() }),
   /** `refused` counts the process's calls that brought no 200. */
   asked('calls', { refused: z.number() }),
-  /** The service's count at the beginning of a try, and after the run's calls. */
+  /** The service's counters at the beginning of a try, and after the run's calls. */
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
-  /** The mode of the run, and why. A decision holds for all tries. */
+  /** The mode of the run, and the reason. The decision holds for all tries. */
   asked('decision', {
     mode: z.enum(RUN_MODES),
     reason: z.string(),
-    /** Datasets that are new to the lake: these are copied whole. */
+    /** Datasets that are new to the lake and are copied whole. */
     added: z.array(int64Text).optional(),
-    /** The feed is read again behind this change, which is before the cursor. */
+    /** The feed is read again from after this change, which is before the cursor. */
     overlap: int64Text.optional(),
   }),
-  /** The way by which a try copied all items, or read changed ones whole, and why. */
+  /** The way by which a try copied all items or read changed ones whole, and the reason. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),
-  /** The time at which rows were first made. Sites, rejects and removed items have this time in every try. */
+  /** The time at which rows were first made. Sites, rejects and removed items carry this time in every try. */
   note('normalize', {
     at: z.string(),
-    /** The same moment by the service's clock; null if its answers don't say. */
+    /** The same moment by the service's clock; null if its answers don't show it. */
     serviceAt: z.string().nullable(),
   }),
-  /** The row equation, settled before anything is published, because a later try finds some rows in place. */
+  /**
+   * The row equation. It is settled before anything is published, because a later try finds some rows already in place.
+   */
   note('tally', { received: int64Text, written: int64Text, rejected: int64Text, deduplicated: int64Text }),
   note('held', { checks: z.array(z.string()) }),
-  /** Gates that failed and that a person waived. */
+  /** The failed gates that a person waived. */
   note('waived', { at: z.string(), checks: z.array(z.string()) }),
   note('end', { at: z.string() }),
   /** The service's state before whole rows were read. */
@@ -90,11 +92,11 @@ export const runEntry = z.discriminatedUnion('type', [
     from: int64Text.optional(),
     changedAt: z.string().nullable(),
     items: int64Text,
-    /** Items of each dataset that was asked for by itself. */
+    /** The number of items in each dataset that was counted separately. */
     counts: z.array(z.strictObject({ dataset: int64Text, items: int64Text })).optional(),
     at: z.string(),
   }),
-  /** The exports that make a snapshot (section 4, /export): one, or a shard of it each. */
+  /** The exports of a snapshot (section 4, /export): a single one, or one for each shard. */
   asked('shards', {
     shards: z.array(
       z.strictObject({
@@ -107,13 +109,13 @@ export const runEntry = z.discriminatedUnion('type', [
     ),
     reason: z.string(),
   }),
-  /** The service counts and bills the rows of the export from here on, even if it breaks off. */
+  /** From this entry on, the service counts and bills the rows of the export, even if it is interrupted. */
   asked('export.begin', {
     ...attempt,
     readAt: z.string(),
     announced: int64Text,
     overage: z.boolean(),
-    /** Most blocks of overage that it billed. */
+    /** The most blocks of overage that it was billed. */
     blocks: int64Text,
   }),
   note('export.segment', {
@@ -124,10 +126,10 @@ export const runEntry = z.discriminatedUnion('type', [
     /** SHA-256 of the whole file. */
     fileSha256: z.string(),
   }),
-  /** An export that the service cut at the monthly limit. Its rows are paid for and kept, but it is no copy. */
+  /** An export that the service cut at the monthly limit. Its rows are paid for and kept, but it is not a copy. */
   asked('export.cut', { ...attempt, announced: int64Text, landed: int64Text, matching: z.string() }),
   asked('export.done', { ...attempt, announced: int64Text, landed: int64Text }),
-  /** The feed's end before those of several datasets are read; then a dataset that was read to its end. */
+  /** The feed's end before the feeds of several datasets are read; then each dataset that was read to its end. */
   asked('feed.bound', { newest: int64Text, at: z.string() }),
   asked('feed.part', { dataset, cursor: int64Text }),
   asked('feed.page', {
@@ -136,16 +138,16 @@ export const runEntry = z.discriminatedUnion('type', [
     nextCursor: int64Text,
     hasMore: z.boolean(),
     rows: z.number(),
-    /** Changes whose item is null; absent if all name it. */
+    /** The number of changes whose item is null; absent if there are none. */
     unnamed: z.number().optional(),
     end: z.number(),
     ...range,
   }),
   asked('feed.done', { cursor: int64Text, complete: z.boolean(), at: z.string() }),
-  /** The item of a website that was seen last: its source, and when; null if the website lists none. */
+  /** The item of a website that was seen last: its source, and when; null if the website lists no item. */
   asked('probe.site', { site: int64Text, source: int64Text.nullable(), seenAt: z.string().nullable() }),
   asked('probe.done', {}),
-  /** Changes of a source beside the feed, by what they came with. */
+  /** Changes from a source other than the feed, and the keys of what brought them. */
   note('source.rows', {
     source: z.string(),
     origin: z.enum(CHANGE_ORIGINS),
@@ -155,21 +157,23 @@ export const runEntry = z.discriminatedUnion('type', [
     end: z.number(),
     ...range,
   }),
-  /** All that waited at the source has landed. */
+  /** Everything that waited at the source has landed. */
   note('source.done', {
     source: z.string(),
-    /** Calls that brought it before the run, by our count and by the service's. */
+    /** The calls that brought it before the run, by our count and by the service's. */
     spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
-    /** Says what the source leaves to later runs, and why. */
+    /** The work that the source leaves to later runs, and the reason. */
     remark: z.string().optional(),
   }),
-  /** Pages of items that changed since a time (null: all), and when the newest of them did. */
+  /** A poll of items that changed since a time (null for all), and the time of the newest change. */
   note('poll.round', { since: z.string().nullable(), newest: z.string().nullable(), dataset }),
   asked('poll.page', itemPage),
   asked('poll.done', { dataset }),
-  /** Counts of /facets that a poll is compared with, and whether the service was seen to return removals by then. */
+  /**
+   * The counts of /facets that a poll is compared with, and whether the service was seen to return removals by then.
+   */
   asked('listing.counts', { dataset, answer: z.string(), returnsRemovals: z.boolean() }),
-  /** Readings if they don't agree: changes since the poll, or these pages; then items one by one. */
+  /** The readings to make if the counts don't agree: changes since the poll, or these pages; then items one by one. */
   asked('listing.plan', {
     dataset,
     news: z.boolean(),
@@ -184,23 +188,23 @@ export const runEntry = z.discriminatedUnion('type', [
     wanted: int64Text,
   }),
   asked('listing.page', itemPage),
-  /** The end of a reading: its files, and the service's count of its items; null if not all pages were read. */
+  /** The end of a reading: its files, and the number of items by the service; null if not all pages were read. */
   asked('listing.read', { dataset, files: z.array(fileName), total: int64Text.nullable() }),
   /** An item that the service no longer shows (404). */
   asked('listing.gone', { itemId: int64Text }),
   asked('listing.acted', { dataset }),
-  /** The most items whose listing is unknown, and why. */
+  /** The most items whose listing is unknown, and the reason. */
   asked('listing.done', { unknown: int64Text, reason: z.string() }),
   asked('products.page', itemPage),
   asked('products.done', { whole: z.boolean() }),
   asked('sample.page', itemPage),
-  /** Sampled items that the service does not show (404), and the end of the sample. */
+  /** The end of the sample, and the sampled items that the service does not show (404). */
   asked('sample.done', { missing: z.array(int64Text) }),
-  /** An export of changed items, instead of their pages; its rows are named by entries of hydrate.page. */
+  /** An export of changed items in place of their pages. Its rows are named by entries of type hydrate.page. */
   asked('hydrate.export', { dataset, announced: int64Text, overage: z.boolean(), blocks: int64Text }),
   /**
-   * `page` numbers a page of changed items; single reads and segments of exports have none. A segment has the checksum
-   * of its whole file, everything else that of its range.
+   * `page` is the number of a page of changed items; single reads and segments of exports have none. A segment has the
+   * checksum of its whole file, everything else that of its range.
    */
   asked('hydrate.page', {
     ...itemPage,
@@ -211,20 +215,20 @@ export const runEntry = z.discriminatedUnion('type', [
     message: 'it has no checksum',
   }),
   asked('hydrate.done', {}),
-  /** `changes` leave out values: the run reads all changed items whole. */
+  /** `changes` leave out values, so the run reads all changed items whole. */
   z.strictObject({ type: z.literal('partial') }),
-  /** Items are read one by one because a list showed less than the feed; once a run. */
+  /** Items are read one by one, because a list showed older values than the feed; once a run. */
   asked('hydrate.again', { items: z.number() }),
-  /** `locked`: how many more the plan locks; absent if it was not asked for then. */
+  /** `locked` is the number of further datasets that the plan locks; absent if the plan was not read then. */
   asked('datasets', { readAt: z.string(), answer: z.string(), locked: z.number().optional() }),
-  /** Answer of /facets, asked after a complete copy. */
+  /** The answer of /facets after a complete copy. */
   asked('facets', { answer: z.string() }),
 ]);
 
 export type RunEntry = z.infer<typeof runEntry>;
 export type EntryOf<Type extends RunEntry['type']> = Extract<RunEntry, { type: Type }>;
 
-/** A part of a run's state, as the fold of its entries. */
+/** A part of a run's state, computed from its entries. */
 export interface Part<State> {
   start: State;
   step(state: State, entry: RunEntry): State;

@@ -41,11 +41,11 @@ const WAIVED: Part<readonly string[]> = {
 const PARTS = {
   calls: CALLS,
   usage: USAGE,
-  /** Start of its last try and of the one before, ISO 8601. */
+  /** When the latest try and the one before it began, ISO 8601. */
   triedAt: TRIED,
-  /** Its mode, and why. */
+  /** The mode of the run, and the reason. */
   decision: DECISION,
-  /** Changes of sources beside the feed. */
+  /** Changes from sources other than the feed. */
   sources: SOURCES,
   watermark: WATERMARK,
   exports: EXPORTS,
@@ -56,13 +56,13 @@ const PARTS = {
   hydration: HYDRATION,
   pages: PAGES,
   comparisons: COMPARISONS,
-  /** The moment that dates what it finds. */
+  /** The moment that dates the run's own findings. */
   moment: keepLast('normalize'),
-  /** Gates that a person waived. */
+  /** The gates that a person waived. */
   waived: WAIVED,
 };
 
-/** The progress of a run, at any stage. */
+/** The progress of a run at any stage. */
 export type RunProgress = { [Name in keyof typeof PARTS]: (typeof PARTS)[Name]['start'] };
 
 function makeProgress(make: <State>(part: Part<State>, name: keyof RunProgress) => State): RunProgress {
@@ -74,7 +74,7 @@ interface Begun {
   begin: EntryOf<'begin'>;
 }
 
-/** Datasets as the service described them last. */
+/** The datasets as the service last described them. */
 interface Landed extends Begun {
   datasets: EntryOf<'datasets'>;
 }
@@ -84,7 +84,7 @@ interface Settled extends Landed {
   tally: EntryOf<'tally'>;
 }
 
-/** Facts that each stage guarantees. */
+/** The facts that each stage guarantees. */
 interface Guaranteed {
   none: object;
   begun: Begun;
@@ -92,21 +92,21 @@ interface Guaranteed {
   landed: Landed;
   complete: Landed;
   settled: Settled;
-  /** Gates that hold the batch. */
+  /** The gates that hold the batch. */
   held: Settled & { checks: readonly string[] };
-  /** When, ISO 8601. */
+  /** When the run ended, ISO 8601. */
   ended: Settled & { endedAt: string };
 }
 
-/** A run at one of some stages. */
+/** A run at one of the given stages. */
 export type RunAt<Stage extends RunStage> = { [One in Stage]: RunProgress & Guaranteed[One] & { stage: One } }[Stage];
-/** The stage of a run, with the facts that it guarantees. */
+/** The stage of a run, with what it guarantees. */
 export type RunState = RunAt<RunStage>;
-/** A run that its journal names. */
+/** A run whose journal has at least its first entry. */
 export type AnyRun = RunAt<Exclude<RunStage, 'none'>>;
 /** A run whose landed bytes may be typed and applied. */
 export type Applicable = RunAt<'landed' | 'complete' | 'settled' | 'held'>;
-/** A run that has made all calls that it needs. */
+/** A run that has made all the calls that it needs. */
 type Complete = RunAt<'complete' | 'settled' | 'held'>;
 /** A run whose tables may be committed. */
 export type Publishable = RunAt<'settled' | 'held'>;
@@ -116,7 +116,7 @@ export type Ended = RunAt<'ended'>;
 export const START_AGAIN =
   "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one hadn't published.";
 
-/** A run's journal, as the state of the run. */
+/** Computes the state of a run from its journal. */
 export const RUN_FOLD: Fold<RunEntry, RunState> = {
   entry: runEntry,
   start: { ...makeProgress(({ start }) => start), stage: 'none' },
@@ -131,7 +131,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   advice: START_AGAIN,
 };
 
-/** The transitions allow the entries that bring a fact only at the stage before the one that guarantees it. */
+/** Entries that bring a fact are allowed only at the stage before the one that guarantees it. */
 function advance(state: RunState, entry: RunEntry): RunState {
   const progress = makeProgress((part, name) => part.step(state[name] as typeof part.start, entry));
   return { ...state, ...progress, ...readFacts(entry), stage: findNext(state.stage, entry) } as RunState;
@@ -145,17 +145,19 @@ function readFacts(entry: RunEntry): Partial<Guaranteed['held'] & Guaranteed['en
   return entry.type === 'end' ? { endedAt: entry.at } : {};
 }
 
-/** True if the service was asked for something that depends on the run's datasets, which then can't change. */
+/**
+ * True if the service was asked for anything that depends on the run's datasets, so that these can no longer change.
+ */
 export function hasAsked(state: RunState): state is RunAt<Exclude<RunStage, 'none' | 'begun'>> {
   return state.stage !== 'none' && state.stage !== 'begun';
 }
 
-/** True when the run has what it types and applies. */
+/** True if everything that the run types and applies has landed. */
 export function isApplicable(state: RunState): state is Applicable {
   return state.stage === 'landed' || isComplete(state);
 }
 
-/** True when the run has made all calls that it needs. */
+/** True if the run has made all the calls that it needs. */
 export function isComplete(state: RunState): state is Complete {
   return state.stage === 'complete' || isPublishable(state);
 }
@@ -169,7 +171,7 @@ export function readSelection({ datasets }: Pick<EntryOf<'begin'>, 'datasets'>):
   return datasets ?? 'all';
 }
 
-/** Rows by what brought them. */
+/** Kinds of rows, by what brought them. */
 export const LANDED_KINDS = ['exports', 'feed', 'sources', 'polled', 'listed', 'hydrated'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 
@@ -179,7 +181,7 @@ export interface LandedRows {
   bytes: number;
 }
 
-/** Counts whole exports and those that the service cut, but no lost ones. */
+/** Counts complete exports and those that the service cut, but not interrupted ones. */
 export function countLanded({ exports, feed, sources, pages }: RunProgress): Record<LandedKind, LandedRows> {
   const ended = listEnded(exports);
   const segments = ended.flatMap((one) => one.segments);

@@ -2,15 +2,15 @@ import type { ChangeOrigin } from '../tables/table.js';
 import type { Chain } from './chain.js';
 import type { EntryOf, Part } from './run-entry.js';
 
-/** The changes that a source beside the feed has brought to a run. */
+/** Changes that a source other than the feed has brought to a run. */
 export interface LandedSource {
-  /** The file that holds the changes. Undefined before the first change. */
+  /** The file with the changes; undefined before the first change. */
   landed: { file: string; origin: ChangeOrigin } | undefined;
   changes: number;
   bytes: number;
-  /** The keys of what brought the changes, the newest first. */
+  /** The keys of what brought the changes, newest first. */
   keys: Chain<string> | undefined;
-  /** Undefined until all that waited has landed. */
+  /** Undefined until everything that waited has landed. */
   done: Pick<EntryOf<'source.done'>, 'spent' | 'remark'> | undefined;
 }
 
@@ -20,7 +20,7 @@ export const NOTHING_LANDED: LandedSource = {
   ...{ landed: undefined, changes: 0, bytes: 0, keys: undefined, done: undefined },
 };
 
-/** By the name of the source. */
+/** Keyed by the name of the source. */
 export const SOURCES: Part<LandedSources> = {
   start: new Map(),
   step(sources, entry) {
@@ -37,7 +37,7 @@ function foldSource(source: LandedSource, entry: EntryOf<'source.rows' | 'source
   return { ...source, landed: { file, origin }, changes: source.changes + rows, bytes, keys };
 }
 
-/** Rows and bytes of all sources together, and the service's count of the calls that brought them before the run. */
+/** The rows and bytes of all sources, and the calls that brought them before the run, by the service's count. */
 export function sumSources(sources: LandedSources): { rows: bigint; bytes: number; counted: bigint } {
   const all = [...sources.values()];
   return {

@@ -1,13 +1,13 @@
 import type { RunEntry } from './run-entry.js';
 
-/** Stages of a run by its journal (SPEC.md). */
+/** The stages of a run (SPEC.md). */
 export const RUN_STAGES = ['none', 'begun', 'asked', 'landed', 'complete', 'settled', 'held', 'ended'] as const;
 export type RunStage = (typeof RUN_STAGES)[number];
 
 const ofKind = <Kind extends string, Type extends RunEntry['type']>(kind: Kind, ...types: Type[]) =>
   Object.fromEntries(types.map((type) => [type, kind])) as Record<Type, Kind>;
 
-/** The kind of each entry: entries of a kind are allowed at the same stages. */
+/** The kind of each entry. Entries of the same kind are allowed at the same stages. */
 const KINDS = {
   begin: 'begin',
   ...ofKind('note', 'try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen'),
@@ -34,20 +34,23 @@ type Transitions = Partial<Record<EntryKind, RunStage>>;
 const stay = (stage: RunStage, ...kinds: EntryKind[]): Transitions =>
   Object.fromEntries(kinds.map((kind) => [kind, stage]));
 
-/** The next stage after an entry of each kind; an absent kind is not allowed. The fold uses it, and SPEC.md shows it. */
+/**
+ * For each stage and kind of entry, the next stage; a missing kind is not allowed. The fold uses this table, and
+ * SPEC.md shows it.
+ */
 export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   none: { begin: 'begun' },
   begun: { ...stay('begun', 'note', 'land', 'compare'), ask: 'asked' },
   asked: { ...stay('asked', 'note', 'ask', 'land', 'compare'), datasets: 'landed' },
   landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare'), 'hydrate.done': 'complete' },
-  // A run that is done again from its kept bytes has waived gates here, before its tally.
+  // A run that is redone from its kept bytes has its waived gates here, before its tally.
   complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'waived'), tally: 'settled' },
   settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'waived'), held: 'held', end: 'ended' },
   held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'waived', 'held'), end: 'ended' },
   ended: {},
 };
 
-/** The next stage after an entry; undefined if it is not allowed. */
+/** The next stage after an entry; undefined if the entry is not allowed. */
 export function findNext(stage: RunStage, { type }: Pick<RunEntry, 'type'>): RunStage | undefined {
   return RUN_TRANSITIONS[stage][KINDS[type]];
 }

@@ -1,21 +1,21 @@
 import * as z from 'zod';
 import { int64Text } from './run-entry.js';
 
-/** The steps of a run that are timed. One that finds nothing new has no more than the first three. */
+/** The steps of a run that are timed. A run that finds nothing new has only the first three. */
 export const RUN_STEPS = ['open', 'land', 'apply', 'derive', 'prove', 'publish', 'compact'] as const;
 export type RunStep = (typeof RUN_STEPS)[number];
 
 const step = z.enum(RUN_STEPS);
 
-/** One process's work on a run. A process that is killed leaves no entry. */
+/** The work of one process on a run. A killed process leaves no entry. */
 export const tryEntry = z.strictObject({
   type: z.literal('try'),
   runNumber: int64Text,
   begunAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
-  /** Seconds of each step that it reached. */
+  /** The seconds of each step that it reached. */
   steps: z.partialRecord(step, z.number().min(0)),
-  /** Why it ended before the run did. */
+  /** Why the process ended before the run did. */
   fault: z
     .strictObject({
       /** The step that it had begun last. */
@@ -30,5 +30,5 @@ export const tryEntry = z.strictObject({
 
 export type RunTry = Omit<z.infer<typeof tryEntry>, 'type'>;
 
-/** Tries that a lake remembers; older ones are forgotten first. */
+/** The most tries that a lake remembers; older ones are forgotten first. */
 export const MOST_TRIES = 50;

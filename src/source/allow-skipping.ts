@@ -1,7 +1,7 @@
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 
-/** Errors that cost a run only its proof. Others, such as a revoked key or a stop, end it at once. */
+/** Errors that only make a run skip a proof. Other errors, such as a revoked key or a stop, end the run. */
 const SKIPPED: ErrorCode[] = [
   'quota',
   'budget',
@@ -19,7 +19,7 @@ export function skipSample(error: unknown, io: Io): undefined {
   io.log('warn', 'sample.skipped', { code, reason: message });
 }
 
-/** Returns the error of a call that a run can do without. Throws errors that end a run. */
+/** Returns the error of a call that the run can do without. Throws errors that end a run. */
 export function allowSkipping(error: unknown): PricelakeError {
   if (error instanceof PricelakeError && SKIPPED.includes(error.code)) return error;
   throw error;

@@ -3,16 +3,16 @@ import { PricelakeError } from '../io/errors.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetSelection } from '../tables/table.js';
 
-/** A part, and the client whose calls are about it. */
+/** A part (one dataset, or all), and the client that asks about it. */
 export interface DatasetPart {
   dataset: Dataset;
   client: ApiClient;
 }
 
-/** Endpoints with a parameter `dataset` (section 4). */
+/** Endpoints with the parameter `dataset` (section 4). */
 const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
 
-/** Lists the parts to ask for, since one call takes one dataset. */
+/** Lists the parts to ask for. There is one for each dataset, because a call takes only one. */
 export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
 }
@@ -22,7 +22,7 @@ export function listSelectedParts(client: ApiClient, selection: DatasetSelection
   return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
-/** Returns a client that adds `dataset` to calls of endpoints that know it. Errors name the dataset. */
+/** Returns a client that adds `dataset` to calls whose endpoint accepts it. Its errors name the dataset. */
 function askFor(client: ApiClient, dataset: bigint): ApiClient {
   const narrow = (path: string, query: Query): Query => (OF_A_DATASET.has(path) ? { ...query, dataset } : query);
   const named = <T>(answer: Promise<T>) => answer.catch((error: unknown) => nameDataset(error, dataset));

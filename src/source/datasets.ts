@@ -9,23 +9,23 @@ import { type Landing, readApplicable } from '../journal/landings.js';
 import { type Applicable, isApplicable } from '../journal/run-state.js';
 import type { Counts } from '../plan/plan-shards.js';
 
-/** A service may leave out what is null. */
+/** Fields that may be null may also be missing, because a service may leave out nulls. */
 const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
-/** Datasets the key can read, as the service describes them now (section 4, /datasets). */
+/** The datasets that the key can read, as the service describes them now (section 4, /datasets). */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
-  /** The same as they came. */
+  /** The rows as the service sent them. */
   rows: readonly unknown[];
-  /** By the service's clock, as the times in the rows are; by this machine's where answers have no valid `Date`. */
+  /** By the service's clock, like the times in the rows; by this machine's clock if no answer had a valid `Date`. */
   readAt: string;
-  /** Number of the caller's datasets that the plan locks; undefined if the plan was not read with them. */
+  /** The number of the caller's datasets that the plan locks; undefined if the plan was not read with them. */
   locked: number | undefined;
-  /** The run that has landed them, with all that it applies. */
+  /** The run that landed the datasets, with everything that it applies. */
   run: Applicable;
 }
 
-/** Reads `/datasets`; the answer lands in the journal, with the number of those that the plan locks. */
+/** Reads `/datasets`, and journals the answer with the number of locked datasets. */
 export async function landDatasets(
   client: ApiClient,
   landing: Landing,
@@ -49,12 +49,12 @@ export function readDatasets(run: Applicable): LandedDatasets {
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
-/** A service may leave out what is null. */
+/** Fields that may be null may also be missing, because a service may leave out nulls. */
 export const facetsAnswer = facets.extend({
   categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
 });
 
-/** Reads `/facets` (section 4) as JSON text, and journals the answer. A later try does not ask again. */
+/** Reads `/facets` (section 4) as JSON text and journals the answer. A later try uses that answer. */
 export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
   const landed = landing.journal.state.comparisons.facets;
   if (landed !== undefined) return landed;
@@ -64,19 +64,21 @@ export async function landFacets(client: ApiClient, landing: Landing, io: Io): P
   return answer;
 }
 
-/** Most looks, since two answers may differ while items change. */
+/** The most pairs of counts. Two counts may disagree while items change. */
 const LOOKS = 3;
 
 /** Only the counts are parsed, so that drift in other fields can't stop a run. */
 const countedSites = z.looseObject({ sites: z.array(z.looseObject({ id: int64, items: int64 })) });
 const counted = z.looseObject({ totalElements: int64 });
 
-/** Counts items, removed ones included: all that the client may see, or those that a query names (section 4, /items). */
+/**
+ * Counts items, including removed ones: all that the client can see, or those that match a query (section 4, /items).
+ */
 export async function countItems(client: ApiClient, query: Query = {}): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
-/** Counts the listed items (section 4, /items), and those of each website (/facets), until the counts agree. */
+/** Counts the listed items (section 4, /items) and those of each website (/facets) until the two counts agree. */
 export async function countListed(client: ApiClient): Promise<NonNullable<Counts['listed']>> {
   for (let look = 1; ; look++) {
     const { sites } = await client.json('/facets', {}, countedSites);

@@ -6,11 +6,11 @@ import { readFreeBytes } from '../io/machine.js';
 interface Landed {
   rows: bigint;
   bytes: number;
-  /** Bytes of the row that is not yet ended. */
+  /** The bytes of a row that has not ended yet. */
   openBytes: number;
 }
 
-/** Holds the body of an export to what its header announced, and to the room on the disk. */
+/** Limits the body of an export to the announced rows and to the free disk space. */
 export class ExportBounds {
   readonly #announced: bigint;
   readonly #folder: string;
@@ -26,8 +26,8 @@ export class ExportBounds {
   }
 
   /**
-   * Call it before bytes are written. Throws `snapshot_incomplete` for more rows than announced, because the export can't
-   * become complete any more, and `contract` for an endless row or body.
+   * Call it before bytes are written. Throws `snapshot_incomplete` for more rows than announced, because the export can
+   * no longer be complete, and `contract` for an endless row or body.
    */
   admit({ rows, bytes, openBytes }: Landed): void {
     if (rows > this.#announced) {
@@ -55,7 +55,7 @@ export class ExportBounds {
     }
   }
 
-  /** Throws `disk_full` if the free space does not suffice for the rest of the export and the files made of it. */
+  /** Throws `disk_full` if the disk has no room for the rest of the export and the files that are made from it. */
   async requireRoom({ rows, bytes }: Omit<Landed, 'openBytes'>): Promise<void> {
     const { stepBytes, reserveBytes, workShare } = this.#limits;
     if (bytes < this.#checkedAt + stepBytes) return;

@@ -15,23 +15,26 @@ import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** Most attempts of one process at an export that breaks off, because its rows cost money. */
+/** The most attempts of a process at an export that is interrupted, because each attempt's rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
-/** A synced segment of an export of a complete copy. */
+/** A synced segment of an export for a complete copy. */
 export interface ShardSegment extends ItemFile {
   /** True if all rows are of one website. */
   isOfOneSite: boolean;
 }
 
-/** Types landed segments while others download: the part of `TypingQueue` (src/typing/typing-queue.ts) that exports use. */
+/**
+ * The part of `TypingQueue` (src/typing/typing-queue.ts) that exports use: it types landed segments while others
+ * download.
+ */
 export interface SegmentTyping {
-  /** Gets a segment, which may become void until its export is complete. */
+  /** Adds a segment. It may become void until its export is complete. */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
-  /** Gets segments that are void, because their export broke off. */
+  /** Drops segments that became void because their export was interrupted. */
   forget(paths: readonly string[]): void;
-  /** Resolves when more may land. */
+  /** Resolves when more segments may be added. */
   whenRoom(): Promise<void>;
 }
 
@@ -41,7 +44,7 @@ export interface ShardProgress {
   bytes: number;
 }
 
-/** An export, the gate that admits it, and who hears how much has come. */
+/** An export to take, the gate that admits it, and the callback for its progress. */
 export interface AskedShard {
   shard: Shard;
   format: ExportFormat;
@@ -50,9 +53,9 @@ export interface AskedShard {
 }
 
 /**
- * Lands one export (section 4), and tries again if it breaks off. It is complete if its rows equal `X-Export-Rows`. Throws
- * the gate's refusal before it asks, `snapshot_incomplete`, or `quota` with `facts.cut` if the service cut it at the
- * monthly limit, in which case its rows are kept.
+ * Lands one export (section 4), and tries again if it is interrupted. It is complete if it has `X-Export-Rows` rows.
+ * Throws the gate's refusal before any request, `snapshot_incomplete`, or `quota` with `facts.cut` if the service cut
+ * it at the monthly limit; the rows of a cut export are kept.
  */
 export async function exportShard(
   client: ApiClient,
@@ -84,10 +87,10 @@ export async function exportShard(
   }
 }
 
-/** Our own reasons to end, such as a signal, which say nothing about the export. */
+/** Our own reasons to end an export, which say nothing about the service. */
 const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 
-/** Notes for later runs that this one gave the export up. Returns the error, with the time to try again. */
+/** Records for later runs that this one gave up the export. Returns the error with the time of the next try. */
 async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
   const { unreadable } = error.facts;
@@ -112,9 +115,9 @@ class ShardExport {
   readonly #io: Io;
   readonly #attempt: number;
   #readAt = '';
-  /** Segments that are being typed already. */
+  /** Segments that are already being typed. */
   readonly #handed: string[] = [];
-  /** Small segments, which are typed together when the export is complete. */
+  /** Small segments, which are typed together at the end. */
   readonly #small: ShardSegment[] = [];
 
   constructor(...[client, landing, { shard, format, gate, onProgress }, typing, io]: Parameters<typeof exportShard>) {
@@ -145,7 +148,7 @@ class ShardExport {
       if (matching !== undefined) cut = this.#explainCut(announced, matching);
       else if (counted !== undefined) cut = await this.#explainShortage(announced, counted);
       const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
-      // After this entry, the shard or its kept rows are never asked for again.
+      // After this entry, neither the shard nor its kept rows are requested again.
       await this.#landing.journal.append(
         cut === undefined
           ? { type: 'export.done', ...entry }
@@ -160,7 +163,7 @@ class ShardExport {
     if (cut !== undefined) throw cut;
   }
 
-  /** The items that `/items` counts now, if the export has clearly fewer rows than it was planned with. */
+  /** Returns the number of items by `/items` if the export has clearly fewer rows than were planned. */
   async #findShortage(announced: bigint): Promise<bigint | undefined> {
     const { rows, status, site } = this.#shard;
     if (!isClearlyFewer(announced, rows)) return undefined;
@@ -168,7 +171,7 @@ class ShardExport {
     return isClearlyFewer(announced, counted) ? counted : undefined;
   }
 
-  /** Remembered as an export that broke off: each try would pay for it again. */
+  /** Explains a short export. It is remembered as a failed one, because each try would be paid for again. */
   async #explainShortage(announced: bigint, counted: bigint): Promise<PricelakeError> {
     const message = `/export: ${announced} rows came, but /items counts ${counted}: the export is not complete`;
     const noted = await this.#gate.memory.note(this.#shard.name, { rows: announced, reason: message });
@@ -216,7 +219,7 @@ class ShardExport {
       });
       return { body, headers, hold };
     } catch (error) {
-      // The service may have counted an export that it did not answer.
+      // The service may have counted an export without answering.
       if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
       else hold.release();
       throw error;
@@ -261,15 +264,15 @@ class ShardExport {
   }
 }
 
-/** Segments of the shard's complete export; undefined while it has none. */
+/** Segments of the shard's complete export; undefined if it has none. */
 export function listSegments({ journal, folder }: Landing, shard: Shard): ShardSegment[] | undefined {
   const done = findDone(journal.state.exports, shard.name);
   return done && placeSegments(folder, done, shard);
 }
 
 /**
- * Segments of complete exports, and of those that the service cut. They are paid for, so a run takes their rows, also if
- * its copy continues by pages.
+ * Segments of complete exports, and of exports that the service cut. They are paid for, so a run uses their rows even
+ * if its copy continues by pages.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
   const { attempts, planned } = journal.state.exports;
@@ -279,7 +282,7 @@ export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] 
   });
 }
 
-/** @param shard undefined where it is no longer planned */
+/** @param shard undefined if it is no longer planned */
 function placeSegments(
   folder: string,
   { segments, readAt }: ExportAttempt,
@@ -289,7 +292,10 @@ function placeSegments(
   return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt, isOfOneSite }));
 }
 
-/** Removes segments of earlier attempts, except of exports that the service cut: others count whole or not at all. */
+/**
+ * Removes segments of earlier attempts. Those of exports that the service cut are kept; all others count only if
+ * complete.
+ */
 export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
   const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
   for (const file of await readdir(folder)) {

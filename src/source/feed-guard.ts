@@ -2,37 +2,37 @@ import { PricelakeError } from '../io/errors.js';
 import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
-/** The end of the whole feed at a time. It shows every change up to the newest one. */
+/** The end of the whole feed at a certain time: it shows every change up to the newest. */
 export interface FeedEnd {
   newest: bigint;
   /** ISO 8601. */
   at: string;
 }
 
-/** Lets pages of a feed through, one after the other, while they lead to its end. */
+/** Checks that each page of the feed leads toward its end. */
 export interface FeedGuard {
   /**
-   * Returns where the feed continues, and whether more of it must be read. Throws `contract` for a page that leads nowhere,
-   * or that skips changes, which the lake would never see.
-   * @param findNewest asks for the newest change of the part that is read
+   * Returns the next cursor, and whether more must be read. Throws `contract` for a page that makes no progress, or
+   * that skips changes, which the lake would never see.
+   * @param findNewest asks for the newest change of this part
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
   /** The end up to which a long feed is read; undefined for a short one. Later changes belong to the next run. */
   goal(): FeedEnd | undefined;
-  /** The goal, if it was reached although later changes wait. */
+  /** The goal, if it was reached while later changes waited. */
   reached(): FeedEnd | undefined;
 }
 
 /**
- * @param findEnd asks for the feed's end (section 4, /changes/recent); called when a feed has become long, and for a cursor
- *   beyond all changes shown so far
+ * @param findEnd asks for the feed's end (section 4, /changes/recent); called once a feed has become long, and for a
+ *   cursor beyond all changes shown so far
  * @param known a cursor from which earlier runs continued
  */
 export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): FeedGuard {
   let newest = known;
   let goal: FeedEnd | undefined;
   let isReached = false;
-  /** Pages with `hasMore`, their changes, and the number of empty ones at the end. */
+  /** The number of pages with `hasMore`, of their changes, and of empty pages at the end. */
   let pages = 0;
   let changes = 0;
   let emptyPages = 0;
@@ -61,7 +61,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        // Nothing shows that the service can continue from there, so the cursor stays at the last change shown.
+        // Nothing shows that the service can continue from its cursor, so ours stays at the last change shown.
         const last = newest > shown ? await findNewest() : newest;
         if (last <= shown) return { cursor: shown, goesOn: false };
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);
@@ -69,7 +69,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (!hasMore) return { cursor: nextCursor, goesOn: false };
       if (pages === LONG_FEED_PAGES) {
         const end = await findEnd();
-        // A position before the cursor is no end.
+        // An end before the cursor is outdated.
         if (end.newest >= nextCursor) goal = end;
       }
       isReached = goal !== undefined && nextCursor >= goal.newest;

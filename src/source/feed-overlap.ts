@@ -2,15 +2,15 @@ import type { Slice } from '../formats/json-scan.js';
 import type { FeedOverlap } from '../tables/cursor-window.js';
 import { readChangeId } from './page.js';
 
-/** The feed before the lake's cursor, where it is read again. */
+/** The part of the feed before the lake's cursor that is read again. */
 export interface ReadOverlap extends FeedOverlap {
-  /** The ids among these of changes that earlier runs rejected, so that history lacks them. */
+  /** Returns the ids, among these, of changes that earlier runs rejected and history therefore lacks. */
   findRejected(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 /**
- * Returns the changes of a page that the lake has not seen. Up to the lake's cursor, that's late changes alone. A change
- * without a readable id counts as seen if a change that was seen comes behind it on the page.
+ * Returns the changes of a page that the lake has not seen. Before the lake's cursor, these are only late changes. A
+ * change without a readable id counts as seen if a later change on the page was seen.
  * @param after the cursor of the page
  * @param from the lake's cursor
  */

@@ -21,36 +21,36 @@ const FEED_FILE = 'feed.ndjson';
 export interface LandedFeed {
   file: string;
   changes: number;
-  /** Changes that don't name their item. */
+  /** The number of changes that don't name their item. */
   unnamed: number;
   bytes: number;
-  /** Every change up to it has landed. Later changes of some datasets may have too; these come again. */
+  /** Every change up to it has landed. Later changes of some datasets may have landed too; these will come again. */
   cursor: bigint;
-  /** False when the plan lost the feed before its end was reached. */
+  /** False if the plan lost the feed before its end was reached. */
   complete: boolean;
-  /** When its end was reached, ISO 8601. */
+  /** When the end was reached, ISO 8601. */
   at: string;
 }
 
-/** A part of the feed, and the change behind which its news begin. */
+/** A part of the feed, and the change after which it is read. */
 export interface FeedPart extends DatasetPart {
   from: bigint;
-  /** Changes before `from` that are read again, and of which only late ones land. */
+  /** Changes before `from` that are read again. Only late ones land. */
   overlap?: ReadOverlap | undefined;
   /**
-   * Changes up to it happened before whole rows were read. Undefined if none are read. With it, a refused cursor is no
-   * error: the feed is read from its first page, and counts as read up to it.
+   * Changes up to it happened before whole rows were read; undefined if none are read. If it is set, a refused cursor
+   * is not an error: the feed is read from its first page, and counts as read up to the watermark.
    */
   watermark?: bigint;
 }
 
-/** The surroundings in which a feed is read, beside the service. */
+/** The surroundings that reading a feed needs beside the service. */
 export interface FeedWorld {
   io: Io;
   memory: PageMemory;
 }
 
-/** Those that judge where a feed ends. */
+/** The objects that decide where a feed ends. */
 interface FeedJudges {
   guard: FeedGuard;
   pages: FeedPages;
@@ -59,7 +59,7 @@ interface FeedJudges {
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Id of the newest change (section 4, /changes/recent). The feed shows every change up to it. */
+/** The id of the newest change (section 4, /changes/recent). The feed shows every change up to it. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
   // Parse only the id, so drift in other fields can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
@@ -72,9 +72,10 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 }
 
 /**
- * Reads the feed to its end (section 4, /changes), dataset by dataset, and lands each change on a line. Several datasets
- * share a cursor: the feed's end before they were read, or the least that all reached behind it. An interrupted run
- * continues behind its last page. If the plan has no feed, returns what has landed, or undefined for nothing.
+ * Reads the feed to its end (section 4, /changes), one dataset after the other, and lands each change on a line.
+ * Several datasets share a cursor: the feed's end before they were read, or the smallest id that all have reached. An
+ * interrupted run continues after its last page. If the plan has no feed, returns what has landed; undefined if nothing
+ * has.
  * @param client asks about all datasets
  */
 export async function landFeed(
@@ -92,7 +93,7 @@ export async function landFeed(
   return { file: path.join(landing.folder, FEED_FILE), changes, unnamed, bytes, cursor, complete, at };
 }
 
-/** Reads what the run lacks of the feed, and journals up to where it is read. */
+/** Reads the missing part of the feed, and journals the new cursor. */
 async function pullFeed(
   client: ApiClient,
   landing: Landing,
@@ -122,7 +123,10 @@ async function pullFeed(
   return done;
 }
 
-/** Notes the feed's end before the feeds of several datasets are read. Each try asks again, because it may have moved. */
+/**
+ * Journals the feed's end before the feeds of several datasets are read. Each try asks again, because the end may have
+ * moved.
+ */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
@@ -142,14 +146,14 @@ function greatest(ids: Iterable<bigint>): bigint {
   return found;
 }
 
-/** The least of some ids. */
+/** The smallest of some ids. */
 export function least(ids: readonly bigint[]): bigint {
   let found = ids[0] ?? 0n;
   for (const id of ids) if (id < found) found = id;
   return found;
 }
 
-/** Reads each part to its end, unless none can have news. Returns up to where each is read. */
+/** Reads each part to its end, unless no part can have new changes. Returns the cursor of each. */
 async function pullParts(
   landing: Landing,
   parts: readonly FeedPart[],
@@ -166,18 +170,18 @@ async function pullParts(
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
-    // A part that was read to its end lacks no change up to `newest`, which was noted before.
+    // `newest` was read before the part, so a part that was read to its end has every change up to it.
     cursors.push(larger(newest ?? 0n, cursor));
   }
   return cursors;
 }
 
-/** True if the service refuses a cursor that its history no longer reaches. The document does not say how. */
+/** True if the service refuses a cursor that its history no longer reaches. The document does not say how it does. */
 export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** The page behind `after`, or behind `from` if the service's history does not reach back to changes before it. */
+/** Reads the page after `after`, or the page after `from` if the service's history no longer reaches back so far. */
 export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 'from'>, after: bigint) {
   const read = async (cursor: bigint) => {
     const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
@@ -189,7 +193,7 @@ export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 
   });
 }
 
-/** Reads the page behind a cursor. If the cursor is refused and whole rows are read, reads the first page. */
+/** Reads the page after a cursor. If the cursor is refused and whole rows are read, reads the first page instead. */
 async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   return fetchFeedPage(part, cursor).catch((error: unknown) => {
     if (part.watermark === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
@@ -198,14 +202,11 @@ async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   });
 }
 
-/** Estimates the changes of a feed up to its newest one, by the distance of the ids that were read. */
+/** Estimates the number of changes up to the newest one, from the distance of the ids that were read. */
 class FeedTotal {
   #first: { cursor: bigint; rows: bigint } | undefined;
 
-  /**
-   * Undefined after the first page, before which no id is known, and while the newest change is not known: nothing is
-   * asked for an estimate alone.
-   */
+  /** Undefined before the first page, and while the newest change is unknown: no call is made only for an estimate. */
   estimate(cursor: bigint, rows: bigint, newest: bigint | undefined): bigint | undefined {
     const first = this.#first;
     this.#first ??= { cursor, rows };
@@ -215,7 +216,7 @@ class FeedTotal {
   }
 }
 
-/** Reads the pages of a part until nothing more waits, or to the end that a growing feed had. Returns its cursor. */
+/** Reads the pages of a part until no more changes wait, or up to the goal of a growing feed. Returns its cursor. */
 async function pullPart(
   landing: Landing,
   part: FeedPart,
@@ -227,11 +228,11 @@ async function pullPart(
   let { changes: rows, bytes } = landing.journal.state.feed;
   const file = await RowFile.open<EntryOf<'feed.page'>>(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
   let cursor = last?.nextCursor ?? overlap?.after ?? from;
-  // A feed that is read again never takes the cursor back.
+  // Reading the feed again never moves the cursor back.
   let known = from;
   const total = new FeedTotal();
-  // The feed shows every change up to the watermark, so reading continues behind a page that ends before it.
-  // It also shows what history holds of the changes that are read again.
+  // The feed shows every change up to the watermark, so reading continues after a page that ends before it. The same
+  // holds for changes in the overlap that history already has.
   const newestKnown = overlap === undefined ? 0n : greatest(overlap.known);
   const isBehind = () => cursor < newestKnown || (isOnly && larger(cursor, known) < (part.watermark ?? 0n));
   const mayGoOn = pages.follow(isOnly && part.watermark !== undefined);
@@ -253,12 +254,12 @@ async function pullPart(
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
         bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
         rows += changes.length;
-        // By the changes that are here: ids may have gaps, so their distance must not end a run.
+        // The check counts landed changes, not the distance of ids, which may have gaps.
         await requireDisk(landing.folder, { items: 0n, changes: BigInt(rows) });
       }
       cursor = nextCursor;
       hasMore = goesOn || mayGoOn({ ...page, rows: page.changes.length }, isBehind());
-      // The only feed is done when all are. If there are several, the others are still to come.
+      // A single feed is finished here. With several, others are still to be read.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;

@@ -14,7 +14,7 @@ import { writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 48 * 1024 * 1024;
 
-/** The format of exports, the field of their rows that holds the item's id, and the gate that admits them. */
+/** The format of exports, the row field with the item's id, and the gate that admits exports. */
 export interface AskedExport {
   format: ExportFormat;
   fitId: FitId;
@@ -22,8 +22,9 @@ export interface AskedExport {
 }
 
 /**
- * Lands an export of the items that changed since a time (section 4, /export with `changedSince`), and removes them from
- * `itemIds`. If it breaks off or is cut, the others are read in other ways. Calls `onLanded` after each file.
+ * Lands an export of the items that changed since a time (section 4, /export with `changedSince`), and removes them
+ * from `itemIds`. If it is interrupted or cut, the remaining items are read in other ways. Calls `onLanded` after each
+ * file.
  */
 export async function landHydrationExport(
   { client, dataset }: DatasetPart,
@@ -71,12 +72,12 @@ export async function landHydrationExport(
   }
 }
 
-/** Rows of exports may be shaped in another way than those of pages. */
+/** True for a file of an export, whose rows may have another form than those of pages. */
 export function isExportFile(file: { path: string }): boolean {
   return isHydrationExport(path.basename(file.path));
 }
 
-/** Removes the items of a landed file from the needed ones. `fitId` recognizes the field of export rows that holds the id. */
+/** Removes the items of a landed file from the needed ones. `fitId` recognizes the field with the id. */
 export async function takeOff(needed: IdSet, file: string, fitId: FitId): Promise<void> {
   const ids = readLandedIds(file, isExportFile({ path: file }) ? fitId : isNamedId);
   for await (const id of ids) needed.delete(id);

@@ -16,28 +16,28 @@ import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export
 import { type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
 import { type ItemPage, readItemPage } from './page.js';
 
-/** Requests side by side; the rate stays the client's. */
+/** Requests at a time. The client also limits the rate. */
 const CONCURRENCY = 4;
 
-/** Items about which a change says too little: they need a whole read. */
+/** Items whose changes don't contain all new values, so they must be read whole. */
 export interface HydrationNeed {
   itemIds: IdSet;
-  /** Time of the earliest change of theirs, ISO 8601 UTC. */
+  /** The time of their earliest change, ISO 8601 UTC. */
   changedSince: string;
 }
 
-/** Means to read the needed items. */
+/** The ways to read the needed items. */
 export interface HydrationMeans {
-  /** Undefined where no export may be taken. */
+  /** Undefined if no export may be taken. */
   gate: ExportGate | undefined;
   exports: Pick<AskedExport, 'format' | 'fitId'>;
-  /** Requests a second; null is unlimited. */
+  /** Requests per second; null is unlimited. */
   ratePerSecond: number | null;
-  /** Parts that pages and exports are asked for. */
+  /** The parts that are asked for pages and exports. */
   parts: readonly DatasetPart[];
 }
 
-/** Chooses the way to read the rest of a part. Throws `snapshot_incomplete` if none is allowed now. */
+/** Chooses how to read the remaining items of a part. Throws `snapshot_incomplete` if no way is allowed now. */
 function chooseWay(
   { dataset, client }: DatasetPart,
   { exports }: RunProgress,
@@ -50,20 +50,20 @@ function chooseWay(
     callsMade: BigInt(client.calls()),
     ratePerSecond,
     broken: gate && findBrokenChanged(gate.memory, io.now(), dataset),
-    // Its rows are not bought again, in this try or a later one.
+    // An export of changed items is taken only once per run.
     isTaken: exports.ofChanged.some((taken) => taken.dataset === dataset),
   });
   if (refusal !== undefined) throw refusal;
   return choice;
 }
 
-/** Lands the rows of one answer, given their places in it, the ids of its items, and its page number in its part. */
+/** Lands the rows of an answer, given their positions, the ids of their items, and the page number in the part. */
 type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**
- * Reads the needed items whole (section 4, /items and /items/{id}) in few calls, and lands one a line, except those that
- * are no longer visible. Removes read items from `need.itemIds`. `onFile` gets each closed file, those of an earlier try
- * first.
+ * Reads the needed items whole (section 4, /items and /items/{id}) in few calls, and lands one a line, except those
+ * that are no longer visible. Removes them from `need.itemIds`. `onFile` receives each closed file, those of an earlier
+ * try first.
  */
 export async function landHydration(
   client: ApiClient,
@@ -97,9 +97,9 @@ export async function landHydration(
     });
   try {
     for (const [index, part] of parts.entries()) {
-      // A page of each part that is left takes as many calls as single reads of so many items.
+      // Reading a page of each remaining part would take as many calls as reading the items one by one.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      // An earlier try read single items already, because pages were no longer worth a call.
+      // An earlier try already read items one by one, because a page would not have saved calls.
       if (journal.state.hydration.hasSingles) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
         const choice = chooseWay(part, journal.state, facts, means, io);
@@ -111,7 +111,7 @@ export async function landHydration(
       if (!isExported || gate === undefined) continue;
       await files.close();
       await landHydrationExport(part, landing, need, { ...exports, gate }, handOver, io);
-      // A broken export lacks rows, which pages bring.
+      // An interrupted export lacks rows, which pages bring.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }
     await readSingleItems(client, need, land);
@@ -125,9 +125,9 @@ export async function landHydration(
 }
 
 /**
- * Reads pages of changed items, except landed ones, newest listings first: that order does not shift meanwhile, and most
- * needed items are new. Stops if single reads take fewer calls than the pages left. Returns true if the first page shows
- * that an export is cheaper.
+ * Reads pages of changed items, except landed ones, newest listings first: this order does not shift while reading, and
+ * most needed items are new. Stops once single reads take fewer calls than the remaining pages. Returns true if the
+ * first page shows that an export is cheaper.
  */
 async function readChangedPages(
   part: DatasetPart,
@@ -165,14 +165,17 @@ async function readChangedPages(
   return false;
 }
 
-/** Pages to ask for side by side: one to begin with, later no more than the needed items can fill. */
+/** The pages to request at a time: first one, then at most as many as the needed items can fill. */
 export function planWave(needed: number, next: number, total: number): number[] {
   const isFirst = total === Number.POSITIVE_INFINITY;
   const pages = isFirst ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / ITEMS_A_PAGE), total - next);
   return Array.from({ length: pages }, (_, index) => next + index);
 }
 
-/** A page is one call, as a single item is: another page pays if it can be expected to hold two needed items or more. */
+/**
+ * A page costs one call, as a single item does, so another page is worth it if it is expected to hold two needed items
+ * or more.
+ */
 export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pagesLeft: number): boolean {
   if (needed === 0 || pagesLeft <= 0) return false;
   return foundOnLastPage >= 2 || needed >= 2 * pagesLeft;
@@ -186,17 +189,17 @@ async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Lan
   });
 }
 
-/** More items wait for the next run, because lists have caught up with the feed by then. */
+/** Further items wait for the next run, when lists will have caught up with the feed. */
 const MOST_REREADS = 500;
 
-/** True if pages or an export brought items, which single reads may be ahead of. A settled run adds no rows. */
+/** True if pages or an export brought items, because single reads may be newer. A settled run adds no rows. */
 export function hasReadLists({ journal: { state } }: Landing): boolean {
   return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
 }
 
 /**
- * Reads the items one by one (section 4, /items/{id}) of which a list showed too little, once a run. If the service
- * refuses or does not answer, a later run reads them.
+ * Reads items one by one (section 4, /items/{id}) if a list showed older values than the feed; once a run. If the
+ * service refuses or does not answer, a later run reads them.
  */
 export async function landRereads(
   client: ApiClient,

@@ -22,25 +22,25 @@ export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** When its last page was read or its export was asked for, ISO 8601. */
+  /** When its last page was read, or its export was requested, ISO 8601. */
   readAt: string;
 }
 
-/** Files that the journal names, in order. */
+/** The files that the journal names, in order. */
 export function listItemFiles({ folder, journal }: Landing, kind: PageKind): ItemFile[] {
   return [...journal.state.pages[kind].files].map(([file, page]) => ({ path: path.join(folder, file), ...page }));
 }
 
-/** Cuts off bytes that a killed process wrote after the last row that the journal names, in all files of items. */
+/** Cuts off the bytes after the last journaled row of every item file. A killed process may leave them. */
 export async function cutItemTails({ folder, journal }: Landing): Promise<void> {
   for (const { files } of Object.values(journal.state.pages)) {
-    // Files of exports are journaled when they are whole; their count leaves out a header that was repeated.
+    // Files of exports are journaled only when complete. Their length excludes a repeated header.
     for (const [file, { bytes }] of files)
       if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
   }
 }
 
-/** Lands items read whole, a line each, in files of about FILE_BYTES. One call at a time. */
+/** Lands whole items, one a line, in files of about FILE_BYTES. One call at a time. */
 export class ItemFiles {
   readonly #landing: Landing;
   readonly #kind: PageKind;
@@ -54,11 +54,11 @@ export class ItemFiles {
     this.#kind = kind;
     this.#io = io;
     this.#fileBytes = fileBytes;
-    // A new file begins, because an earlier process may have left the last one open.
+    // A new file begins here, because an earlier process may have left the last one open.
     this.#number = landing.journal.state.pages[kind].files.size;
   }
 
-  /** Lands items, if any. Returns true if the file is full and was closed; the next row begins another. */
+  /** Lands items. Returns true if the file became full and was closed; the next row begins another. */
   async land({ client, dataset }: DatasetPart, body: Buffer, slices: Slice[], page?: number): Promise<boolean> {
     if (slices.length === 0) return false;
     const readAt = this.#io.now().toISOString();
@@ -77,7 +77,7 @@ export class ItemFiles {
     return true;
   }
 
-  /** All that was landed is durable when it resolves. */
+  /** Resolves when all landed items are durable. */
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
@@ -89,7 +89,7 @@ export class ItemFiles {
   }
 }
 
-/** Reads the items' ids of a landed file, JSON lines or CSV. Skips blank and damaged rows, which typing rejects. */
+/** Reads the item ids of a landed file of JSON lines or CSV. Skips blank and damaged rows, which typing rejects. */
 export async function* readLandedIds(file: string, fitId: FitId): AsyncGenerator<bigint> {
   if (extname(file) === '.csv') yield* readCsvIds(file, fitId);
   else
@@ -119,7 +119,7 @@ function readIdOrNothing(line: Buffer, fitId: FitId): bigint | undefined {
   }
 }
 
-/** Reads an item's bytes; undefined if the caller can't see it (section 4, /items/{id}: 404). */
+/** Reads an item's bytes; undefined if the caller can't see the item (section 4, /items/{id}: 404). */
 export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | undefined> {
   try {
     const { body } = await client.bytes(`/items/${id}`, {});
@@ -137,12 +137,13 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
   }
 }
 
-/** Requests side by side; the rate stays the client's. */
+/** Requests at a time. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 /**
- * Reads items one by one (section 4, /items/{id}: also when no longer listed) and lands each as a page of its own.
- * @param onMissing gets the items that the service does not show (404)
+ * Reads items one by one (section 4, /items/{id}, which also shows items that are no longer listed) and lands each as a
+ * page of its own.
+ * @param onMissing receives the items that the service does not show (404)
  */
 export async function landSingleItems(
   part: DatasetPart,

@@ -15,13 +15,13 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/** Counts the items that the lake lists: these are new on a page of removed items. */
+/** Counts how many of these items the lake lists. On a page of removed items, these are the new removals. */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
- * Lands the pages of a reading (section 4, /items), newest listings first, because changes don't shift that order. Newest
- * removals are read last seen first, because shops stop listing an item soon after. An interrupted reading continues at
- * its page.
+ * Lands the pages of a reading (section 4, /items), newest listings first, because changes don't shift that order. The
+ * newest removals are read by when they were last seen, because an item is removed soon after that. An interrupted
+ * reading continues at its page.
  */
 export async function landReading(
   part: DatasetPart,
@@ -57,7 +57,7 @@ export async function landReading(
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 
-/** Reads items one by one, and lands each one or journals that it is gone. */
+/** Reads items one by one, and lands each or journals that the service no longer shows it. */
 export async function landSingles(
   part: DatasetPart,
   landing: Landing,

@@ -11,11 +11,11 @@ import { PricelakeError } from '../io/errors.js';
 
 /** The envelope of a page of the feed (section 2, ChangePage). */
 export interface FeedPage {
-  /** Places of the changes in the body. */
+  /** Positions of the changes in the body. */
   changes: Slice[];
-  /** Id of its newest change; `after` if it has none. */
+  /** The id of its newest change; `after` if it has none. */
   shown: bigint;
-  /** Changes with a readable id. */
+  /** The number of changes with a readable id. */
   readable: number;
   hasMore: boolean;
   nextCursor: bigint;
@@ -23,7 +23,7 @@ export interface FeedPage {
 
 /** The envelope of a page of products (section 2, PageDtoProduct). */
 export interface ProductPage {
-  /** Places of the products in the body. */
+  /** Positions of the products in the body. */
   rows: Slice[];
   totalElements: bigint;
   totalPages: number;
@@ -31,11 +31,11 @@ export interface ProductPage {
 
 /** The envelope of a page of items (section 2, PageDtoItem). */
 export interface ItemPage extends ProductPage {
-  /** Ids of the items at `rows`. */
+  /** The ids of the items at `rows`. */
   ids: bigint[];
 }
 
-/** Reads a ChangePage's envelope; the changes stay bytes. Throws `contract` when the answer is no ChangePage. */
+/** Reads the envelope of a ChangePage; the changes stay bytes. Throws `contract` if the answer is not a ChangePage. */
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
     const changes = readElements(body, required(fields, 'changes').start);
@@ -53,8 +53,8 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
 }
 
 /**
- * The document doesn't show a last page, so its cursor may be null, 0 or absent. Then `end` is returned, the last change
- * of that page; it is undefined for other pages.
+ * Reads the next cursor. The document doesn't show a last page, so its cursor may be null, 0 or missing; then the
+ * result is `end`, the last change of that page. `end` is undefined for other pages.
  */
 function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
   const text = field === undefined ? undefined : showValue(body, field);
@@ -67,8 +67,8 @@ function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | un
 }
 
 /**
- * Reads the ids of a page, which must increase from the cursor on (section 2, Change: "increasing"). Skips unreadable
- * ones: typing rejects these changes alone.
+ * Reads the ids of a page, which must increase from the cursor (section 2, Change: "increasing"). Skips unreadable ids,
+ * whose changes typing rejects.
  */
 function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
   let shown = after;
@@ -83,19 +83,24 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   return { shown, readable };
 }
 
-/** The id of the change at `slice`; undefined if it can't be read. */
+/** The id of the change at `slice`; undefined if it is unreadable. */
 export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): bigint | undefined {
   const field = findField(body, start, (name) => name === 'id');
   return field === undefined ? undefined : parseInt64(body, field);
 }
 
-/** True for a change that names its item, which is not gone from the caller's data (section 2, Change). @throws SyntaxError if there is no object at `change` */
+/**
+ * True if a change names its item. An item that left the caller's data is not named (section 2, Change). @throws
+ * SyntaxError if there is no object at `change`
+ */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   const item = findField(body, change.start, (name) => name === 'item');
   return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
 }
 
-/** Reads a PageDtoItem's envelope and the ids of its items. Throws `contract` when the answer is no PageDtoItem. */
+/**
+ * Reads the envelope of a PageDtoItem and the ids of its items. Throws `contract` if the answer is not a PageDtoItem.
+ */
 export function readItemPage(body: Buffer, path: string): ItemPage {
   return readPage(body, path, (fields) => {
     const page = readList(body, fields);
@@ -103,7 +108,10 @@ export function readItemPage(body: Buffer, path: string): ItemPage {
   });
 }
 
-/** Reads a PageDtoProduct's envelope; the products stay bytes. Throws `contract` when the answer is no PageDtoProduct. */
+/**
+ * Reads the envelope of a PageDtoProduct; the products stay bytes. Throws `contract` if the answer is not a
+ * PageDtoProduct.
+ */
 export function readProductPage(body: Buffer, path: string): ProductPage {
   return readPage(body, path, (fields) => readList(body, fields));
 }
@@ -123,7 +131,7 @@ export function readItemId(body: Buffer, slice: Slice): bigint {
   return readInt64(body, id);
 }
 
-/** When the item at `slice` says it last changed; undefined without a readable date. */
+/** When the item at `slice` last changed; undefined without a readable date. */
 export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
   const field = findField(body, slice.start, (name) => name === 'lastChangedAt');
   const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));

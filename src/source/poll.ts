@@ -10,27 +10,33 @@ import type { DatasetPart } from './dataset-client.js';
 import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
-/** Most rounds of a poll. If items still change then, the next run catches up. */
+/** The most rounds of a poll. If items still change then, the next run catches up. */
 const ROUNDS = 5;
-/** Most readings of all items: items of one moment may be in another order on each page, so one may be missed. */
+/**
+ * The most readings of all items. Items that changed at the same moment may be ordered differently on each page, so one
+ * may be missed.
+ */
 const READINGS = 2;
-/** The next round begins so long before the newest change of a round, because several items may change at one moment. */
+/**
+ * The next round begins this long before the newest change of the last one, because several items may change at the
+ * same moment.
+ */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {
-  /** Items that changed after this time, ISO 8601; undefined for all items. */
+  /** Reads items that changed after this time, ISO 8601; undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True if no item may be missed that changes meanwhile and so moves to a page that was read before. Changes during a
-   * round are then polled again, until they fit on one page, which shows one moment.
+   * True if the poll must not miss items that change meanwhile and so move to a page that was already read. Changes
+   * during a round are polled again until they fit on one page, which shows a single moment.
    */
   untilSettled: boolean;
 }
 
 /**
- * Lands the items that changed since a time, or all (section 4, /items), part by part. Those that changed last come
- * first, so an item that changes meanwhile pushes others to a later page, never past the reader. An interrupted run
- * continues at its page. Throws `snapshot_incomplete` if pages of all items show fewer than the service counts.
+ * Lands the items that changed since a time, or all items (section 4, /items), part by part, latest changes first: an
+ * item that changes meanwhile pushes others to a later page, never past the reader. An interrupted run continues at its
+ * page. Throws `snapshot_incomplete` if pages of all items show fewer than the service counts.
  */
 export async function landPoll(
   parts: readonly DatasetPart[],
@@ -49,7 +55,7 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll')) onFile(file);
 }
 
-/** Polls again since another time, because the whole reads are older than the feed reaches. */
+/** Opens the poll again from an earlier time, because the whole reads are older than the feed reaches. */
 export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }
@@ -61,7 +67,7 @@ class Rounds {
   #rows = 0n;
   #bytes = 0;
   #roundPages = 0;
-  /** Ids that have landed; undefined unless all items are read. */
+  /** The ids that have landed; undefined unless all items are read. */
   #ids: Set<bigint> | undefined;
 
   constructor(part: DatasetPart, landing: Landing, io: Io) {
@@ -101,7 +107,8 @@ class Rounds {
         if (page === 0 && !isBegun) {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
-          // A changed item comes first: the same first item means that nothing has changed since the last round.
+          // Items are sorted by their latest change, so an unchanged first item means that nothing has changed since
+          // the last round.
           isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
@@ -112,11 +119,11 @@ class Rounds {
         if (done) return;
       }
     } finally {
-      await files.close(); // journals its last pages, before the next round is
+      await files.close(); // this journals the last pages before the next round
     }
   }
 
-  /** Reads what changed during the last round, and again, until it is one page. */
+  /** Polls the changes of the last round until they fit on one page. */
   async #settle(): Promise<void> {
     for (let round = 1; this.#roundPages > 1; round++) {
       if (round > ROUNDS) return this.#io.log('warn', 'poll.unsettled', { rounds: round });
@@ -129,7 +136,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** Reads news, then all items again, until as many have landed as the service counts. */
+  /** Polls changes, then reads all items again, until as many have landed as the service counts. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

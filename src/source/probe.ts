@@ -12,9 +12,9 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Asks each website when its newest item was seen, one call each (section 4, /items by `-lastSeen`), and journals the
- * answers. A website that an earlier try has asked is not asked again. A call that fails ends the looking: a run can do
- * without it.
+ * Asks each website for the newest time at which an item was seen, one call each (section 4, /items by `-lastSeen`),
+ * and journals the answers. Skips websites that an earlier try has asked. A failed call ends the step without an error,
+ * because a run can do without it.
  */
 export async function landProbes(
   client: ApiClient,

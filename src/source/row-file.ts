@@ -8,7 +8,7 @@ import { hasSystemCode, PricelakeError } from '../io/errors.js';
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
-/** The mark by which a journal names landed rows: their end in the file, and their checksum. */
+/** Marks landed rows for a journal: their end in the file, and their checksum. */
 export interface RowMark {
   end: number;
   sha256: string;
@@ -21,13 +21,13 @@ interface RowJournal<Entry> {
 }
 
 /**
- * A file of landed rows, one JSON object a line. Bytes after the end that the journal names are cut off when it opens.
- * Rows are synced and then named in the journal, while the next page downloads.
+ * A file of landed rows, one JSON object a line. Opening it cuts off the bytes after the last journaled row. Rows are
+ * synced, then journaled, while the next page downloads.
  */
 export class RowFile<Entry> {
   readonly #file: FileHandle;
   readonly #folder: string;
-  /** True when a power cut leaves the file its name. */
+  /** True once a power cut can't remove the file's name. */
   #isNamed = false;
   readonly #journal: RowJournal<Entry>;
   #end: number;
@@ -47,7 +47,7 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends the rows of a page, and journals their entry when they are on disk. Returns their end. One call at a time. */
+  /** Appends the rows of a page, and journals them once they are on disk. Returns their end. One call at a time. */
   async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
@@ -76,7 +76,7 @@ export class RowFile<Entry> {
     }
   }
 
-  /** All that was landed is durable when it resolves. */
+  /** Resolves when all landed rows are durable. */
   async close(): Promise<void> {
     await this.#saving;
     await this.#file.close();
@@ -85,8 +85,8 @@ export class RowFile<Entry> {
 }
 
 /**
- * Cuts off bytes that a killed process wrote after the last row that the journal names.
- * @throws PricelakeError `lake_invalid` if rows are missing that it names
+ * Cuts off the bytes after the last journaled row, which a killed process may leave.
+ * @throws PricelakeError `lake_invalid` if journaled rows are missing
  */
 export async function cutTail(path: string, end: number, { advice: hint }: { advice: string }): Promise<void> {
   const info = await stat(path).catch((error: unknown) => {
@@ -98,7 +98,10 @@ export async function cutTail(path: string, end: number, { advice: hint }: { adv
   if (size > end) await truncate(path, end);
 }
 
-/** A newline inside a row is white space of JSON (a raw one can't be in a string) and becomes a space. */
+/**
+ * Writes rows as lines. A newline inside a row is JSON white space, because strings can't contain a raw one, and
+ * becomes a space.
+ */
 function writeLines(body: Buffer, rows: readonly Slice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;

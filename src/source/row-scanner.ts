@@ -5,15 +5,15 @@ import { PricelakeError } from '../io/errors.js';
 /** Format of an export (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** Counts rows in bytes that arrive in chunks, and finds where they may be cut. */
+/** Counts rows in a stream of bytes, and finds where the stream may be cut. */
 export interface RowScanner {
-  /** Rows that end in the chunk, and the offset behind the last of them; 0 when none does. */
+  /** The number of rows that end in the chunk, and the offset after the last of them; 0 if none ends. */
   scan(chunk: Buffer): { rows: number; end: number };
   /** Counts a last row without a newline: 0 or 1. */
   finish(): number;
-  /** Bytes behind the last end of a line or record. */
+  /** The bytes after the last end of a line or record. */
   readonly openBytes: number;
-  /** Bytes that each file but the first must begin with. */
+  /** The bytes with which every file but the first must begin. */
   readonly header: Buffer;
 }
 
@@ -23,7 +23,7 @@ export function createRowScanner(format: ExportFormat): RowScanner {
 
 const NEWLINE = 0x0a;
 
-/** Lines that are not blank. */
+/** Counts the lines that are not blank. */
 class Lines implements RowScanner {
   readonly header = Buffer.alloc(0);
   #lineBytes = 0;
@@ -52,7 +52,7 @@ class Lines implements RowScanner {
     return rows;
   }
 
-  /** The beginning of the line may have come in the chunk before. */
+  /** The line may have begun in the previous chunk. */
   #extendLine(chunk: Buffer, start: number, end: number): void {
     this.#isBlank &&= isBlank(chunk.subarray(start, end));
     this.#lineBytes += end - start;
@@ -62,8 +62,8 @@ class Lines implements RowScanner {
 const DELIMITERS = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /**
- * Refuses an export whose columns no commas separate, as RFC 4180 has them, before its rows arrive. The service counts
- * them all the same, so later runs ask for none in this format.
+ * Refuses CSV whose columns are not separated by commas as in RFC 4180, before its rows arrive. The service counts the
+ * export anyway, so later runs don't request this format again.
  */
 function refuseDelimiter(header: Buffer): void {
   const text = header.toString('utf8', 0, 1000);
@@ -77,10 +77,10 @@ function refuseDelimiter(header: Buffer): void {
   );
 }
 
-/** Records behind the first one, which is the header. */
+/** Counts the records after the first one, which is the header. */
 class CsvRows implements RowScanner {
   readonly #scanner = new CsvScanner();
-  /** Pieces of the header until it has ended. */
+  /** The pieces of the header until it has ended. */
   #pieces: Buffer[] | undefined = [];
   header: Buffer = Buffer.alloc(0);
   openBytes = 0;
@@ -95,7 +95,7 @@ class CsvRows implements RowScanner {
         this.header = Buffer.concat([...this.#pieces, chunk.subarray(0, end)]);
         refuseDelimiter(this.header);
         this.#pieces = undefined;
-        return; // a file of the header alone would hold no row
+        return; // a file with only the header would hold no row
       }
       rows++;
       last = end;

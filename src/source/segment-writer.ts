@@ -7,19 +7,19 @@ import { withWideHeap } from '../io/wide-heap.js';
 import { ExportBounds } from './export-bounds.js';
 import { createRowScanner, type ExportFormat, type RowScanner } from './row-scanner.js';
 
-/** A closed, synced piece of an export: whole rows. */
+/** A closed, synced piece of an export that consists of whole rows. */
 export interface Segment {
   file: string;
   bytes: number;
   rows: number;
-  /** Checksum of the whole file, including a repeated header; hexadecimal. */
+  /** The checksum of the whole file in hexadecimal, including a repeated header. */
   fileSha256: string;
 }
 
 /**
- * Cuts an export between rows into segment files of about `targetBytes`; each file of CSV begins with the header.
- * `onSegment` gets each synced one, in order, while the next is being written. Throws as ExportBounds does for a body that
- * is larger than announced, or than the disk has room for.
+ * Cuts an export between rows into segment files of about `targetBytes`; every CSV file begins with the header.
+ * `onSegment` receives each synced segment in order, while the next one is being written. Throws as ExportBounds does
+ * for a body that is larger than announced or than the free disk space.
  */
 export async function writeSegments(
   body: AsyncIterable<Buffer>,
@@ -29,7 +29,7 @@ export async function writeSegments(
     /** Default ndjson. */
     format?: ExportFormat;
     targetBytes: number;
-    /** Rows that the header announced. */
+    /** The rows that the header announced. */
     announced: bigint;
     limits?: ExportLimits;
     onSegment: (segment: Segment) => Promise<void>;
@@ -48,16 +48,18 @@ export async function writeSegments(
   }
 }
 
-/** More than a chunk of the network, because each write takes a thread from the pool that DuckDB uses as well. */
+/**
+ * Several network chunks are written together, because each write takes a thread from the pool that DuckDB also uses.
+ */
 const WRITE_BYTES = 1024 * 1024;
 
 class SegmentWriter {
   readonly #options: Parameters<typeof writeSegments>[1];
   #file: FileHandle | undefined;
-  /** Bytes that are not yet written to the file. */
+  /** Bytes that are not yet written. */
   readonly #waiting = Buffer.allocUnsafe(WRITE_BYTES);
   #waitingBytes = 0;
-  /** Hash of the bytes written to the file. */
+  /** The hash of the bytes in the file. */
   #hash: Hash = createHash('sha256');
   #name = '';
   #number = 0;
@@ -67,7 +69,7 @@ class SegmentWriter {
   readonly #bounds: ExportBounds;
   #totalRows = 0n;
   #totalBytes = 0;
-  /** Resolves when the previous segment is closed; at most one is being closed. */
+  /** Resolves when the previous segment is closed. At most one is being closed. */
   #closing: Promise<void> = Promise.resolve();
 
   constructor(options: Parameters<typeof writeSegments>[1]) {
@@ -143,7 +145,7 @@ class SegmentWriter {
     const file = this.#file;
     if (file === undefined) return;
     await this.#flush(file);
-    await this.#closing; // if that failed, dispose() closes this one
+    await this.#closing; // if closing failed, dispose() closes this one
     const fileSha256 = this.#hash.digest('hex');
     const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows, fileSha256 };
     this.#totalRows += BigInt(segment.rows);
@@ -160,7 +162,7 @@ class SegmentWriter {
       await syncFolder(this.#options.folder);
       await this.#options.onSegment(segment);
     })();
-    this.#closing.catch(() => {}); // reported by the await above or in finish()
+    this.#closing.catch(() => {}); // the await above or finish() reports it
   }
 }
 
@@ -171,7 +173,7 @@ async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   }
 }
 
-/** Files of an earlier process that the journal does not name. */
+/** Removes files of an earlier process that the journal does not name. */
 async function removeLeftovers(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(prefix)) await rm(path.join(folder, name));

@@ -7,20 +7,21 @@ import type { DatasetPart } from './dataset-client.js';
 import { exportShard, listSegments, type SegmentTyping, type ShardProgress } from './export-shard.js';
 import type { ExportFormat } from './row-scanner.js';
 
-/** Exports side by side; the rate stays the client's. */
+/** Exports at a time. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 /** The exports of a snapshot, and the gate that admits them. */
 export interface SnapshotOptions {
-  /** Includes exports that have landed. */
+  /** Includes shards that have already landed. */
   shards: readonly Shard[];
   format: ExportFormat;
   gate: ExportGate;
 }
 
 /**
- * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: if one breaks off, it is taken
- * again alone, and an interrupted run continues with the missing ones. Throws the gate's refusal before it asks.
+ * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: if one is interrupted, only
+ * that one is taken again, and an interrupted run continues with the missing ones. Throws the gate's refusal before any
+ * request.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],
@@ -38,7 +39,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // A copy is not begun if the gate would stop it midway.
+  // The gate is asked for all shards first, so that a copy does not begin if it would be stopped midway.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) => io.progress({ step: 'snapshot', ...sum([...came.values()]), totalRows, done });
   await runSideBySide(CONCURRENCY, missing, (shard) => {

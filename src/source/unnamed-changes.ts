@@ -3,13 +3,13 @@ import type { LandedFeed } from './feed.js';
 import { hasItem, readChangeId } from './page.js';
 
 /**
- * Lists ids of landed changes without an item (section 2, Change), unless the feed of another dataset or one of
- * `others`, files of the same changes, names their item.
+ * Lists the ids of landed changes without an item (section 2, Change), unless the feed of another dataset or one of
+ * `others`, which hold the same changes, names the item.
  */
 export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
   for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
-  // Those that name their item may be more than memory holds.
+  // Only the unnamed changes are held in memory, because the named ones may be too many.
   for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
     for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
   }
@@ -27,7 +27,7 @@ async function* readChanges({ file, changes }: ChangeFile) {
   }
 }
 
-/** Undefined for a line that is no change with an id. Typing rejects it with a reason. */
+/** Undefined for a line without a readable id. Typing rejects such a line. */
 function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
   try {
     const id = readChangeId(line, { start: 0 });

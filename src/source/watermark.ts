@@ -14,9 +14,9 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Journals the low watermark: the newest change (section 4, /changes/recent), from which the feed can safely be read, and
- * the latest time at which an item of any part changed (/items by `-lastChanged`). One time suffices for all parts, because
- * polls reach back an hour before it.
+ * Journals the low watermark: the newest change (section 4, /changes/recent), from which the feed can safely be read,
+ * and the latest time at which an item of any part changed (/items by `-lastChanged`). One time suffices for all parts,
+ * because polls reach back an hour before it.
  * @param client asks about all datasets
  * @param feed `new` if the feed is read only from about the low watermark on
  */
@@ -66,10 +66,13 @@ async function readNewest(
 }
 
 const PAGE_LIMIT = 200;
-/** With more changes an hour the window is shorter, because later runs look at the answers again anyway. */
+/**
+ * The most pages of recent changes. If there are more changes in an hour, the window is shorter, because later runs
+ * read these answers again anyway.
+ */
 const MOST_PAGES = 25;
 
-/** Only what is needed is parsed, so drift in other fields can't stop a run. */
+/** Only the needed fields are parsed, so drift in other fields can't stop a run. */
 const recentPage = z.looseObject({
   changes: z.array(z.looseObject({ id: int64, observedAt: z.string().optional() })),
   hasMore: z.boolean().optional(),
@@ -77,15 +80,15 @@ const recentPage = z.looseObject({
 
 type RecentPage = z.output<typeof recentPage>;
 
-/** The newest changes of the feed, as ids: the newest one, and the one behind which the last hour begins. */
+/** The newest change of the feed, and the change after which its last hour begins. */
 export interface RecentWindow {
   newest: bigint;
   from: bigint;
 }
 
 /**
- * Finds the feed's cursor an hour before its newest change (section 4, /changes/recent). Rows may lag behind the feed, so
- * the changes of that hour are read and applied to rows that don't show them yet.
+ * Finds the feed's cursor an hour before its newest change (section 4, /changes/recent). Rows may lag behind the feed,
+ * so the changes of that hour are read and applied to rows that don't show them yet.
  */
 export async function findRecentWindow(client: ApiClient): Promise<RecentWindow> {
   const page = await client.json('/changes/recent', { limit: PAGE_LIMIT }, recentPage);
@@ -102,7 +105,7 @@ async function findStart(client: ApiClient, first: RecentPage, newest: RecentPag
     const older = page.changes.find(({ observedAt }) => Date.parse(observedAt ?? '') < since);
     if (older !== undefined) return older.id;
     const last = page.changes.at(-1)?.id;
-    // Nothing is older, so the window begins before the last change shown.
+    // There are no older changes, so the window begins before the last one shown.
     if (last === undefined || last >= oldest) return oldest - 1n;
     if (page.hasMore !== true) return last - 1n;
     if (pages === MOST_PAGES) return last;

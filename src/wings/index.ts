@@ -13,7 +13,7 @@ import type { SyncReport, Wing } from './wing.js';
 export type { SyncReport } from './wing.js';
 
 const WINGS: readonly Wing[] = Object.values(list);
-/** What a store keeps of wings. */
+/** The files of wings that a store keeps copies of. */
 export const MIRRORED = WINGS.flatMap(({ mirrored = [] }) => mirrored);
 const PLUGGED: Wings = {
   sources: WINGS.flatMap(({ sources = [] }) => sources),

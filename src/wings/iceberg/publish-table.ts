@@ -71,7 +71,7 @@ export async function publishTable(lake: Lake, table: TableName, base: string, n
   await deleteUnused(folder, (found?.version ?? 0) + 1, place, snapshots);
 }
 
-/** Where readers find a lake that has metadata already; undefined without it. */
+/** The address in a lake's existing metadata; undefined without metadata. */
 export async function readAddress(lake: Lake): Promise<string | undefined> {
   for (const table of TABLE_NAMES) {
     const found = await readNewest(innerPath(lake, ICEBERG_FOLDER, table, 'metadata'));
