@@ -21,7 +21,7 @@ import type { ConfiguredCheck } from './settings.js';
 export const SAMPLE_ROWS = 5;
 const DUCKDB_TYPES: Record<ParameterType, DuckDBType> = { BIGINT, DOUBLE, VARCHAR };
 
-/** Violations of a check: how many, and the first rows, each as JSON text. */
+/** The violations of a check: their number, and the first rows as JSON text. */
 export interface Violations {
   violations: bigint;
   rows: string[];
@@ -30,13 +30,13 @@ export interface Violations {
 
 /** The rows that checks read. */
 export interface CheckedTables {
-  /** Rows by the name of their table. */
+  /** Rows by table name. */
   tables: Readonly<Partial<Record<TableName, Source>>>;
   /** The run whose rows of history are checked; undefined outside a run. */
   runId: string | undefined;
 }
 
-/** The items that a run changed: their rows before and after it. */
+/** The items that a run changed, with their rows before and after it. */
 export interface ChangedItems {
   before: Relation;
   after: Relation;
@@ -45,7 +45,10 @@ export interface ChangedItems {
 /** Reads the session's own views, which have the tables' names. */
 export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 
-/** Counts the violating rows, and keeps the first ones by their columns from left to right, the same each time. */
+/**
+ * Counts the violations. Keeps the first ones, ordered by their columns from left to right, so that they are the same
+ * each time.
+ */
 export async function countRows(
   graph: RelationGraph,
   configured: ConfiguredCheck,
@@ -56,7 +59,8 @@ export async function countRows(
   const rows = bindCheck(check.sql, checked);
   await graph.ready(rows);
   const startedAt = performance.now();
-  // On the check's own line, so that an error names the line of its file. No column has the name of the row.
+  // The check's SQL stays on its own line, so that an error names the line of its file. The alias can't be the name of
+  // a column.
   const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${rows.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
@@ -82,7 +86,7 @@ function readFound(result: DuckDBResultReader): Pick<Violations, 'violations' | 
   return { violations: violations as bigint, rows: shown };
 }
 
-/** A check over these tables. */
+/** Binds a check to these tables. */
 export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   const read = findReadTables(text).flatMap((name): [string, Source][] => {
     const source = tables[name];
@@ -91,10 +95,10 @@ export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   return bindQuery(cutSemicolon(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
 }
 
-/** Literals, quoted names and comments, which are matched whole; and semicolons. */
+/** Matches literals, quoted names and comments as a whole, and semicolons. */
 const LEXEMES = /\b[eE]'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\$\$.*?\$\$|;/gsu;
 
-/** Removes the semicolon at the end, so that the one statement can be part of another. */
+/** Removes a semicolon at the end, so that the statement can be part of another. */
 function cutSemicolon(text: string): string {
   return text.replaceAll(LEXEMES, (found) => (found === ';' ? ' ' : found));
 }

@@ -1,14 +1,14 @@
 import { countOf, formatCount } from '../formats/count.js';
 
-/** A check's own file says it beside the rule. */
+/** Advice from a check's own file. */
 export interface Advice {
-  /** Follows the number of rows: `[price is|prices are] below zero`. */
+  /** The text after the number of violations: `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** Tells where to look. */
+  /** The place to look, and the next step. */
   next: string;
 }
 
-/** `2 prices are below zero.` A check without `found` gives its rule. */
+/** Describes a result: `2 prices are below zero.` A check without `found` shows its rule instead. */
 export function describeFinding(
   { violations, description }: { violations: bigint; description: string },
   advice: Pick<Advice, 'found'> | undefined,

@@ -11,9 +11,9 @@ import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Vio
 import type { ConfiguredCheck } from './settings.js';
 
 const keptSchema = z.strictObject({
-  /** Table that a check reads → hash of the names of its files. Files never change. */
+  /** For each table that the checks read, a hash of its file names. Files never change. */
   tables: z.partialRecord(z.enum(TABLE_NAMES), z.string()),
-  /** Name of a check → hash of its SQL and parameters, the parameters, and its result. */
+  /** For each check, a hash of its SQL and parameters, the parameters, and its result. */
   checks: z.record(
     z.string(),
     z.strictObject({
@@ -26,17 +26,17 @@ const keptSchema = z.strictObject({
 });
 type Kept = z.infer<typeof keptSchema>;
 
-/** The names of a table's files, in any order; undefined if they are not known. */
+/** Returns the names of a table's files in any order; undefined if they are unknown. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
-/** Earlier violations of the run's items that are listed. With more, the earlier sample is dropped. */
+/** The most earlier violations of the run's items that are listed. With more, the earlier sample is dropped. */
 const MOST_ROWS = 10_000;
 
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
 
 /**
- * Counts of checks with a scope over all items, kept from run to run. A run subtracts the violations of its items before it
- * and adds those after it. Without a sound kept count, the check reads all rows.
+ * Violation counts over all items, kept from run to run, for checks with a scope. A run subtracts the violations of its
+ * items before it and adds those after it. If the kept count can't be used, the check reads all rows.
  */
 export class KeptCounts {
   readonly #last: Kept['checks'];
@@ -48,18 +48,18 @@ export class KeptCounts {
     this.#last = readKept(text, listFiles);
   }
 
-  /** Tables that the checks read. */
+  /** The tables that the checks read. */
   get tables(): TableName[] {
     return [...this.#tables];
   }
 
-  /** The counts as text for a run that finds the same files. */
+  /** Writes the counts for a run that finds the same files. */
   write(listFiles: ListFiles): string {
     const tables = Object.fromEntries(this.tables.map((table) => [table, hashFiles(listFiles(table))]));
     return JSON.stringify({ tables, checks: this.#next } satisfies Kept);
   }
 
-  /** Notes what a check found over all rows. */
+  /** Records what a check found over all rows. */
   note(configured: ConfiguredCheck, { violations, rows }: Violations): void {
     if (configured.check.scope === undefined) return;
     const { check, values } = configured;
@@ -67,7 +67,7 @@ export class KeptCounts {
     this.#next[check.name] = { query: hashCheck(configured), values, violations: String(violations), rows };
   }
 
-  /** Violations by name, of checks whose count is kept and that read no other table in `changedTables`. */
+  /** Updates the violations, by name, of checks with a kept count that read no other table in `changedTables`. */
   async countOn(
     graph: RelationGraph,
     checked: CheckedTables,
@@ -88,12 +88,12 @@ export class KeptCounts {
       const count = async ({ one, last }: (typeof known)[number]) => {
         const countOver = (items: Source, keep: number) =>
           countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep);
-        // If all items had no violation, these had none either.
+        // If no item had a violation, the changed ones had none either.
         const had = last.violations === '0' ? NONE : await countOver(before, MOST_ROWS);
         return addCounts(last, had, await countOver(after, SAMPLE_ROWS));
       };
       for (const each of ofScope) {
-        // A check that does not run is left out. Over all rows it will say why.
+        // A check that can't run is left out here. Over all rows, it reports why.
         const counted = await count(each).catch(() => undefined);
         if (counted !== undefined) found.set(each.one.check.name, counted);
       }
@@ -102,7 +102,10 @@ export class KeptCounts {
   }
 }
 
-/** The last count, without the items' violations before the run and with those after it; undefined if it is not sound. */
+/**
+ * The last count, minus the items' violations before the run, plus those after it; undefined if the result is
+ * inconsistent.
+ */
 function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
   const violations = BigInt(last.violations) - before.violations + after.violations;
   const gone = new Set(before.rows);
@@ -113,7 +116,7 @@ function addCounts(last: Kept['checks'][string], before: Violations, after: Viol
   return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
 }
 
-/** Kept counts of checks that are unchanged, over unchanged tables. */
+/** The kept counts of unchanged checks over unchanged tables. */
 export function readKeptCounts(text: string | undefined, checks: readonly Check[], listFiles: ListFiles) {
   const last = readKept(text, listFiles);
   return checks.flatMap((check) => {
@@ -139,8 +142,8 @@ function hashFiles(names: Iterable<string> | undefined): string {
 }
 
 /**
- * The rows that a scope's violations follow from, before and after the run, in place of `items`. They are queries and not
- * tables, so that a check reads only its own columns.
+ * Queries of the rows in a check's scope, before and after the run, in place of `items`. They are not stored as tables,
+ * so that a check reads only the columns that it names.
  */
 async function selectScope(
   graph: RelationGraph,
@@ -156,7 +159,10 @@ async function selectScope(
   return [sql`SELECT * FROM (${now}) ANTI JOIN ${after} USING (item_id) UNION ALL FROM ${before}`, now];
 }
 
-/** Names the websites in a condition, so that DuckDB skips files of others by their statistics. A join alone can't. */
+/**
+ * Adds the websites to a condition, so that DuckDB can skip other websites' files by their statistics. A join alone
+ * can't do that.
+ */
 async function restrictSites(graph: RelationGraph, keys: Relation, scope: readonly string[]): Promise<Sql> {
   if (!scope.includes('site_id')) return sql``;
   const rows = await graph.rows(sql`SELECT DISTINCT site_id FROM ${keys} WHERE site_id IS NOT NULL`);
@@ -172,6 +178,6 @@ function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? 'null');
   } catch {
-    return undefined; // a power cut may leave half of it
+    return undefined; // a power cut may leave half of the text
   }
 }

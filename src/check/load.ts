@@ -11,14 +11,14 @@ import { type Check, explainCheckError } from './check.js';
 import { parseCheck } from './parse.js';
 
 /**
- * Reads the shipped checks and every `*.sql` of `folder` as a check, in the order of their names; the folder's after.
- * @throws PricelakeError `config` naming file and line of a malformed header or of SQL that would not run, both files of
- * a name used twice, or a folder that can't be read.
+ * Reads the shipped checks and every `*.sql` of `folder` as a check, sorted by name, those of the folder last.
+ * @throws PricelakeError `config` that names file and line of a malformed header or of SQL that can't run, both files
+ *   of a duplicate name, or a folder that can't be read
  */
 export async function loadChecks(folder?: string): Promise<Check[]> {
   const shipped = await readFolder(packagePath('pipelines/checks'));
   if (folder === undefined) return shipped;
-  // Nothing proves that the query of a user's check follows its scope, so a run counts over all rows.
+  // A user's check is counted over all rows, because its query may not follow its scope.
   const own = (await readFolder(folder)).map((check) => ({ ...check, scope: undefined }));
   const checks = new Map(shipped.map((check) => [check.name, check]));
   for (const check of own) {
@@ -52,9 +52,9 @@ async function listFiles(directory: string): Promise<string[]> {
 }
 
 /**
- * Refuses checks that would not run: each is one SELECT that binds to the tables of schemas/. It needs no lake
- * and comes before a run, because at the run's end a whole copy may have been paid for.
- * @throws PricelakeError `config` that names file and line.
+ * Refuses checks that can't run: each must be one SELECT that binds to the tables of schemas/. This needs no lake and
+ * comes before a run, because at the end of the run a whole copy may have been paid for.
+ * @throws PricelakeError `config` that names file and line
  */
 async function bindChecks(checks: readonly Check[]): Promise<void> {
   if (checks.length === 0) return;

@@ -58,7 +58,7 @@ export function parseCheck(text: string, file: string): Check {
   return { ...named, parameters, scope, withinRun, sql: text, file };
 }
 
-/** The comment lines at the top of the form `-- key: value`; other comments may follow after them. */
+/** Reads the comment lines of the form `-- key: value` at the top. Other comments may follow. */
 function readHeader(text: string, fail: (line: number, why: string) => PricelakeError): HeaderEntry[] {
   const entries: HeaderEntry[] = [];
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
@@ -75,13 +75,13 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
   return entries;
 }
 
-/** `, meant "…"?`; an empty text if no known name is near. */
+/** Writes `, meant "…"?`; empty if no known name is similar. */
 function suggest(name: string, known: Iterable<string>): string {
   const near = suggestName(name, known);
   return near === undefined ? '' : `, meant "${near}"?`;
 }
 
-/** `row`, or columns of items. */
+/** Parses `row`, or columns of items. */
 function parseScope(value: string | undefined, fail: (why: string) => PricelakeError): Check['scope'] {
   if (value === undefined || value === 'row') return value;
   const columns = value.split(',').map((name) => name.trim());
@@ -108,7 +108,7 @@ function parseParameter(value: string, fail: (why: string) => PricelakeError): C
   return { name, type, default: fallback, meaning };
 }
 
-/** Requires that each `$name` of the SQL is declared, and that each declared one is used. */
+/** Requires that each `$name` in the SQL is declared, and that each declared one is used. */
 function requireDeclared(
   text: string,
   parameters: CheckParameter[],
@@ -117,7 +117,7 @@ function requireDeclared(
   const declared = new Set(parameters.map(({ name }) => name));
   const used = new Set<string>();
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
-    // Literals and comments are matched whole, since a parameter in them is none.
+    // Literals and comments are matched as a whole, because a `$name` inside them is not a parameter.
     for (const [, name] of content.matchAll(/'(?:[^']|'')*'|--.*|\$([a-z_][a-z0-9_]*)/gu)) {
       if (name === undefined) continue;
       used.add(name);

@@ -9,20 +9,21 @@ import type { KeptCounts } from './kept-counts.js';
 import { type ConfiguredCheck, configureChecks } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-/** A run whose next state is checked. */
+/** The run whose next state is checked. */
 export interface RunScope {
-  /** Counts of the run before. */
+  /** The counts of the previous run. */
   kept: KeptCounts;
-  /** The items that the run changed, before and after it; undefined if they are many. */
+  /** The items that the run changed, before and after it; undefined if they are too many. */
   changed: ChangedItems | undefined;
-  /** Tables whose rows the run changes. */
+  /** The tables whose rows the run changes. */
   changedTables: ReadonlySet<string>;
 }
 
 /**
- * Runs checks, in their order: exact counts and the first rows as a sample. A check that does not run has failed, but a
- * gate throws. With `run`, checks that allow it look only at rows that the run changed.
- * @throws PricelakeError `config` for settings that fit no check, and when a gate's SQL does not run.
+ * Runs checks in their order. Returns exact counts, and the first violations as a sample. A check whose SQL fails
+ * counts as failed, except for a gate, which throws. With `run`, checks that allow it read only rows that the run
+ * changed.
+ * @throws PricelakeError `config` for settings that fit no check, and if the SQL of a gate fails
  */
 export async function runChecks(
   graph: RelationGraph,
@@ -62,7 +63,7 @@ export async function runChecks(
 
 const NONE_KNOWN: ReadonlyMap<string, Violations> = new Map();
 
-/** Counts by the rows that the run changed, and by earlier counts. */
+/** Counts by the rows that the run changed and by earlier counts. */
 async function countLocally(
   graph: RelationGraph,
   checked: CheckedTables,
@@ -96,7 +97,7 @@ async function runCheck(
   return { name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds };
 }
 
-/** Only a gate may stop a run. Any other check that does not run has failed, and its sample says why. */
+/** Records a check whose SQL failed as failed, with the reason in its sample. Only a gate stops the run. */
 function recordFailure(error: unknown, severity: Severity, startedAt: number): Violations {
   if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
   const seconds = (performance.now() - startedAt) / 1000;

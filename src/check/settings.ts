@@ -3,17 +3,17 @@ import { suggestName } from '../io/suggest-name.js';
 import type { Severity } from '../tables/table.js';
 import { type Check, type CheckSettings, explainMisfit, type ParameterValue } from './check.js';
 
-/** A check as it is to run: settings applied. */
+/** A check with its settings applied. */
 export interface ConfiguredCheck {
   check: Check;
   severity: Severity;
-  /** By parameter name. */
+  /** Values by the name of the parameter. */
   values: Record<string, ParameterValue>;
 }
 
 /**
- * Applies settings; checks that are off are left out.
- * @throws PricelakeError `config` for an unknown check or parameter (with a suggestion) or a value of another type.
+ * Applies settings, and leaves out checks that are off.
+ * @throws PricelakeError `config` for an unknown check or parameter (with a suggestion), or a value of another type
  */
 export function configureChecks(checks: readonly Check[], settings: CheckSettings): ConfiguredCheck[] {
   const names = checks.map(({ name }) => name);
@@ -44,7 +44,7 @@ function mergeParameters(check: Check, given: Record<string, ParameterValue>): R
   );
 }
 
-/** Only a name that is nearly a known one is repeated: any other may be a secret in the wrong place. */
+/** Explains an unknown name. Quotes it only if it resembles a known name, because any other text may be a secret. */
 function explainUnknown(at: string, kind: string, name: string, known: readonly string[]): PricelakeError {
   const near = suggestName(name, known);
   const all = known.length === 0 ? 'There are none.' : `Known: ${known.join(', ')}.`;

@@ -12,8 +12,9 @@ import type { ConfiguredCheck } from './settings.js';
 const SCOPED: readonly TableName[] = ['items', 'history'];
 
 /**
- * Violations by name, of checks that look only at the items a run touched, or at their websites (`-- within_run:`). Their
- * rows of `items` and `history` are read once for all. A check that does not run is left out; over all rows it says why.
+ * Counts the violations of checks that read only the items a run touched, or their websites (`-- within_run:`). Reads
+ * the rows of `items` and `history` once for all of them. A check that can't run is left out; over all rows, it reports
+ * why.
  */
 export async function countWithinRun(
   graph: RelationGraph,
@@ -33,7 +34,7 @@ export async function countWithinRun(
   return found;
 }
 
-/** Cuts `items` and `history` down to rows with a touched value of a column, and to the columns that the checks read. */
+/** Reduces `items` and `history` to rows with a touched value of a column, and to the columns that the checks read. */
 async function readScope(
   graph: RelationGraph,
   { tables, runId }: CheckedTables,
@@ -70,7 +71,7 @@ async function readScope(
 async function nameTheirColumns(db: Database, statements: readonly string[]): Promise<boolean> {
   for (const sql of statements) {
     const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
-    // An error means SQL that DuckDB can't serialize, such as PIVOT.
+    // The tree is an error for SQL that DuckDB can't serialize, such as PIVOT.
     if (/"error":true|"class":"STAR"|"ref_type":"NATURAL"/u.test(String(row?.tree))) return false;
   }
   return true;

@@ -1,9 +1,9 @@
-/** `1,234,567`. Does without `Intl`, whose tables take 20 ms to load. */
+/** Writes `1,234,567`. Avoids `Intl`, whose tables take 20 ms to load. */
 export function formatCount(count: number | bigint): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/gu, ',');
 }
 
-/** `1 shop`, `1,234 shops` */
+/** Writes `1 shop` or `1,234 shops`. */
 export function countOf(count: number | bigint, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${Number(count) === 1 ? one : many}`;
 }

@@ -10,13 +10,13 @@ const CHUNK_BYTES = 1 << 20;
 type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
 
 /**
- * Finds the ends of CSV records (RFC 4180), chunk by chunk. Newlines inside quotes end no record, blank lines are no
- * records, and a byte order mark is not part of the first one.
+ * Finds the ends of CSV records (RFC 4180), chunk by chunk. A newline inside quotes does not end a record, blank lines
+ * are not records, and a byte-order mark is not part of the first record.
  */
 export class CsvScanner {
   #state: State = 'begin';
   #isBlank = true;
-  /** Bytes of the byte order mark seen so far; its length once anything else came. */
+  /** The bytes of the byte-order mark seen so far; its full length once anything else came. */
   #mark = 0;
 
   /** Calls `onRecord` with the offset after each record that ends in the chunk. */
@@ -45,7 +45,7 @@ export class CsvScanner {
     }
   }
 
-  /** True if a record has begun and no newline has ended it. */
+  /** True if a record has begun and has not ended. */
   get isOpen(): boolean {
     return !this.#isBlank;
   }
@@ -61,15 +61,15 @@ export class CsvScanner {
   }
 }
 
-/** Facts about a CSV file that typing needs. */
+/** The facts about a CSV file that typing needs. */
 export interface CsvFacts {
-  /** Names of the columns, in order, no two alike. */
+  /** The unique names of the columns, in order. */
   columns: string[];
-  /** True if a quoted empty cell is null too. */
+  /** True if a quoted empty cell is null as well. */
   quotesNulls: boolean;
 }
 
-/** `line` is the line of the file, from 1, on which the record begins. */
+/** `line` is the line of the file, counted from 1, on which the record begins. */
 interface CsvRecord {
   bytes: Buffer;
   line: number;
@@ -125,8 +125,8 @@ function trimEnd(bytes: Buffer): Buffer {
 }
 
 /**
- * Parses cells: an empty one is null, a quoted empty one is text, or null too with `quotesNulls`. Undefined if the record
- * is not RFC 4180.
+ * Parses cells: an empty one is null; a quoted empty one is an empty text, or null with `quotesNulls`. Undefined if the
+ * record is not RFC 4180.
  */
 export function parseCsvRecord(text: string, quotesNulls = false): (string | null)[] | undefined {
   const cells: (string | null)[] = [];
@@ -147,7 +147,7 @@ function findComma(text: string, from: number): number {
   return comma < 0 ? text.length : comma;
 }
 
-/** Index after the quote that closes the one at `from`. */
+/** The index after the closing quote of the text that begins at `from`. */
 function findQuoteEnd(text: string, from: number): number | undefined {
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
     if (text[quote + 1] !== '"') return quote + 1;

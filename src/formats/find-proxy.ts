@@ -4,9 +4,8 @@ import { LOOPBACK } from './receiver-url.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that requests to a URL go through, by the variables that curl and Node read; names in small letters take
- * precedence. Undefined for this machine, for hosts of NO_PROXY, and without a proxy. Without HTTPS_PROXY, https goes
- * through the proxy of HTTP_PROXY.
+ * The proxy for requests to a URL, by the variables that curl and Node read; lower-case names take precedence.
+ * Undefined for this machine, for hosts in NO_PROXY, and without a proxy. Without HTTPS_PROXY, https uses HTTP_PROXY.
  * @throws PricelakeError `config` for a proxy that is not an http or https URL
  */
 export function findProxy(url: string, env: Environment = process.env): URL | undefined {
@@ -26,7 +25,7 @@ export function hasProxy(env: Environment = process.env): boolean {
 
 const defaultPort = (protocol: string): string => (protocol === 'https:' ? '443' : '80');
 
-/** True if an entry of NO_PROXY is `*`, or names the host or a domain of it, and its port if it has one. */
+/** True if an entry of NO_PROXY is `*`, or names the host or a parent domain, and the port if it has one. */
 function isNamed(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
   const [, name = '', only] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
@@ -34,7 +33,10 @@ function isNamed(entry: string, hostname: string, port: string): boolean {
   return hostname === name || hostname.endsWith(`.${name}`);
 }
 
-/** `proxy.example:3128` means http, as it does for curl. The message does not repeat the text: it may hold a password. */
+/**
+ * Reads a proxy. `proxy.example:3128` means http, as it does for curl. The message does not quote the text, because it
+ * may contain a password.
+ */
 function readProxy(name: string, env: Environment): URL | undefined {
   const given = env[name.toLowerCase()] || env[name];
   if (given === undefined || given === '') return undefined;

@@ -7,18 +7,18 @@ export class Html {
   }
 }
 
-/** Values of a template: text is escaped, null and undefined give nothing, lists are joined. */
+/** A value in a template: text is escaped, null and undefined give nothing, lists are joined. */
 export type Content = string | number | bigint | Html | null | undefined | readonly Content[];
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Escapes every value and removes its control characters, unless it is Html. */
+/** Writes HTML. Escapes every value and removes its control characters, unless it is Html. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
   const filled = parts.map((part, k) => part + writeContent(values[k]));
   return new Html(filled.join(''));
 }
 
-// Control characters other than tab and line feed, and characters that reorder text.
+// Matches control characters except tab and line feed, and characters that reorder text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 

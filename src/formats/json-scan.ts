@@ -1,8 +1,8 @@
 import { MAX_JSON_DEPTH } from '../io/limits.js';
 
 /**
- * Finds parts of JSON text without making objects, because pages have a thousand rows and their numbers must not pass
- * through a double. It only locates; DuckDB validates when it types the bytes.
+ * Finds parts of JSON text without building objects, because a page has a thousand rows and their numbers must not pass
+ * through a double. It only locates values; DuckDB validates them when it types the bytes.
  */
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Bytes [start, end) of a value. */
+/** The bytes [start, end) of a value. */
 export interface Slice {
   start: number;
   end: number;
@@ -33,7 +33,7 @@ function skipSpace(bytes: Buffer, at: number): number {
   }
 }
 
-/** `at` is the opening quote; returns the index after the closing one. */
+/** Returns the index after the closing quote. `at` is the opening quote. */
 function skipString(bytes: Buffer, at: number): number {
   for (let i = at + 1; i < bytes.length; i++) {
     const byte = bytes[i] as number;
@@ -87,7 +87,7 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   return fields;
 }
 
-/** Finds the first wanted field and reads no further. */
+/** Finds the first wanted field, and reads no further. */
 export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
   let found: Slice | undefined;
   eachField(bytes, start, (name, value) => {
@@ -98,7 +98,7 @@ export function findField(bytes: Buffer, start: number, isWanted: (name: string)
   return found;
 }
 
-/** Finds the first field that is sure to be the wanted one, else the first that may be. */
+/** Finds the first field that is `sure` to be the wanted one, otherwise the first that is `maybe`. */
 export function findFittingField(
   bytes: Buffer,
   start: number,
@@ -136,7 +136,7 @@ function eachField(bytes: Buffer, start: number, visit: (name: string, value: Sl
   }
 }
 
-/** A key without its quotes. Few have escapes. */
+/** Reads a key without its quotes. Few keys have escapes. */
 function readKey(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
@@ -174,7 +174,7 @@ export function showValue(bytes: Buffer, { start, end }: Slice): string {
   return end - start > SHOWN_BYTES ? `${text}…` : text;
 }
 
-/** As `readInt64`, but returns undefined if the value is not a 64-bit integer. */
+/** Reads an integer as `readInt64` does, but returns undefined if it is not a 64-bit integer. */
 export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   const text = bytes.toString('latin1', slice.start, slice.end);
   if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) return undefined;
@@ -182,9 +182,9 @@ export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** True for JSON that is nested too deep for recursive code: parsers, zod, JSON.stringify. */
+/** True for JSON that is nested too deeply for recursive code: parsers, zod, JSON.stringify. */
 export function isTooDeep(json: string): boolean {
-  // Shorter text can't be nested so deep.
+  // A shorter text can't be nested that deeply.
   if (json.length <= 2 * MAX_JSON_DEPTH) return false;
   let depth = 0;
   let isText = false;

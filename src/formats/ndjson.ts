@@ -7,15 +7,15 @@ const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;
 const CHUNK_BYTES = 4 << 20;
 
-/** True for a line of white space, which is no row. */
+/** True for a line of white space, which is not a row. */
 export function isBlank(bytes: Buffer): boolean {
   for (const byte of bytes) if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN) return false;
   return true;
 }
 
 /**
- * Reads pieces of a file that end at line ends; only the last may not. All use the same memory, so a piece is valid
- * only until the next one.
+ * Reads a file in pieces that end at line ends; only the last piece may not. All pieces share one buffer, so a piece is
+ * valid only until the next one.
  */
 export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
@@ -39,7 +39,10 @@ export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Reads lines without newlines, each valid until the next one. Reads bytes, because U+2028 ends no line of NDJSON. */
+/**
+ * Reads lines without their newlines. A line is valid only until the next one. Reads bytes, because U+2028 does not end
+ * a line of NDJSON.
+ */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   for await (const bytes of readWholeLines(path)) {
     let start = 0;

@@ -2,8 +2,8 @@
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Says why messages may not be sent to an address; undefined for https, and for http to this machine. Never repeats the
- * address, because whoever knows it may post there.
+ * Explains why messages may not be sent to an address; undefined for https, and for http to this machine. Never quotes
+ * the address, because whoever knows it can post there.
  */
 export function findReceiverFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://hooks.example/…';

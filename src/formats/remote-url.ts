@@ -1,11 +1,11 @@
 export interface RemoteUrl {
   bucket: string;
-  /** Without slashes at its ends; empty if the lake has the bucket for itself. */
+  /** Without slashes at either end; empty if the lake has the whole bucket. */
   prefix: string;
-  /** If undefined, the SDK decides: AWS, unless its settings say otherwise. */
+  /** If undefined, the SDK decides: AWS, unless its own settings differ. */
   endpoint: string | undefined;
   region: string | undefined;
-  /** True if the bucket is in the path of requests, not in the host name. */
+  /** True if the bucket is part of the path of requests, not of the host name. */
   pathStyle: boolean;
 }
 
@@ -14,7 +14,7 @@ export const REMOTE_URL =
 
 const PARAMETERS = ['endpoint', 'region', 'pathStyle'];
 
-/** `s3://bucket/prefix?endpoint=https://host:9000&region=eu-1&pathStyle=true`; undefined for anything else. */
+/** Parses `s3://bucket/prefix?endpoint=https://host:9000&region=eu-1&pathStyle=true`; undefined for any other text. */
 export function parseRemoteUrl(text: string): RemoteUrl | undefined {
   const [, bucket = '', path = '', query = ''] = /^s3:\/\/([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(text) ?? [];
   if (!/^[A-Za-z0-9][\w.-]{1,253}[A-Za-z0-9]$/.test(bucket)) return undefined;
@@ -29,7 +29,7 @@ export function parseRemoteUrl(text: string): RemoteUrl | undefined {
   return { bucket, prefix, endpoint, region: parameters.get('region') ?? undefined, pathStyle: pathStyle === 'true' };
 }
 
-/** Shows bucket, prefix and endpoint only: other parts of the text may be secret. */
+/** Shows only bucket, prefix and endpoint, because other parts of the text may be secret. */
 export function showRemoteUrl({ bucket, prefix, endpoint }: RemoteUrl): string {
   const url = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
   return endpoint === undefined ? url : `${url}?endpoint=${endpoint}`;
@@ -39,7 +39,7 @@ function isSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }
 
-/** Accepts no path and no user, because addresses are shared and logged. */
+/** Refuses a path and a user name, because addresses are shared and logged. */
 function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, pathname, search, hash } = new URL(text);

@@ -1,23 +1,23 @@
 import { findField, findFittingField } from './json-scan.js';
 
 /**
- * Recognizes the field with the item's id, which the document does not name for export rows. A field that may hold it does
- * so only if no other field is sure to.
+ * Recognizes the field with the item's id, which the document does not name for export rows. A `maybe` counts only if
+ * no other field is `sure`.
  */
 export type FitId = (name: string) => 'sure' | 'maybe' | undefined;
 
-/** Accepts only the name of the API document. */
+/** Accepts only the name in the API document. */
 export const isNamedId: FitId = (name) => (name === 'id' ? 'sure' : undefined);
 
-/** The index of the column that is sure to fit, else of the first that may; -1 if no column fits. */
+/** The index of the column that is `sure`, otherwise of the first that is `maybe`; -1 without either. */
 export function findFittingColumn(columns: readonly (string | null)[], fitOf: FitId): number {
   const fits = columns.map((name) => (name === null ? undefined : fitOf(name)));
   return fits.includes('sure') ? fits.indexOf('sure') : fits.indexOf('maybe');
 }
 
 /**
- * Finds the id's digits in a broken row; null if they aren't certain, as in a number at the row's end, which may have
- * lost digits. `within` names the objects around it.
+ * Finds the digits of the id in a damaged row; null if they aren't certain, as for a number at the end of the row,
+ * which may have lost digits. `within` names the objects around it.
  */
 export function findRowId(row: Buffer, within: readonly string[], fitId: FitId): string | null {
   try {

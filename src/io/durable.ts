@@ -1,24 +1,27 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Makes names in a folder survive a power cut. */
+/** Makes the names in a folder survive a power cut. */
 export function syncFolder(path: string): Promise<void> {
   return openAndSync(path, 'r', async () => {});
 }
 
-/** Syncs the bytes of a file that another writer closed. */
+/** Syncs a file that another writer has closed. */
 export function syncFile(path: string): Promise<void> {
   return openAndSync(path, 'r+', async () => {});
 }
 
 /**
- * Writes a file whose bytes survive a power cut; its name does so once the folder is synced. `wx` demands a new file.
+ * Writes a file whose bytes survive a power cut. Its name survives once the folder is synced. `wx` requires that the
+ * file is new.
  */
 export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }
 
-/** Writes `temporary` and renames it into place, so that readers and a power cut see the old text or the new one. */
+/**
+ * Writes `temporary` and renames it into place, so that readers, and a power cut, leave the old text or the new one.
+ */
 export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
   try {
     await writeSynced(temporary, data);
@@ -39,7 +42,7 @@ async function openAndSync(path: string, flags: string, write: (handle: FileHand
   }
 }
 
-/** Makes a folder and its parents, durably. */
+/** Creates a folder and its parents durably. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;

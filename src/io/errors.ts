@@ -9,7 +9,7 @@ export type ErrorCode =
   | 'not_found' // 404
   | 'bad_request' // 400: the service refused a parameter
   | 'contract' // the service sent an answer that the API document does not allow
-  | 'unavailable' // network faults and 5xx after all retries
+  | 'unavailable' // network faults and 5xx remain after all retries
   | 'snapshot_incomplete' // an export ended early, now or in an earlier run, and is not due for another try
   | 'lake_locked' // another run holds the lake
   | 'lake_invalid' // the folder holds something else, or is damaged
@@ -17,7 +17,7 @@ export type ErrorCode =
   | 'disk_full'
   | 'open_files' // the process may not open more files
   | 'out_of_memory' // DuckDB needs more memory than lake.memory gives it
-  | 'gate_failed' // a gate check failed: the batch is held
+  | 'gate_failed' // a gate check failed, so the batch is held
   | 'offline' // a command that makes no calls would need one
   | 'landing_gone' // the raw bytes that rebuild needs are no longer kept
   | 'nothing_held' // --publish-held, but no batch is held
@@ -30,19 +30,19 @@ export type ErrorCode =
   | 'stopped'; // SIGHUP, SIGINT or SIGTERM
 
 export interface ErrorFacts {
-  /** Advice for the next step, as one sentence. */
+  /** The next step, as one sentence. */
   hint?: string;
-  /** Lines of the text that is wrong, with a caret below the place. */
+  /** The lines of the text that is wrong, with a caret under the place. */
   excerpt?: string;
   /** The service's links (section 7). */
   docsUrl?: string;
   upgradeUrl?: string;
-  /** Earliest time at which another try makes sense. */
+  /** The earliest time at which another try can succeed. */
   nextRunAt?: Date;
-  /** HTTP status and limit that the service named. */
+  /** The HTTP status, and the limit that the service named. */
   status?: number;
   limit?: string;
-  /** Other facts for machines, never a secret. */
+  /** Other facts for programs, never a secret. */
   [fact: string]: unknown;
 }
 
@@ -68,7 +68,7 @@ export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
   return false;
 }
 
-/** For `.catch`: a missing file is undefined, anything else is thrown. */
+/** For `.catch`: returns undefined for a missing file, and throws any other error. */
 export function ignoreMissing(error: unknown): undefined {
   if (hasSystemCode(error, 'ENOENT')) return undefined;
   throw error;

@@ -1,10 +1,12 @@
-/** A set of ids that is filled in ascending order. A `Set` takes ten times the memory, and holds at most 16 million ids. */
+/**
+ * A set of ids that is built from a sorted array. A `Set` takes ten times the memory, and holds at most 16 million ids.
+ */
 export class IdSet implements Iterable<bigint> {
   readonly #ids: BigInt64Array;
   readonly #isGone: Uint8Array;
   #size: number;
 
-  /** @param ids in ascending order, each once */
+  /** @param ids in ascending order, without duplicates */
   constructor(ids: BigInt64Array) {
     this.#ids = ids;
     this.#isGone = new Uint8Array(ids.length);
@@ -19,7 +21,7 @@ export class IdSet implements Iterable<bigint> {
     return this.#find(id) !== undefined;
   }
 
-  /** @returns false if the id was not there */
+  /** @returns false if the id was not in the set */
   delete(id: bigint): boolean {
     const place = this.#find(id);
     if (place === undefined) return false;

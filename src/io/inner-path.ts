@@ -2,14 +2,14 @@
 const NAME_BYTES = 255;
 const PATH_BYTES = 1024;
 
-/** Half a surrogate pair has no bytes of its own. */
+/** Matches control characters and half a surrogate pair, which has no bytes of its own. */
 const UNNAMEABLE = /[\p{Cc}\p{Cs}]/u;
-/** `file:`, `s3:`, and the drive of `C:\`. */
+/** Matches `file:`, `s3:`, and the drive of `C:\`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Says why a path can't name a file inside a folder. Every path from a log, a pointer, a journal or a bucket passes
- * here, so that whoever writes those can't reach anything outside the folder.
+ * Explains why a path can't name a file inside a folder; undefined if it can. Every path from a log, a pointer, a
+ * journal or a bucket is checked here, so that whoever writes those can't reach files outside the folder.
  */
 export function findPathFault(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -22,17 +22,19 @@ export function findPathFault(path: string): string | undefined {
   return isLong ? 'is too long' : undefined;
 }
 
-/** For a data file of a table. As for other readers of Delta, names that begin with `_` or `.` are not data. */
+/**
+ * Checks a path of a table's data file. As for other readers of Delta, names that begin with `_` or `.` are not data.
+ */
 export function findDataPathFault(path: string): string | undefined {
   return findPathFault(path) ?? (/^[_.]/.test(path) ? 'is not where data files belong' : undefined);
 }
 
-/** For a name without folders. */
+/** Checks a name without folders. */
 export function findNameFault(name: string): string | undefined {
   return findPathFault(name) ?? (name.includes('/') ? 'is not a name but a path' : undefined);
 }
 
-/** Shows a path in a message on one line, cut if it is long. */
+/** Writes a path on one line for a message, cut if it is long. */
 export function quotePath(path: string): string {
   return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }

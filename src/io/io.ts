@@ -1,49 +1,49 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** The world as a parameter. Tests replace clock, sleep, random and log; everything else is real. */
+/** The world as a parameter. Tests replace clock, sleep, random and log; everything else stays real. */
 export interface Io {
-  /** Now, UTC. */
+  /** The current time, UTC. */
   now(): Date;
-  /** Rejects with the signal's reason when it is aborted. */
+  /** Rejects with the signal's reason when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Uniform in [0, 1). Used for jitter, never for data. */
+  /** A random number, uniform in [0, 1). Used only for jitter. */
   random(): number;
   /** Logs an event: a stable name and flat facts, never a secret. */
   log(level: LogLevel, event: string, facts?: Record<string, unknown>): void;
-  /** The CLI draws it. */
+  /** Reports progress, which the command line shows. */
   progress(update: Progress): void;
 }
 
-/** `debug` has every step, `trace` every call. */
+/** `debug` includes every step, `trace` every call. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 export interface Progress {
-  /** Such as `snapshot` or `feed`. */
+  /** The name of the step, such as `snapshot` or `feed`. */
   step: string;
   rows: bigint;
-  /** Expected rows, if known. */
+  /** The expected number of rows, if known. */
   totalRows?: bigint | undefined;
-  /** True if `totalRows` is only about right. */
+  /** True if `totalRows` is only approximate. */
   isEstimate?: boolean;
   bytes: number;
-  /** Unit of `rows`; default rows. */
+  /** The unit of `rows`; default rows. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
-  /** Only for step `run`, which has no rows: time and rows of earlier runs of its kind. */
+  /** Only for step `run`, which has no rows: the time and rows of earlier runs of the same kind. */
   pace?: { seconds: number; rows: bigint };
 }
 
-/** The real world without output; the CLI adds log and progress. */
+/** The real world without output. The command line adds log and progress. */
 export const realIo: Io = {
   now: () => new Date(),
-  // Node rejects with an error of its own.
+  // Node's own error is replaced by the signal's reason.
   sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted()),
   random: Math.random,
   log: () => {},
   progress: () => {},
 };
 
-/** Reports begin and end of a step. One that fails has no end. */
+/** Reports the beginning and end of a step. A failed step has no end. */
 export async function reportStep<T>(io: Pick<Io, 'progress'>, step: string, work: () => Promise<T>): Promise<T> {
   io.progress({ step, rows: 0n, bytes: 0 });
   const result = await work();
@@ -69,7 +69,7 @@ export function openStep(
       bytes += moreBytes;
       progress({ step, unit, rows, totalRows, bytes });
     },
-    // Whatever was expected and did not come was not needed.
+    // Expected rows that did not come were not needed, so the step ends at its total.
     done: () => progress({ step, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
   };
 }

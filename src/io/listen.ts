@@ -1,7 +1,9 @@
 import type { Server } from 'node:http';
 import { PricelakeError } from './errors.js';
 
-/** Port 0 takes any free one. @throws PricelakeError `usage` if the address can't be opened */
+/**
+ * Opens an address. Port 0 lets the system choose one. @throws PricelakeError `usage` if the address can't be opened
+ */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
@@ -13,7 +15,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
-/** Ends a server with the connections that are left. */
+/** Closes a server and its remaining connections. */
 export async function shutDown(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

@@ -5,16 +5,16 @@ import { hasSystemCode, PricelakeError } from './errors.js';
 
 /** The place of an output file while its bytes are written. */
 export interface OutputPlace {
-  /** The file that is written: one beside the target, or the target itself if it is a device or a pipe. */
+  /** The file that is written: a temporary one beside the target, or the target itself if it is a device or a pipe. */
   path: string;
   target: string;
-  /** Permissions of the file that is replaced. */
+  /** The permissions of the file that is replaced. */
   mode?: number;
 }
 
 /**
- * Finds the place of an output file before any work is done.
- * @throws PricelakeError `usage` if the file can't be there
+ * Finds out where to write an output file before any work is done.
+ * @throws PricelakeError `usage` if the file can't be written there
  */
 export async function placeOutput(file: string): Promise<OutputPlace> {
   try {
@@ -34,8 +34,8 @@ export async function placeOutput(file: string): Promise<OutputPlace> {
 }
 
 /**
- * Lets `write` fill a file beside `file`, and renames it into place when it is whole and durable, so that a failure leaves
- * the older file as it was.
+ * Lets `write` fill a temporary file, and renames it to `file` when it is complete and durable, so that a failure
+ * leaves the older file unchanged.
  * @throws PricelakeError `usage` or `disk_full` if the file can't be written
  */
 export async function replaceOutput<T>(file: string, write: (path: string) => Promise<T>): Promise<T> {
@@ -68,10 +68,10 @@ const REASONS: Record<string, string> = {
   EIO: "the disk can't write it",
 };
 
-/** An error of the system while a file or stdout is written, as one sentence; any other error as it is. */
+/** Explains a system error while a file or stdout is written. Returns any other error unchanged. */
 export function explainOutputFault(file: string, error: unknown): unknown {
   if (error instanceof PricelakeError || !(error instanceof Error)) return error;
-  // DuckDB's errors have no system code.
+  // DuckDB's errors have no system code, so their text is compared.
   const isFull = hasSystemCode(error, 'ENOSPC', 'EDQUOT') || /no space left|disk quota exceeded/iu.test(error.message);
   if (isFull && !/max_temp_directory_size/u.test(error.message)) {
     const hint = 'Free some space or write to another disk, then run the command again.';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Absolute path of a file that ships beside the code: `pipelines/…`, `schemas/…`. */
+/** The absolute path of a file that ships with the code: `pipelines/…`, `schemas/…`. */
 export function packagePath(relative: string): string {
   return fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 }

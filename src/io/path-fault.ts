@@ -1,6 +1,6 @@
 import { PricelakeError } from './errors.js';
 
-/** Reasons why a file that exists can't be read, by the system's code. */
+/** Why an existing file can't be read, by the system's error code. */
 const FAULTS: Record<string, string> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'it is not in a folder',
@@ -10,8 +10,8 @@ const FAULTS: Record<string, string> = {
 };
 
 /**
- * For `.catch` after reading a file of the lake. A missing file is undefined; other faults of the file become errors
- * with `hint`. All other errors are thrown unchanged.
+ * For `.catch` after reading a file of the lake: returns undefined for a missing file, turns other file faults into
+ * errors with `hint`, and throws all other errors unchanged.
  */
 export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
   return (cause) => {
@@ -24,7 +24,10 @@ export function explainReadFault(path: string, hint: string): (cause: NodeJS.Err
   };
 }
 
-/** Refuses a link in place of a lake's file or folder, because pricelake would write and remove files outside the lake. */
+/**
+ * The error for a link in place of a lake's file or folder, through which pricelake would write and remove files
+ * outside the lake.
+ */
 export function refuseLink(path: string): PricelakeError {
   return new PricelakeError('lake_invalid', `${path}: this is a symbolic link; nothing behind it was changed`, {
     hint: 'Remove the link; pricelake creates what belongs there. For a lake on another disk, set lake.path to its folder there.',

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { hasSystemCode, PricelakeError } from './errors.js';
 
 /**
- * Makes a folder of this process for temporary files.
- * @throws PricelakeError `usage` if the folder for temporary files can't be used
+ * Creates a folder of this process for temporary files.
+ * @throws PricelakeError `usage` if the system's folder for temporary files can't be used
  */
 export function makeTemporaryFolder(prefix = 'pricelake-', parent = tmpdir()): Promise<string> {
   return mkdtemp(join(parent, prefix)).catch((cause: unknown) => {
@@ -22,11 +22,11 @@ function explainTemporary(parent: string, cause: unknown): unknown {
 }
 
 /**
- * Makes a folder that only this user may enter, such as `pricelake-explore-…`. Removes those of the same kind that
- * processes left which were killed.
+ * Creates a folder that only this user can enter, such as `pricelake-explore-…`. Removes folders of the same kind that
+ * killed processes left.
  */
 export async function makeScratchFolder(kind: string, parent = tmpdir()): Promise<string> {
-  // Has the host's name: in a folder that machines share, each knows only its own processes.
+  // The name includes the host, because in a folder that machines share, each knows only its own processes.
   const prefix = `pricelake-${kind}-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
   const names = await readdir(parent).catch((cause: unknown) => {
     throw explainTemporary(parent, cause);
@@ -38,24 +38,24 @@ export async function makeScratchFolder(kind: string, parent = tmpdir()): Promis
   return makeTemporaryFolder(`${prefix}${process.pid}-`, parent);
 }
 
-/** Removes a folder in which a process may still write for a moment that nobody waits for. */
+/** Removes a folder into which a process that nobody waits for may still write for a moment. */
 export function removeBusyFolder(path: string): Promise<void> {
-  // A file that comes in between makes `rm` try again, within six seconds.
+  // If a file is created meanwhile, `rm` tries again for up to six seconds.
   return rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
-/** A folder of another user stays. */
+/** Removes a folder, unless it belongs to another user. */
 async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
     if (!hasSystemCode(error, 'EPERM', 'EACCES')) throw error;
   });
 }
 
-/** True if the process is there. */
+/** True if the process exists. */
 export function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return hasSystemCode(error, 'EPERM'); // it belongs to another user
+    return hasSystemCode(error, 'EPERM'); // the process belongs to another user
   }
 }

@@ -1,4 +1,4 @@
-/** Returns the known name that a mistyped or shortened name may mean. Undefined if no known name is similar enough. */
+/** Returns the known name that a mistyped or shortened one may mean; undefined if none is similar enough. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
   const typed = given.toLowerCase();
   let best: { name: string; distance: number } | undefined;
@@ -13,10 +13,10 @@ export function suggestName(given: string, known: Iterable<string>): string | un
   return given.length >= SHORTEST_START ? longer : undefined;
 }
 
-/** Shorter texts begin too many names. */
+/** A shorter text is the beginning of too many names. */
 const SHORTEST_START = 3;
 
-/** Counts insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
+/** Counts the insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
 function measureEditDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** True for a name of the IANA database, such as Europe/Zagreb; an offset such as +02:00 is no place. */
+/** True for a name in the IANA database, such as Europe/Zagreb. An offset such as +02:00 is not a place. */
 export function isTimeZone(name: string): boolean {
   try {
     return /^[A-Za-z]/u.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;

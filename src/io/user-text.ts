@@ -2,12 +2,12 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { PricelakeError } from './errors.js';
 
-/** Reads a text file of the user's without its byte-order mark. @throws PricelakeError `config` unless it is UTF-8 */
+/** Reads a text file of the user, without its byte-order mark. @throws PricelakeError `config` unless it is UTF-8 */
 export async function readUserText(file: string): Promise<string> {
   return decodeUserText(await readFile(file), file);
 }
 
-/** @param file what the error calls the text; throws PricelakeError `config` unless it is UTF-8 */
+/** Decodes a text. @param file names the text in the error; throws PricelakeError `config` unless it is UTF-8 */
 export function decodeUserText(bytes: Uint8Array, file: string): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -18,7 +18,7 @@ export function decodeUserText(bytes: Uint8Array, file: string): string {
   throw refuseEncoding(bytes, file);
 }
 
-/** Looks through a file that DuckDB will read. @throws PricelakeError `config` unless it is UTF-8 */
+/** Checks a file that DuckDB will read. @throws PricelakeError `config` unless it is UTF-8 */
 export async function requireUtf8(file: string): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let head: Buffer | undefined;

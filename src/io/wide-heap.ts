@@ -1,14 +1,14 @@
 import v8 from 'node:v8';
 
-/** Percent by which V8's heap may grow before V8 collects garbage; 0 leaves it to V8. */
+/** The percentage by which V8's heap may grow between garbage collections; 0 leaves it to V8. */
 const GROWTH = '--heap-growing-percent';
 
-/** Streams under way. */
+/** The number of running streams. */
 let works = 0;
 
 /**
- * Lets V8 collect less garbage while `work` reads a stream. Chunks are outside the heap, and for every 24 MB of them V8
- * would walk the whole heap, because little else is in it.
+ * Makes V8 collect garbage less often while `work` reads a stream. Chunks are outside the heap, but V8 would walk the
+ * whole heap for every 24 MB of them.
  */
 export async function withWideHeap<T>(work: () => Promise<T>): Promise<T> {
   works += 1;

@@ -3,61 +3,61 @@ import { countOf } from '../formats/count.js';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import type { BudgetShare } from './budget-share.js';
 
-/** A month's cap, as a share of the plan's limit or as a number. */
+/** A monthly cap, as a share of the plan's limit or as a number. */
 export type Cap = { percent: number } | { count: number };
 
-/** `budget` of the pipeline file: the most that runs may take in a month. */
+/** The section `budget` of the pipeline file: the most that runs may take in a month. */
 export interface Budget {
   calls: Cap;
-  /** A share keeps a reserve of the plan's rows. If overage is agreed, there is nothing to reserve. */
+  /** A share leaves a reserve of the plan's rows. If overage is agreed to, nothing is reserved. */
   exportRows: Cap;
-  /** Started blocks of overage that may be billed; null is any number. */
+  /** The most started blocks of overage that may be billed; null is unlimited. */
   overage: number | null;
-  /** The part of it that this run may use, where it is one of several shards. */
+  /** The part of the budget that this run may use, if it is one of several shards. */
   share?: BudgetShare | undefined;
 }
 
-/** Caps of one run, from the command line. */
+/** Caps of a single run, from the command line. */
 export interface RunCaps {
-  /** Export rows that the run may take, including those of its earlier tries. */
+  /** The most export rows that the run may take, including those of its earlier tries. */
   maxRows?: number | undefined;
-  /** Blocks of overage that the run may have billed, instead of `budget.overage`. */
+  /** The most blocks of overage that the run may be billed, in place of `budget.overage`. */
   maxOverage?: number | undefined;
-  /** Hears of each export: the rows that it takes, and the most blocks of overage that it may be billed. */
+  /** Called for each export with its rows and the most blocks of overage that it may be billed. */
   onExport?: ((rows: bigint, blocks: bigint) => void) | undefined;
 }
 
-/** The parts of the plan that bound a run. A service may leave out nulls. */
+/** The parts of the plan that limit a run. A service may leave out nulls. */
 interface PlanFacts {
   limits: PlanInfo['limits'];
-  /** May be one that the document does not list. */
+  /** It may be a status that the document does not list. */
   status?: string | null | undefined;
   usage?: PlanInfo['usage'] | undefined;
 }
 
-/** A rule and its use. */
+/** A rule, and how much of it is used. */
 export interface Bound {
-  /** The user's name of it: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
+  /** The name by which the user knows the rule: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
   rule: string;
   allowed: bigint;
   used: bigint;
-  /** True if the limit renews each month. */
+  /** True if the limit starts over each month. */
   monthly: boolean;
 }
 
-/** The rest that a run may take. */
+/** The calls, rows and blocks that a run may still take. */
 export interface Allowance {
-  /** The tightest rule for calls; undefined if nothing bounds them. */
+  /** The tightest rule for calls; undefined for unlimited calls. */
   calls: Bound | undefined;
-  /** The tightest rule for export rows, except the plan's quota; undefined if nothing bounds them. */
+  /** The tightest rule for export rows, except the plan's quota; undefined if there is none. */
   rows: Bound | undefined;
-  /** The plan's export rows; undefined if unlimited. */
+  /** The plan's quota of export rows; undefined if unlimited. */
   quota: Bound | undefined;
-  /** False if the service cuts an export at the quota (Free, trial) instead of billing the rest. */
+  /** False if the service cuts an export at the quota (Free, trial) instead of billing further rows. */
   bills: boolean;
-  /** Blocks of overage that may still be billed; null is any number. */
+  /** The blocks of overage that may still be billed; null is unlimited. */
   blocks: bigint | null;
-  /** The month's counters start over at this time; undefined if nothing is counted. */
+  /** When the month's counters start over; undefined if nothing is counted. */
   resetsAt: Date | undefined;
 }
 
@@ -71,12 +71,12 @@ export const NO_EXPORTS: Allowance = {
   resetsAt: undefined,
 };
 
-/** Only for these does the document say that rows beyond the quota are billed and the export is whole. */
+/** The statuses for which the document says that rows beyond the quota are billed and the export is complete. */
 const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
 
 /**
- * Works out the rest that a run may take by the plan (section 8), the budget and the command line. An operator's token
- * is not counted (section 2, PlanInfo): shares and quotas don't bind it, and numbers bind each run.
+ * Computes what a run may still take, by the plan (section 8), the budget and the command line. An operator's token is
+ * not counted (section 2, PlanInfo), so shares and quotas don't limit it, and numbers apply to each run.
  */
 export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;
@@ -126,7 +126,7 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
   };
 }
 
-/** Rounded down, so that parts never add up to more than the whole. */
+/** Rounds down, so that the parts never add up to more than the whole. */
 function takePart(limit: bigint | undefined, part: number): bigint | undefined {
   return limit === undefined ? undefined : BigInt(Math.floor(Number(limit) * part));
 }
@@ -158,21 +158,21 @@ export function countLeft({ allowed, used }: Pick<Bound, 'allowed' | 'used'>): b
   return atLeastZero(allowed - used);
 }
 
-/** Calls left after `made` ones; null is unlimited. */
+/** The calls left after `made` calls; null is unlimited. */
 export function countCallsLeft({ calls }: Pick<Allowance, 'calls'>, made: bigint): bigint | null {
   return calls === undefined ? null : atLeastZero(countLeft(calls) - made);
 }
 
-/** Export rows left without a bill; null is unlimited. */
+/** The export rows left that are not billed; null is unlimited. */
 export function countRowsLeft({ rows, quota }: Pick<Allowance, 'rows' | 'quota'>): bigint | null {
   const tightest = findTightest(rows, quota);
   return tightest === undefined ? null : countLeft(tightest);
 }
 
-/** Reserved for the rest of a run: datasets, the feed, whole reads, the sample. */
+/** Calls that are reserved for the rest of a run: datasets, the feed, whole reads, the sample. */
 export const RESERVED_CALLS = 50n;
 
-/** Limits wanted calls, so that a run has enough beside them. */
+/** Reduces the wanted calls, so that enough are left for the rest of the run. */
 export function countBesideRun(wanted: number, callsLeft: bigint | null): number {
   return callsLeft === null ? wanted : Math.min(wanted, Math.max(0, Number(callsLeft - RESERVED_CALLS)));
 }
@@ -184,12 +184,12 @@ function atLeastZero(count: bigint): bigint {
 /** The service bills each started block of export rows (section 4, /export, quota rule 2). */
 const BLOCK_ROWS = 10_000n;
 
-/** Counts the blocks that rows beyond the quota start. */
+/** Counts the blocks that rows beyond the quota would start. */
 export function countBlocks(rowsBeyond: bigint): bigint {
   return (atLeastZero(rowsBeyond) + BLOCK_ROWS - 1n) / BLOCK_ROWS;
 }
 
-/** The refusal of one call more, after `made` ones of this run (`ApiClient.setCallLimit`). */
+/** The error for one more call after `made` calls of this run (`ApiClient.setCallLimit`). */
 export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'resetsAt'>, made: number): PricelakeError {
   const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
   const { rule, allowed, monthly } = bound;

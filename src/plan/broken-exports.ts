@@ -2,10 +2,10 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type BrokenExport, listBrokenExports, type Memory } from '../journal/memory.js';
 
-/** Loss of an attempt. */
+/** The rows that a failed attempt cost, and why it failed. */
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason' | 'format'>;
 
-/** True if an export broke off, so that another attempt may bring it whole. */
+/** True if an export was interrupted, so that another attempt may complete it. */
 export function isBreak(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
 }
@@ -16,20 +16,23 @@ export function isLoss(error: unknown): error is PricelakeError {
 }
 
 const HOUR_MS = 3600 * 1000;
-/** No export is given up, because the service may be repaired. */
+/** The longest pause between tries. No export is given up for good, because the service may be repaired. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
-/** Time of the next try: at once after the first run, then after 1, 2, 4… hours, at most 7 days. */
+/** The time of the next try: at once after the first failed run, then after 1, 2, 4… hours, at most 7 days. */
 export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Date {
   const waitMs = runs < 2 ? 0 : Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (runs - 2));
   return new Date(at.getTime() + waitMs);
 }
 
-/** Attempts of a run: `usual` ones; after a break in an earlier run one, or none before its time. None in a format that can't be read. */
+/**
+ * The attempts that a run may make: `usual` ones; one if an earlier run failed; none before the time of the next try,
+ * or in a format that can't be read.
+ */
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
   if (broken.format !== undefined) return 0;
-  // A break in the future was noted by a wrong clock, so it is ignored.
+  // A failure in the future was recorded by a wrong clock, so it is ignored.
   const isDue = now >= findRetryAt(broken) || now < broken.at;
   return isDue ? 1 : 0;
 }
@@ -55,23 +58,23 @@ export function explainBroken(broken: BrokenExport): string {
   return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake tries it again from ${findRetryAt(broken).toISOString()} on`;
 }
 
-/** Remembers broken exports from run to run. */
+/** Remembers failed exports from run to run. */
 export interface ExportMemory {
   list(): BrokenExport[];
   /** Call it when a run has used its attempts. Durable when it resolves. */
   note(name: string, lost: LostExport): Promise<BrokenExport>;
-  /** Call it when the export came whole. */
+  /** Call it when the export is complete. */
   forget(name: string): Promise<void>;
 }
 
 const CHANGED = 'changed-items';
 
-/** The name of the export of changed items of a part. */
+/** The name of the export of a part's changed items. */
 export function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }
 
-/** Finds the export of changed items of a part if it broke off and must wait. */
+/** Finds the export of a part's changed items if it failed and must wait. */
 export function findBrokenChanged(
   { list }: ExportMemory,
   now: Date,
@@ -80,7 +83,7 @@ export function findBrokenChanged(
   return findWaiting(list(), now, (name) => name === nameChangedExport(dataset));
 }
 
-/** Finds an export of a complete copy that broke off and must wait. `shards` are the copy's, if known. */
+/** Finds an export of a complete copy that failed and must wait. `shards` are those of the copy, if known. */
 export function findBrokenCopy(
   broken: readonly BrokenExport[],
   now: Date,
@@ -99,7 +102,7 @@ function findWaiting(
 
 const REASON_LENGTH = 300;
 
-/** Keeps broken exports in the lake's memory. @param wanted the format in which exports are asked for now */
+/** Keeps failed exports in the lake's memory. @param wanted the format in which exports are now requested */
 export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io, wanted: string): ExportMemory {
   return {
     list: () => listBrokenExports(memory.state).filter(({ format = wanted }) => format === wanted),

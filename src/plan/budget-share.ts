@@ -1,16 +1,16 @@
 import type { CallCap } from '../api/client.js';
 
-/** Calls and rows that a shard has used in a month. */
+/** The calls and rows that a shard has used in a month. */
 export interface ShareUse {
   calls: bigint;
   exportRows: bigint;
-  /** Blocks of overage that were billed. */
+  /** The blocks of overage that it was billed. */
   blocks: bigint;
 }
 
 /**
- * The part of a month's budget that one of several shards may use. Each shard counts its own use, and the parts add up to
- * one at most, so together the shards stay within the budget wherever they run.
+ * The part of a month's budget that one of several shards may use. Each shard counts its own use, and the parts add up
+ * to at most one, so that together the shards stay within the budget even on different machines.
  */
 export interface BudgetShare {
   readonly shard: string;
@@ -18,7 +18,7 @@ export interface BudgetShare {
   readonly part: number;
   /** Counts the shard's calls. */
   readonly cap: CallCap;
-  /** The shard's use in the month that ends then. */
+  /** The shard's use in the month that ends at `resetsAt`. */
   readUse(resetsAt: Date): ShareUse;
   noteExport(rows: bigint, blocks: bigint): void;
 }

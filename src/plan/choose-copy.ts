@@ -8,32 +8,32 @@ import { refuseExport } from './export-allowance.js';
 export interface CopyFacts {
   /** All items, including removed ones. */
   items: bigint;
-  /** Number of parts, each of which begins a page of its own. Default 1. */
+  /** The number of parts. Each begins a page of its own. Default 1. */
   parts?: number;
-  /** Rows that exports still have to bring. */
+  /** The rows that exports still have to bring. */
   exportRows: bigint;
   allowance: Allowance;
   /** As in AccountFacts. */
   callsMade: bigint;
-  /** Pages that earlier tries landed. */
+  /** Pages that earlier tries have landed. */
   pagesLanded: bigint;
-  /** An export of this try that the service cut at the monthly limit. */
+  /** The error of an export of this try that the service cut at the monthly limit. */
   cut?: PricelakeError | undefined;
-  /** An export that broke off and must wait. */
+  /** The error of an export that failed and must wait. */
   broken?: PricelakeError | undefined;
 }
 
 /**
  * All items are copied by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages that
- * take the calls of several months. The refusal of `wait` says why nothing may begin, and until when.
+ * need the calls of several months. The refusal of `wait` says why nothing may begin, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
   | { route: 'wait'; refusal: PricelakeError };
 
 /**
- * Chooses exports if they are allowed, because one call brings everything. Else pages if the calls suffice, or if
- * neither pages nor an export would ever fit into one month.
+ * Chooses exports if they are allowed, because one call brings everything. Otherwise chooses pages, if the calls
+ * suffice, or if neither pages nor an export would ever fit into a month.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;

@@ -2,7 +2,7 @@ import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { EntryOf } from '../journal/run-entry.js';
 import { countPages } from './count-pages.js';
 
-/** Items of a website by the service's count and in the lake. */
+/** The number of a website's items, by the service and in the lake. */
 export interface SiteCount {
   site: bigint;
   name: string;
@@ -17,34 +17,34 @@ export interface SiteCount {
 }
 
 /**
- * Pages of `/items` of a status, of one website, or for null of all. With `removals`, reading stops after so many, newest
- * first; for null it reads all pages.
+ * A reading of pages of `/items` with a status, of one website, or of all for null. With `removals`, it stops after
+ * that many, newest first; with null, it reads all pages.
  */
 export type Reading = EntryOf<'listing.plan'>['readings'][number];
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];
-  /** True if the service returns removals by `changedSince`, so that equal counts hide nothing. */
+  /** True if the service shows removals by `changedSince`, so that equal counts hide nothing. */
   returnsRemovals: boolean;
-  /** True if counts by currency or category differ, although those by website agree. */
+  /** True if counts by currency or category differ, although the counts by website agree. */
   isSuspect: boolean;
-  /** True if an earlier reading of this run has not made the counts agree. */
+  /** True if an earlier reading of this run did not make the counts agree. */
   isSecond: boolean;
-  /** Calls that the run may still make; null is any number. */
+  /** The calls that the run may still make; null is unlimited. */
   callsLeft: bigint | null;
 }
 
 interface ReadingPlan {
   readings: Reading[];
-  /** Expected calls. */
+  /** The expected number of calls. */
   calls: bigint;
-  /** Allowed calls; null is any number. */
+  /** The allowed number of calls; null is unlimited. */
   limit: bigint | null;
-  /** Calls for all open questions. */
+  /** The calls that would settle all differences. */
   wanted: bigint;
 }
 
-/** Readings may take half of the calls left for a certain difference, and a tenth for a possible one. */
+/** Readings may take half of the remaining calls for a certain difference, and a tenth for a possible one. */
 const SHARE_CERTAIN = 2n;
 const SHARE_DOUBTFUL = 10n;
 
@@ -54,8 +54,9 @@ interface Priced {
 }
 
 /**
- * Chooses the cheapest readings that find items with a wrong listing state. Differing counts name the websites. But if
- * `changedSince` may hide removals, a removal and a relisting in one website cancel out, so all is read if it is cheap.
+ * Chooses the cheapest readings that find items with a wrong listing state. Counts that differ name the websites. But
+ * if `changedSince` may hide removals, a removal and a relisting in the same website cancel out, so everything is read
+ * if that is cheap.
  */
 export function chooseReadings(facts: ReadingFacts): ReadingPlan {
   const { sites, returnsRemovals, isSuspect, isSecond, callsLeft } = facts;
@@ -90,7 +91,10 @@ function share(callsLeft: bigint | null, part: bigint): bigint | null {
   return callsLeft === null ? null : callsLeft / part;
 }
 
-/** Reads listed items and each one that is missing among them, or removed items and each one that came back. */
+/**
+ * Compares two ways: to read listed items and then each one that is missing, or to read removed items and then each one
+ * that came back.
+ */
 function cheapest(
   site: bigint | null,
   { service, lake, removed }: Pick<SiteCount, 'service' | 'lake' | 'removed'>,

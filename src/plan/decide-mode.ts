@@ -9,18 +9,18 @@ import type { AccountFacts, RunFacts } from './run-facts.js';
 export interface ModeChoice {
   mode: RunMode;
   reason: string;
-  /** Datasets that are new to the lake, and copied whole. */
+  /** Datasets that are new to the lake and are copied whole. */
   added?: bigint[] | undefined;
-  /** The feed is read again behind this change, which is before the cursor. */
+  /** The feed is read again from after this change, which is before the cursor. */
   overlap?: bigint | undefined;
 }
 
 interface ModeDecision {
   decision: ModeChoice;
-  /** True if the journal does not hold it yet. */
+  /** True if the decision is not in the journal yet. */
   isNew: boolean;
   waiting: WaitingDatasets | undefined;
-  /** True if the decision needs the key's datasets, which are unknown. */
+  /** True if the decision depends on the datasets that the key can read, which are still unknown. */
   lacksReadable: boolean;
 }
 
@@ -36,14 +36,15 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 
 /**
  * Decides how the run brings the lake up to date. A decision holds for all tries, with two exceptions: the feed is
- * lost, short or incomplete, or refuses the cursor; or a complete comparison can't be had now.
+ * lost, incomplete or does not reach back far enough, or refuses the cursor; or a complete comparison is not possible
+ * now.
  * @throws PricelakeError `plan_refuses` if `feed` is wanted and the plan has none
  */
 export function decideMode(facts: RunFacts): ModeDecision {
   const { account, landed, cursorRefused, unnamed } = facts;
   const decision = landed.decision && pickChoice(landed.decision);
   if (decision?.mode === 'feed' && cursorRefused !== undefined) {
-    // The feed has forgotten changes that the lake lacks, and only a complete copy brings them.
+    // The feed no longer has changes that the lake lacks, and only a complete copy brings them.
     const reason = `the service rejects the feed cursor: ${cursorRefused}`;
     const { overlap: _, ...others } = decision;
     return { ...keep({ ...others, mode: 'snapshot', reason }), isNew: true };
@@ -83,13 +84,13 @@ function keep(decision: ModeChoice): ModeDecision {
 
 function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoice): boolean {
   const { landed, lake } = facts;
-  // Only a complete copy repairs changes of another program.
+  // Only a complete copy repairs foreign commits.
   if (lake.isDamaged) return mode === 'snapshot';
   if (mode === 'feed') return landed.feed.done !== undefined || (account.hasFeed && !hasOutlastedHistory(facts));
   return mode !== 'snapshot' || !isCopyStuck(facts, account);
 }
 
-/** A complete comparison can be dropped if nothing has landed and its export must wait. */
+/** True if a complete comparison may be given up: nothing has landed, and its export must wait. */
 function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
   const { lake, landed, now } = facts;
   const hasCopy = listEnded(landed.exports).length > 0 || landed.pages.poll.pages > 0;
@@ -132,18 +133,19 @@ function isReconcileDue({ settings: { reconcileEvery }, lake: { snapshotAt }, no
 }
 
 /**
- * For an hour, every run looks for items that nothing named, because answers may lag behind the feed. After that, one
- * run a day does, so that a service whose counts never agree with its pages does not cost a reading in every run.
+ * True if the run should look for items of unknown listing. For an hour, every run does, because answers may lag behind
+ * the feed. Later, only one run a day does, so that a service whose counts never agree with its pages does not cost a
+ * reading in every run.
  */
 function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
   if (unknownListing === undefined) return false;
   const { since, lookedAt } = unknownListing;
   if (now.getTime() - since.getTime() <= HOUR_MS || lookedAt === undefined) return true;
-  // An hour less than a day, so that a daily schedule does not miss it by seconds.
+  // The pause is an hour less than a day, so that a daily schedule does not miss it by seconds.
   return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
-/** Changes from before the last `historyDays` are not in the feed (section 8). */
+/** Explains why the feed lacks changes: those older than `historyDays` are no longer in it (section 8). */
 function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: AccountFacts): string | undefined {
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;

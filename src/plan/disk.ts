@@ -3,7 +3,7 @@ import { countOf } from '../formats/count.js';
 import { PricelakeError } from '../io/errors.js';
 import { readFreeBytes } from '../io/machine.js';
 
-/** Rows that a run still has to receive, as far as they are known. */
+/** The rows that a run still has to receive, as far as they are known. */
 export interface RowsAhead {
   /** Whole rows of items. */
   items: bigint;
@@ -11,19 +11,19 @@ export interface RowsAhead {
 }
 
 /**
- * Disk that a run takes for a row at its peak, beside what the lake has already: raw bytes, typed rows, spills, and the next
- * files of the tables. Measured (bench/README.md, "Disk"): 2.2 kB for an item and 1.3 to 3.4 kB for a change, which includes
- * the whole read of its item. So the margins are a third and a sixth.
+ * The disk space that a run needs at its peak for each row, beside the existing lake: raw bytes, typed rows, spills,
+ * and the next files of the tables. Measured (bench/README.md, "Disk"): 2.2 kB for an item, and 1.3 to 3.4 kB for a
+ * change including the whole read of its item. The margins are a third and a sixth.
  */
 const BYTES_OF_ITEM = 3_000;
 const BYTES_OF_CHANGE = 4_000;
 
-/** Bytes of disk that a run takes until its end, beside those of the lake as it is. */
+/** The bytes of disk that a run needs until its end, beside the existing lake. */
 export function countDisk({ items, changes }: RowsAhead): number {
   return Number(items) * BYTES_OF_ITEM + Number(changes) * BYTES_OF_CHANGE;
 }
 
-/** The refusal of a run that does not fit on the disk of `path`; undefined if it fits. */
+/** The error for a run that does not fit on the disk of `path`; undefined if it fits. */
 export function refuseDisk(path: string, free: number, ahead: RowsAhead): PricelakeError | undefined {
   const needed = countDisk(ahead);
   if (needed <= free) return undefined;

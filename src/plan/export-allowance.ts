@@ -1,19 +1,19 @@
 import type { PricelakeError } from '../io/errors.js';
 import { type Allowance, type Bound, countBlocks, countLeft, refuseBy } from './allowance.js';
 
-/** Cost of an export by its headers (section 4, /export). */
+/** The cost of an export by its headers (section 4, /export). */
 export interface TakenExport {
   rows: bigint;
   /** X-Export-Overage. */
   overage: boolean;
-  /** X-Export-Rows-Remaining, which counts the key's other clients too. */
+  /** X-Export-Rows-Remaining, which also counts other clients of the key. */
   remaining?: bigint | undefined;
 }
 
 /**
- * Returns the error for an export of `rows` rows that is not allowed, or that the service would cut: that one would use
- * up rows and be no copy. Call it before each export and `takeExport` after it, also before another attempt, which is
- * paid for again.
+ * Returns the error for an export of `rows` rows that is not allowed, or that the service would cut, because a cut
+ * export uses up rows without being a copy. Call it before each export, and `takeExport` after it; also for another
+ * attempt, which is paid for again.
  */
 export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
@@ -54,8 +54,8 @@ function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): Price
 }
 
 /**
- * Most blocks of overage that an export may start. The document does not say if rows beyond the quota are rounded up
- * for each export or for the month, so this assumes each export, which is more.
+ * The most blocks of overage that an export may start. The document does not say whether rows beyond the quota are
+ * rounded up for each export or for the month, so this assumes each export, which is more.
  */
 export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint {
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;

@@ -4,20 +4,20 @@ import type { Allowance, RunCaps } from './allowance.js';
 import type { ExportMemory } from './broken-exports.js';
 import { countOverage, refuseExport, type TakenExport, takeExport } from './export-allowance.js';
 
-/** Rows held for an admitted export. */
+/** Rows that are reserved for an admitted export. */
 interface Hold {
-  /** Replaces the held rows by the cost that the headers give. */
+  /** Replaces the reservation by the cost in the headers. */
   take(taken: TakenExport): bigint;
-  /** Frees the rows of an export that took nothing. A second call does nothing. */
+  /** Frees the rows of an export that took none. A second call has no effect. */
   release(): void;
 }
 
 /**
- * Admits or refuses the exports of a run, and deducts their cost. Overage that nobody agreed to closes the gate: paid rows
- * are kept, and no other export begins.
+ * Admits or refuses the exports of a run, and deducts their cost. Overage that nobody agreed to closes the gate: paid
+ * rows are kept, and no further export begins.
  */
 export class ExportGate {
-  /** Exports that broke off in earlier runs. */
+  /** The exports that failed in earlier runs. */
   readonly memory: ExportMemory;
   readonly #io: Io;
   readonly #held = new Set<{ rows: bigint }>();
@@ -31,7 +31,7 @@ export class ExportGate {
     this.#onExport = onExport;
   }
 
-  /** The allowance left, less the rows of exports under way. */
+  /** The remaining allowance, without the rows reserved for running exports. */
   left(): Allowance {
     return [...this.#held].reduce((rest, { rows }) => takeExport(rest, { rows, overage: false }), this.#left);
   }
@@ -42,7 +42,7 @@ export class ExportGate {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** As `require`, and holds the rows, so that exports side by side can't exceed together what each alone may take. */
+  /** Checks as `require` does, and reserves the rows, so that parallel exports together can't exceed the allowance. */
   hold(rows: bigint): Hold {
     this.require(rows);
     const own = { rows };
@@ -57,7 +57,7 @@ export class ExportGate {
 
   /** Deducts an export by its headers. Returns the most blocks of overage that may have been billed. */
   take({ remaining, ...told }: TakenExport): bigint {
-    // The service may already have deducted exports under way, which are deducted here when their headers arrive.
+    // The service may already have deducted running exports. These are deducted here when their headers arrive.
     const held = [...this.#held].reduce((sum, { rows }) => sum + rows, 0n);
     const taken = remaining === undefined ? told : { ...told, remaining: remaining + held };
     const known = countOverage(this.#left, taken.rows);
@@ -72,7 +72,7 @@ export class ExportGate {
   }
 }
 
-/** Reads an export's cost from its headers (section 4). A cut export leaves nothing, whatever the other headers say. */
+/** Reads an export's cost from its headers (section 4). A cut export leaves no rows, whatever the other headers say. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
   const remaining = readCut(headers, rows) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
   const overage = isFlagged(headers['x-export-overage']);
@@ -80,8 +80,8 @@ export function readTakenExport(headers: Record<string, string>, rows: bigint): 
 }
 
 /**
- * Number of matching rows of an export that the service cut at the monthly limit; undefined for a whole one. An export
- * whose X-Export-Matching is another number than its rows counts as cut, whatever X-Export-Truncated says.
+ * The number of matching rows of an export that the service cut at the monthly limit; undefined for a complete one. If
+ * X-Export-Matching differs from the number of rows, the export counts as cut, whatever X-Export-Truncated says.
  */
 export function readCut(headers: Record<string, string>, rows: bigint): string | undefined {
   const matching = headers['x-export-matching']?.trim() || undefined;
@@ -89,12 +89,14 @@ export function readCut(headers: Record<string, string>, rows: bigint): string |
   return contradicts || isFlagged(headers['x-export-truncated']) ? (matching ?? 'more') : undefined;
 }
 
-/** Only an explicit false, or no header, denies: services write booleans as `True`, `1` or `yes` too. */
+/**
+ * False only for an explicit false or a missing header, because services also write booleans as `True`, `1` or `yes`.
+ */
 function isFlagged(header: string | undefined): boolean {
   return !['', 'false', '0', 'no'].includes(header?.trim().toLowerCase() ?? '');
 }
 
-/** X-Export-Rows (section 4, /export). Throws `contract` without it. */
+/** Reads X-Export-Rows (section 4, /export). Throws `contract` if it is missing. */
 export function readExportRows(headers: Record<string, string>): bigint {
   const text = headers['x-export-rows'] ?? '';
   if (!/^\d{1,18}$/.test(text)) {

@@ -16,9 +16,9 @@ interface AddedDatasets {
 const NONE: AddedDatasets = { added: [] };
 
 /**
- * Finds datasets that are newly listed, or that the key can read again. The latter wait while no copy of them is
- * allowed. Undefined if the answer needs the key's datasets, which are unknown.
- * @param explainNoCopy returns the reason why so many items can't be copied now
+ * Finds datasets that are newly listed, or that the key can read again. They wait while no copy of them is allowed.
+ * Undefined if that depends on the datasets that the key can read, which are still unknown.
+ * @param explainNoCopy returns the reason why that many items can't be copied now
  */
 export function findAdded(
   { lake, settings: { selection }, readable }: Pick<RunFacts, 'lake' | 'settings' | 'readable'>,
@@ -43,7 +43,7 @@ function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
   return wanted.filter((id) => !had.includes(id));
 }
 
-/** `dataset 12`, `datasets 12 and 15`; empty for none. */
+/** Writes `dataset 12` or `datasets 12 and 15`; empty without datasets. */
 export function nameDatasets(ids: readonly bigint[]): string {
   if (ids.length === 0) return '';
   if (ids.length === 1) return `dataset ${ids[0]}`;

@@ -1,29 +1,29 @@
 import { countOf, formatCount } from '../formats/count.js';
 
-/** Counts of a world that moves while it is read differ by so many, or by a hundredth. */
+/** Counts may differ by this number, or by a hundredth, because items change while they are counted. */
 const ALWAYS_ACCEPTED = 2n;
 const ACCEPTED_SHARE = 100n;
 
-/** True if fewer rows came than the service counts, by more than the world can have moved meanwhile. */
+/** True if fewer rows came than the service counts, by more than changes meanwhile can explain. */
 export function isClearlyFewer(came: bigint, counted: bigint, moved = 0n): boolean {
   const share = counted / ACCEPTED_SHARE;
   return counted - came > moved + (share > ALWAYS_ACCEPTED ? share : ALWAYS_ACCEPTED);
 }
 
-/** The listed items of a complete copy, beside those that the service counts. */
+/** The listed items of a complete copy, and the number that the service counts. */
 export interface ListedCounts {
   /** Undefined if the service was not asked. */
   counted: bigint | undefined;
-  /** The endpoint that counts them. Default `/facets`. */
+  /** The endpoint that counted them. Default `/facets`. */
   counter?: string;
   listed: bigint;
-  /** The same with each item counted in each of its datasets, as a service may do. */
+  /** The number of listed items, counting an item once for each of its datasets, as a service may do. */
   listedByDataset: bigint;
-  /** Changes of listings that counts may not show yet, and rows that could not be typed. */
+  /** Changes of listings that the counts may not show yet, and rows that could not be typed. */
   moved: bigint;
 }
 
-/** Known items that the copy lacks, and how many of a sample of them the service still shows one by one. */
+/** The known items that the copy lacks, and how many of a sample of them the service still shows one by one. */
 export interface MissingReads {
   missing: bigint;
   read: bigint;
@@ -32,18 +32,18 @@ export interface MissingReads {
 
 /** The conclusions from a copy. */
 export interface CopyVerdict {
-  /** True if a listed item, or one that is no longer listed, is gone if the copy lacks it. */
+  /** True if an item that the copy lacks is gone; separately for listed items and for removed ones. */
   provesAbsence: { listed: boolean; removed: boolean };
-  /** Items at most of which it is not established whether they are listed. */
+  /** The most items of which it is not established whether they are listed. */
   unknown: bigint;
-  /** Why; empty if the copy is complete. */
+  /** The reason; empty if the copy is complete. */
   reason: string;
 }
 
 /**
- * Judges a complete copy. An item that it lacks is gone only if the copy lists as many items as `/facets` counts, and if
- * the service shows none of a sample of the missing items. A removed item that is kept needs no further look: it is known
- * how it is listed.
+ * Judges a complete copy. An item that it lacks is gone only if the copy lists as many items as `/facets` counts, and
+ * the service shows none of a sample of the missing items. Removed items that the copy lacks can be kept without a
+ * check, because their listing state is known.
  */
 export function judgeCopy(counts: ListedCounts, reads: Record<'listed' | 'removed', MissingReads>): CopyVerdict {
   const { counted = 0n, counter = '/facets', listed: came, listedByDataset, moved } = counts;

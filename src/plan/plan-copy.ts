@@ -7,23 +7,23 @@ import { hasOutlastedHistory } from './decide-mode.js';
 import { type Dataset, planExports, type Shard } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
-/** Plan to copy all items of some parts. */
+/** The plan to copy all items of some parts. */
 export interface CopyPlan {
   datasets: readonly Dataset[];
-  /** Their items. */
+  /** The number of their items. */
   items: bigint;
-  /** Rows that exports still have to bring. */
+  /** The rows that exports still have to bring. */
   exportRows: bigint;
   /** Exports or pages, or the reason why nothing may begin. */
   choice: CopyChoice;
-  /** True if no choice is left, because the pages of one part have landed completely. */
+  /** True if pages must be used, because those of one part have landed completely. */
   isChosen: boolean;
   lacks: 'counts' | 'listed' | undefined;
   /** Parts whose listed items must be counted by website. */
   large: Dataset[];
   /** All exports of the copy, including landed ones; undefined for pages, or while facts are missing. */
   shards: Shard[] | undefined;
-  /** Reason for the number of shards; undefined if they are from the journal. */
+  /** The reason for the number of shards; undefined if they come from the journal. */
   shardReason: string | undefined;
   /** Exports that have not landed. */
   missing: Shard[];
@@ -40,7 +40,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   const items = sum(datasets.map(countOf));
   const left = kept.filter(({ name }) => !isExported(facts, name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
-  // Until all exports are known, any broken one may be among them.
+  // Until all exports are known, any failed export may be one of them.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
   const { choice, isChosen } = chooseRoute(facts, { datasets, items, exportRows, names });
   const isExport = choice.route === 'export';
@@ -64,7 +64,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   };
 }
 
-/** Keeps the journal's shards of these parts, and others whose rows are paid for. */
+/** Keeps the journal's shards of these parts, and other shards whose rows are paid for. */
 function keepShards(facts: RunFacts, datasets: readonly Dataset[]): Shard[] {
   const { planned = [] } = facts.landed.exports;
   return planned.filter(({ dataset, name }) => datasets.includes(dataset) || isExported(facts, name));
@@ -123,20 +123,20 @@ function sum(counts: readonly bigint[]): bigint {
   return counts.reduce((total, count) => total + count, 0n);
 }
 
-/** Items of some parts that changed since a time. */
+/** The items of some parts that changed since a time. */
 export interface PollPlan {
   datasets: readonly Dataset[];
   /** ISO 8601; undefined until it is known. */
   since: string | undefined;
   /** True if the poll must not miss items that change meanwhile. */
   untilSettled: boolean;
-  /** True to poll these items again, even if the run has polled them. */
+  /** True to poll these items again, even if the run has already polled them. */
   reopens: boolean;
 }
 
 /**
- * Polls items that changed since the last poll, in a run without the feed; and items that changed while no run worked
- * for longer than the feed reaches back.
+ * Plans polls: of items that changed since the last poll, in a run without the feed; and of items that changed while no
+ * run worked for longer than the feed reaches back.
  */
 export function planPolls(
   facts: RunFacts,
@@ -155,7 +155,9 @@ export function planPolls(
   return polls;
 }
 
-/** A poll reaches back further than the low watermark, because a change may show later than its time says. */
+/**
+ * A poll reaches back this far before the low watermark, because a change may become visible later than its time says.
+ */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
 export function reachBack(time: number): string {

@@ -4,42 +4,45 @@ import type { BrokenExport } from '../journal/memory.js';
 import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';
 
-/** Means for whole reads of changed items. */
+/** The ways to read changed items whole. */
 export interface HydrationFacts {
-  /** Undefined: no export may be taken, and calls are unlimited. */
+  /** Undefined if no export may be taken and calls are unlimited. */
   allowance: Allowance | undefined;
-  /** Calls since `allowance` was read. */
+  /** The calls since `allowance` was read. */
   callsMade: bigint;
   ratePerSecond: number | null;
-  /** An export of these items that broke off in earlier runs and must wait. */
+  /** An export of these items that failed in earlier runs and must wait. */
   broken: BrokenExport | undefined;
-  /** True if the run has taken that export, which would lack the same items again. */
+  /** True if the run has already taken that export, which would lack the same items again. */
   isTaken?: boolean;
 }
 
-/** Counts that the first page of changed items shows. */
+/** The counts that the first page of changed items shows. */
 export interface ChangedItems {
-  /** Needed items that are still unread. */
+  /** The needed items that are still unread. */
   needed: number;
-  /** Unread pages of changed items. */
+  /** The unread pages of changed items. */
   pages: number;
-  /** Rows of an export of the changed items. */
+  /** The rows of an export of the changed items. */
   rows: bigint;
 }
 
 export interface HydrationChoice {
   way: 'none' | 'items' | 'pages' | 'export';
-  /** An upper bound, as `rows`. */
+  /** An upper bound, as `rows` is. */
   calls: number;
   rows: bigint;
   reason: string;
 }
 
-/** A page takes about 20 ms. 50,000 rows of an export arrive and are typed in a second. */
+/**
+ * The assumed number of calls per second. A page takes about 20 ms; 50,000 rows of an export arrive and are typed in a
+ * second.
+ */
 const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
 
-/** Calls and export rows that the run may still take, rows without a bill; null is unlimited. */
+/** The calls and unbilled export rows that the run may still take; null is unlimited. */
 interface Limits {
   callsLeft: bigint | null;
   rowsLeft: bigint | null;
@@ -47,10 +50,10 @@ interface Limits {
 }
 
 /**
- * Chooses the cheapest way to read the needed items (section 4): single items, pages of 500 changed items, or one
- * export of them. The cheapest takes the smallest share of the calls and rows left, or the least time if neither is
- * limited. Never takes overage, because the items can be read in other ways. Refuses if there are too few calls and the
- * export must wait.
+ * Chooses the cheapest way to read the needed items (section 4): one by one, by pages of 500 changed items, or by an
+ * export of them. The cheapest takes the smallest share of the remaining calls and rows, or the least time if neither
+ * is limited. Never takes overage, because the items can be read in other ways. Refuses if there are too few calls and
+ * the export must wait.
  */
 export function planHydration(
   changed: ChangedItems,
@@ -64,7 +67,7 @@ export function planHydration(
   return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
 }
 
-/** @param withoutExport reason to take no export, at any cost */
+/** @param withoutExport the reason why no export may be taken at any cost */
 function chooseWay(
   { needed, pages, rows }: ChangedItems,
   limits: Limits,

@@ -2,15 +2,18 @@ import type { RunMode } from '../tables/table.js';
 import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
-/** Comparisons with the service that prove the copy. */
+/** The comparisons with the service that prove the copy. */
 export interface ProofPlan {
   facets: boolean;
   products: 'all' | 'page' | 'none';
-  /** Number of items to read again. */
+  /** The number of items to read again. */
   sample: number;
 }
 
-/** For several datasets, the service counts and groups each by itself, so there is nothing to compare with. */
+/**
+ * Plans the comparisons. With several datasets there are none of counts and products, because the service counts and
+ * groups each dataset separately.
+ */
 export function planProofs(
   { settings: { proof, products } }: RunFacts,
   mode: RunMode,

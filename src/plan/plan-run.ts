@@ -11,33 +11,35 @@ import type { RunFacts } from './run-facts.js';
 /** The work of a run. `sync` executes it, and `pricelake plan` prices it. */
 export interface RunPlan {
   decision: ModeChoice;
-  /** True if the run's journal does not hold the decision yet. */
+  /** True if the decision is not in the run's journal yet. */
   isDecisionNew: boolean;
-  /** Datasets that plan or budget do not let the run copy. */
+  /** Datasets that plan or budget do not allow the run to copy. */
   waiting: WaitingDatasets | undefined;
   /** The next fact that the plan needs. */
   lacks: Lack | undefined;
-  /** Parts that the run keeps in sync: all that the key can read, or single datasets. */
+  /** The parts that the run keeps in sync: all that the key can read, or single datasets. */
   parts: Dataset[];
-  /** Parts that are copied whole, including new ones. */
+  /** The parts that are copied whole, including new ones. */
   copied: Dataset[];
   /** True if the run checks the listed datasets before it pays for anything. */
   checksDatasets: boolean;
-  /** Parts of the low watermark; undefined for a run by the feed alone. */
+  /** The parts of the low watermark; undefined for a run by the feed alone. */
   lowWatermark: { parts: Dataset[]; feed: 'none' | 'known' | 'new' } | undefined;
   /** Undefined if nothing is copied. */
   copy: CopyPlan | undefined;
   /** Polls after the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
-  /** Websites that are asked when they were seen, behind the feed; undefined if no look is due. */
+  /**
+   * Websites that are asked after the feed for the newest time at which an item was seen; undefined if that is not due.
+   */
   probes: readonly bigint[] | undefined;
-  /** Items whose listing earlier runs could not establish. */
+  /** The number of items whose listing earlier runs could not establish. */
   unknownListing: bigint;
   comparisons: ProofPlan;
 }
 
-/** Fields of `RunFacts`, in the order in which the plan needs them. */
+/** Facts that may be missing, in the order in which the plan needs them. */
 export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed' | 'sites';
 
 interface FeedPlan {
@@ -48,18 +50,18 @@ interface FeedPlan {
 
 export interface FeedStart {
   dataset: Dataset;
-  /** Undefined until the low watermark is known, where the feed then begins. */
+  /** Undefined until the low watermark is known, at which the feed then begins. */
   from: bigint | undefined;
-  /** Changes before it that are read again; undefined for none. */
+  /** Changes before it that are read again; undefined if there are none. */
   overlap?: FeedOverlap | undefined;
-  /** Changes up to it happened before whole rows are read; undefined if a refused cursor needs a complete copy. */
+  /** Changes up to it happened before whole rows are read; undefined if a refused cursor requires a complete copy. */
   watermark?: bigint;
 }
 
 /**
- * Plans a run. Pure: the same facts give the same plan. The journal is among the facts, so a run that continues keeps
- * its decisions. Call it again with new facts.
- * @throws PricelakeError `plan_refuses` if `feed` is asked for and the account's plan has none
+ * Plans a run. This is a pure function: the same facts give the same plan. The journal is one of the facts, so a run
+ * that continues keeps its decisions. Call it again with new facts.
+ * @throws PricelakeError `plan_refuses` if `feed` is wanted and the account's plan has none
  */
 export function planRun(facts: RunFacts): RunPlan {
   const { account, settings, landed } = facts;
@@ -102,7 +104,7 @@ function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known'
   return lake.cursor === undefined && settings.history !== 'feed' ? 'new' : 'known';
 }
 
-/** The feed of a part begins after the lake's cursor, or where the wanted history begins. */
+/** The feed of a part begins after the lake's cursor, or at the beginning of the wanted history. */
 function planFeed(
   { lake, settings, landed: { watermark } }: RunFacts,
   { mode, added = [], overlap }: ModeChoice,
@@ -113,7 +115,7 @@ function planFeed(
   const first = isWanted ? 0n : mark;
   const begin = (dataset: Dataset) => {
     if (lake.cursor === undefined) return first;
-    // One feed serves all datasets, so it begins again for the new ones.
+    // A single feed serves all datasets, so it begins again for the new ones.
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };
@@ -125,7 +127,7 @@ function planFeed(
   });
 }
 
-/** A complete copy shows all sources, so it is a look as well. */
+/** True if websites should be asked. A complete copy shows all sources, so it replaces the question. */
 function isProbeDue({ settings: { probeEvery }, lake, account, landed, now }: RunFacts, mode: RunMode): boolean {
   if (probeEvery === undefined || account === undefined || mode === 'snapshot') return false;
   if (landed.probes.isDone) return false;

@@ -6,7 +6,7 @@ export type { Dataset };
 
 /**
  * A part of a snapshot that one export brings (section 4, /export): `all`, `removed`, `site-12`; for a dataset
- * `dataset-15-all`. Its rows are the service's count. At one moment shards are disjoint, except for items in several
+ * `dataset-15-all`. Its rows are the service's count. At any moment shards are disjoint, except for items in several
  * datasets of a list.
  */
 export type Shard = EntryOf<'shards'>['shards'][number];
@@ -16,7 +16,7 @@ export interface Counts {
   dataset?: Dataset;
   /** All items, including removed ones. */
   items: bigint;
-  /** Listed items, in all and by website (`/facets`). Undefined if they were not counted. */
+  /** Listed items, in total and by website (`/facets`). Undefined if they were not counted. */
   listed?: { items: bigint; sites: readonly { id: bigint; items: bigint }[] } | undefined;
 }
 
@@ -26,15 +26,15 @@ interface ShardPlan {
 }
 
 /**
- * An export of more items is split, because one that breaks off is paid for and begins again. A million rows (0.9 GB)
- * take minutes on a slow line. Below, one export is quicker than hundreds.
+ * An export of more items is split, because an interrupted export is paid for and begins again. A million rows (0.9 GB)
+ * take minutes on a slow line. Below that, one export is faster than hundreds.
  */
 export const SPLIT_ABOVE = 1_000_000n;
 
-/** Shards may take this part of the calls left, because the run needs others. */
+/** Shards may take a tenth of the remaining calls, because the run needs others. */
 const CALLS_SHARE = 10n;
 
-/** Plans the exports of each part, with an equal share of calls for each. */
+/** Plans the exports of each part, with an equal share of the calls for each. */
 export function planExports(
   parts: readonly Counts[],
   { calls, quota }: Pick<Allowance, 'calls' | 'quota'>,
@@ -57,7 +57,7 @@ export function planExports(
 
 /**
  * Plans one export of everything, or one of each website's listed items and one of all removed items. Every item is in
- * exactly one of them, so no row is billed twice.
+ * exactly one export, so no row is billed twice.
  */
 function planShards(
   { dataset, items, listed }: Counts,
@@ -82,7 +82,7 @@ function planShards(
   if (calls !== undefined && needed * CALLS_SHARE > countLeft(calls)) {
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
-  // The document does not say if blocks of overage are rounded up for the month or for each export.
+  // The document does not say whether blocks of overage are rounded up for the month or for each export.
   if (quota !== undefined && items > countLeft(quota))
     return whole('rows beyond the quota may be billed for each export');
   const bySite = sites.map(({ id, items }): Shard => {
@@ -91,7 +91,7 @@ function planShards(
   const rows = items - listed.items;
   const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: null, rows };
   return {
-    // The largest first, so that it does not run alone at the end.
+    // The largest shard comes first, so that it does not run alone at the end.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
     reason: `${items} items are more than ${above}: one export for each website`,
   };

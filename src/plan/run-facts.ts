@@ -7,45 +7,45 @@ import type { Allowance } from './allowance.js';
 import type { Counts, Dataset } from './plan-shards.js';
 
 /**
- * Facts for the plan of a run. Settings, lake, account and journal are known when it begins. The others are undefined
- * until the run has asked for them; `RunPlan.lacks` names the next one.
+ * The facts for the plan of a run. Settings, lake, account and journal are known when it begins. The other facts are
+ * undefined until the run has asked for them; `RunPlan.lacks` names the next one.
  */
 export interface RunFacts {
   now: Date;
   settings: RunSettings;
   lake: LakeFacts;
-  /** Undefined for a run that has made its calls and only has to publish. */
+  /** Undefined for a run that has made all its calls and only has to publish. */
   account: AccountFacts | undefined;
-  /** The run's journal. */
+  /** The progress in the run's journal. */
   landed: RunProgress;
-  /** True where the journal names the try that the facts are for. */
+  /** True if the try that the facts are for is already in the journal. */
   isAtWork: boolean;
-  /** Datasets that the key can read. */
+  /** The datasets that the key can read. */
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
-  /** Websites with listed items, the one whose source was read longest ago first. */
+  /** The websites with listed items, those whose sources were read longest ago first. */
   sites?: readonly bigint[] | undefined;
-  /** Time of the last poll or of the items' newest change, in ms since the epoch. */
+  /** The time of the last poll or of the items' newest change, in ms since the epoch. */
   polledAt?: number | undefined;
-  /** Numbers of items of the parts that are copied whole. */
+  /** The number of items in each part that is copied whole. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
-  /** Listed items of parts that are large enough to be split. */
+  /** The listed items of parts that are large enough to be split. */
   listed?: ReadonlyMap<Dataset, Counts['listed']> | undefined;
-  /** The service's reason to refuse the feed's cursor. */
+  /** The service's reason for refusing the feed's cursor. */
   cursorRefused?: string | undefined;
-  /** Number of landed changes whose items nothing names; undefined for none. */
+  /** The number of landed changes whose items are not named; undefined if there are none. */
   unnamed?: bigint | undefined;
-  /** An export of this try that the service cut at the monthly limit, or that the gate refused. */
+  /** The error of an export of this try that the service cut at the monthly limit, or that the gate refused. */
   cut?: PricelakeError | undefined;
 }
 
-/** Settings of pipeline file and command line. */
+/** Settings of the pipeline file and the command line. */
 interface RunSettings {
   mode: 'auto' | RunMode;
   history: 'feed' | 'none' | 'items';
   selection: DatasetSelection;
-  /** Milliseconds between two complete comparisons; undefined if none is wanted. */
+  /** Milliseconds between two complete comparisons; undefined for none. */
   reconcileEvery: number | undefined;
-  /** Milliseconds between two looks at when websites were seen; undefined if none is wanted. */
+  /** Milliseconds between two questions when websites were seen; undefined for none. */
   probeEvery: number | undefined;
   splitAbove: bigint;
   products: 'all' | 'none';
@@ -58,46 +58,46 @@ export interface LakeFacts {
   hasCursor: boolean;
   /** The cursor before the run committed anything; undefined if the lake had none. */
   cursor: bigint | undefined;
-  /** Changes up to the cursor that are read again; undefined for none. */
+  /** Changes before the cursor that are read again; undefined if there are none. */
   overlap: FeedOverlap | undefined;
-  /** Rows of a complete copy, as far as the lake shows. */
+  /** The number of rows of a complete copy, as far as the lake shows. */
   rows: bigint;
-  /** Datasets that it copies; undefined while it is empty. */
+  /** The datasets that the lake copies; undefined while it is empty. */
   selection: DatasetSelection | undefined;
-  /** Datasets that it records as copied. */
+  /** The datasets that the lake records as copied. */
   copied: readonly bigint[];
-  /** Datasets in its table `datasets`. */
+  /** The datasets in table `datasets`. */
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
-  /** When websites were last asked when they were seen. */
+  /** When the websites were last asked. */
   probedAt: Date | undefined;
   /** Undefined if the listing of all items is known. */
   unknownListing: UnknownListing | undefined;
-  /** True if another program changed tables, which only a complete copy repairs. */
+  /** True if there are foreign commits, which only a complete copy repairs. */
   isDamaged: boolean;
 }
 
-/** Items that may no longer be listed, because runs could not find out. */
+/** Items of which runs could not establish whether they are still listed. */
 export interface UnknownListing {
-  /** An upper bound. */
+  /** The most items that this may be. */
   items: bigint;
-  /** Start of the first run that could not find out. */
+  /** The start of the first run that could not establish it. */
   since: Date;
-  /** Start of the last run that read items to find out; undefined if none did. */
+  /** The start of the last run that read items to establish it; undefined if none did. */
   lookedAt: Date | undefined;
 }
 
-/** The account's plan and its rest. */
+/** The account's plan, and what is left of it. */
 export interface AccountFacts {
   name: string;
   upgradeUrl: string;
   hasFeed: boolean;
   historyDays: number | null;
-  /** The allowance left, less the rows of exports under way. */
+  /** The remaining allowance, without the rows reserved for running exports. */
   allowance: Allowance;
-  /** Calls of this process: no fewer than since `allowance` was read. */
+  /** The calls of this process: at least those since `allowance` was read. */
   callsMade: bigint;
-  /** Exports that broke off in earlier runs. */
+  /** The exports that failed in earlier runs. */
   broken: readonly BrokenExport[];
 }

@@ -9,49 +9,52 @@ import accessors from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import pLimit from 'p-limit';
 import { settleAll } from '../io/side-by-side.js';
 
-// The bindings' own decoder drops a U+FEFF at the beginning of a text. Titles of shops do begin with it, and without it
-// the value is wrong, and so are the bounds in statistics.
+// The bindings' own decoder drops a U+FEFF at the beginning of a text. Titles of shops may begin with it; without it,
+// both the value and the bounds in statistics would be wrong.
 Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) });
 
 export interface DuckDbOptions {
-  /** Database file, or `:memory:` (default). */
+  /** A database file, or `:memory:` (default). */
   path?: string;
-  /** Folder for DuckDB's spills. */
+  /** The folder for DuckDB's spills. */
   tempDirectory?: string;
-  /** Limit of DuckDB alone; the process needs more. */
+  /** The limit of DuckDB alone. The process needs more. */
   memoryLimit?: string;
   threads?: number;
-  /** Statements that may run side by side; default 1. With more, no statement may rely on a session's variables. */
+  /**
+   * The number of statements that may run at a time; default 1. With more, no statement may rely on variables of a
+   * session.
+   */
   sessions?: number;
-  /** Interrupts the running statement and each later one. */
+  /** Aborting it interrupts the running statement and all later ones. */
   signal?: AbortSignal;
 }
 
-/** Statements of a database, or of one session of it. */
+/** The methods that run statements, on a database or on one of its sessions. */
 export type Statements = Pick<Database, 'run' | 'rows' | 'row'>;
 
-/** Lanes that run side by side. */
+/** The number of lanes that may be open at a time. */
 const LANES = 2;
 
-/** One DuckDB instance in UTC. A statement runs on any free session. Values are bound, never pasted. */
+/** A DuckDB instance in UTC. A statement runs on any free session. Values are bound, never pasted. */
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #signal: AbortSignal | undefined;
   readonly #sessions: Session[] = [];
   readonly #free: Session[] = [];
-  /** Statements that wait for a session, in order. */
+  /** The statements that wait for a session, in order. */
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly #most: number;
   #threads: number;
-  /** The instance's present setting of threads. */
+  /** The current number of threads. */
   #setTo: number;
-  /** Statements under way. */
+  /** The running statements. */
   readonly #running = new Set<Promise<unknown>>();
   readonly #inLane = pLimit(LANES);
   readonly #inTurn = pLimit(1);
   #openLanes = 0;
   #numbers = 0;
-  /** Chain of changes to the number of threads. */
+  /** Chains the changes of the number of threads. */
   #setting: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -66,7 +69,7 @@ export class Database {
 
   static async open(options: DuckDbOptions = {}): Promise<Database> {
     const settings: Record<string, string> = {
-      // Nothing is fetched at run time: extensions that are not built in stay out.
+      // DuckDB must not download extensions at run time.
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     };
@@ -90,7 +93,7 @@ export class Database {
     await this.withSession((connection) => connection.run(sql, values));
   }
 
-  /** All rows of a statement, with the types of DuckDB. */
+  /** Reads all rows of a statement as DuckDB values. */
   read(
     sql: string,
     values?: DuckDBValue[] | Record<string, DuckDBValue>,
@@ -99,12 +102,12 @@ export class Database {
     return this.withSession((connection) => connection.runAndReadAll(sql, values, types));
   }
 
-  /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */
+  /** Reads all rows as objects. BIGINT becomes bigint; DECIMAL and times stay DuckDB values. */
   async rows(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue>[]> {
     return (await this.read(sql, values)).getRowObjects();
   }
 
-  /** The first row, or undefined. */
+  /** Reads the first row; undefined without rows. */
   async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(sql, values))[0];
   }
@@ -123,9 +126,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` beside other work, each of its statements on one thread, because an idle thread of a statement spins: a COPY
-   * into 132 partitions took 1.77 CPU seconds on two threads and 1.07 on one. With one thread in all, works
-   * run one by one.
+   * Runs `work` beside other work, with each of its statements on one thread, because an idle thread of a statement
+   * spins: a COPY into 132 partitions took 1.77 CPU seconds on two threads and 1.07 on one. If the instance has a
+   * single thread, works run one by one.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {
     if (this.#threads < 2) return this.#inTurn(work);
@@ -141,18 +144,20 @@ export class Database {
     });
   }
 
-  /** Threads of a statement while no lane is open. */
+  /** The threads of a statement while no lane is open. */
   get threads(): number {
     return this.#threads;
   }
 
-  /** Sets the threads of later statements. */
+  /** Sets the number of threads of later statements. */
   useThreads(threads: number): Promise<void> {
     this.#threads = threads;
     return this.#setThreads();
   }
 
-  /** Stops keeping footers of Parquet files: those of tens of thousands of files exceed the memory limit. */
+  /**
+   * Stops caching the footers of Parquet files, because those of tens of thousands of files exceed the memory limit.
+   */
   async forgetFooters(): Promise<void> {
     const set = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
     const setting = settleAll(set);
@@ -160,18 +165,18 @@ export class Database {
     await setting.finally(() => this.#running.delete(setting));
   }
 
-  /** A number that no other relation of the instance has. */
+  /** Returns a number that no other relation of the instance has. */
   nextNumber(): number {
     this.#numbers += 1;
     return this.#numbers;
   }
 
-  /** Call it during long work between two statements. */
+  /** Call it between statements of long work. Throws if the signal was aborted. */
   throwIfStopped(): void {
     this.#signal?.throwIfAborted();
   }
 
-  /** Interrupts running statements and waits for them, because DuckDB hangs if it is closed beneath one. */
+  /** Interrupts the running statements and waits for them, because DuckDB hangs if it is closed during one. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -192,7 +197,7 @@ export class Database {
     return session;
   }
 
-  /** Open lanes allow one more busy session, because their statements have one thread each. */
+  /** An open lane allows one more busy session, because its statements use a single thread. */
   #isFull(): boolean {
     const busy = this.#sessions.length - this.#free.length;
     return this.#most > 2 && this.#openLanes === 0 && busy >= this.#most - 1;
@@ -210,7 +215,7 @@ export class Database {
     }
   }
 
-  /** The setting holds for the whole instance: while lanes are open, all statements have one thread less. */
+  /** Sets the threads of the whole instance. While lanes are open, all statements have one thread less. */
   #setThreads(): Promise<void> {
     this.#serve();
     const setting = this.#setting.then(async () => {
@@ -228,17 +233,17 @@ const CLOSED = () => new Error('the database is closed');
 
 interface Session {
   connection: DuckDBConnection;
-  /** Removes the session from the signal's listeners. */
+  /** Removes the session's listener from the signal. */
   release: () => void;
 }
 
-/** Rows of a partition that a COPY holds before it writes a row group. DuckDB's default is half a million. */
+/** The rows of a partition that a COPY holds before it writes a row group. DuckDB's default is half a million. */
 const PARTITION_ROWS = 61_440;
 
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
-  // Files of a lake never change, so DuckDB keeps their footers. It does not keep their bytes, which are in the system's
-  // cache already.
+  // DuckDB caches the footers of a lake's files, because they never change. It does not cache their contents, which the
+  // system already does.
   await connection.run(`SET TimeZone = 'UTC'; SET parquet_metadata_cache = true; SET enable_external_file_cache = false;
     SET partitioned_write_flush_threshold = ${PARTITION_ROWS}`);
   return connection;
@@ -246,7 +251,7 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 
 const AGAIN_MS = 50;
 
-/** Interrupts repeatedly, because an interrupt between two statements is lost. Returns a function that stops it. */
+/** Interrupts repeatedly, because an interrupt between two statements is lost. Returns a function that stops this. */
 export function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {

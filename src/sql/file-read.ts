@@ -1,26 +1,31 @@
 import { escapeGlob, quoteLiteral } from './quote.js';
 
-/** Files that SQL reads by a function of DuckDB. A value, so that a process with other paths can write its text. */
+/**
+ * Files that SQL reads through a DuckDB function. It is a value, so that a process with other paths can write the SQL.
+ */
 export interface FileRead {
   readonly reader: 'read_parquet' | 'read_json';
   /** Absolute paths. */
   readonly files: readonly string[];
   /** Options as SQL. */
   readonly options: readonly string[];
-  /** True to add column `filename`. */
+  /** True to add the column `filename`. */
   readonly hasNames: boolean;
 }
 
-/** A part of a text of SQL. */
+/** A part of an SQL text. */
 export type Piece = string | FileRead;
 
-/** Text for use after FROM. */
+/** Writes the text after FROM. */
 export function writeFileRead({ reader, files, options, hasNames }: FileRead): string {
   const list = files.map((path) => quoteLiteral(escapeGlob(path))).join(',\n  ');
   return `${reader}(${[`[${list}]`, ...options, ...(hasNames ? ['filename = true'] : [])].join(', ')})`;
 }
 
-/** As above, where `root` stands for the folder `home` of the process that the text comes from: column `filename` has paths of `home`. */
+/**
+ * Writes the text for a process in which `root` stands for the folder `home`. The column `filename` then has paths in
+ * `home`.
+ */
 export function writeForeignRead(read: FileRead, { root, home }: { root: string; home: string }): string {
   const text = writeFileRead(read);
   if (!read.hasNames || root === home) return text;

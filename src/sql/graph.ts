@@ -10,12 +10,11 @@ import { code, type Sql, sql } from './sql.js';
 import { type ColumnType, writeEmptySelect } from './table-relation.js';
 import { runWhole } from './whole-result.js';
 
-/** Rows that are kept in memory at most. More stay in their files, so that memory does not grow with them. */
+/** The most rows that are kept in memory. Larger relations stay in their files. */
 export const FEW_ROWS = 50_000n;
 
 /**
- * The relations of one database. A statement waits for the relations that it reads and for nothing else; then any free
- * session runs it.
+ * The relations of a database. A statement waits only for the relations that it reads; then any free session runs it.
  */
 export class RelationGraph {
   readonly db: Database;
@@ -24,17 +23,20 @@ export class RelationGraph {
     this.db = db;
   }
 
-  /** Rows that each reader computes. */
+  /** A relation whose rows are computed by each reader. */
   view(label: string, select: Sql): Relation {
     return this.#make('VIEW', label, select);
   }
 
-  /** Rows that are computed once and kept. Those of further queries with the same columns are added, one after the other. */
+  /**
+   * A relation whose rows are computed once and kept. The rows of further queries with the same columns are appended,
+   * one query after the other.
+   */
   table(label: string, select: Sql, ...others: readonly Sql[]): Relation {
     return this.#make('TABLE', label, select, others);
   }
 
-  /** A table of few rows, a view of more. @param rows the number of rows at most */
+  /** A table if the rows are few, otherwise a view. @param rows the most rows that it can have */
   rowsOf(label: string, select: Sql, rows: bigint): Relation {
     return rows <= FEW_ROWS ? this.table(label, select) : this.view(label, select);
   }
@@ -49,7 +51,7 @@ export class RelationGraph {
     return this.table(name, bindModel(name, needs, values));
   }
 
-  /** A table of these rows with the columns of `table`. Each value is bound as text and cast. */
+  /** A table of the given rows with the columns of `table`. Each value is bound as text and cast. */
   load(label: string, table: TableName, rows: readonly Record<string, LoadedValue>[]): Relation {
     const { columns } = loadTableSchema(table);
     const name = this.#name(label);
@@ -62,7 +64,7 @@ export class RelationGraph {
     return this.db.rows(statement.text);
   }
 
-  /** The first row, or undefined. */
+  /** Reads the first row; undefined without rows. */
   async row(statement: Sql): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(statement))[0];
   }
@@ -74,7 +76,10 @@ export class RelationGraph {
     return row?.n as bigint;
   }
 
-  /** The items of these rows, which stand after FROM. No row becomes an object: they may be all items of a lake. */
+  /**
+   * Reads the item ids of these rows, which stand after FROM. No row becomes an object, because they may be all items
+   * of a lake.
+   */
   async itemIds(rows: Relation | Sql): Promise<IdSet> {
     const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
     const { text } = sql`${each} ORDER BY item_id`;
@@ -96,7 +101,7 @@ export class RelationGraph {
     await Promise.all([...reads].map(({ made }) => made));
   }
 
-  /** Frees the memory of tables that nothing reads any more. */
+  /** Frees the memory of tables that are no longer read. */
   async drop(...tables: readonly Relation[]): Promise<void> {
     for (const { name, made } of tables) {
       await made;
@@ -122,7 +127,7 @@ export class RelationGraph {
   }
 }
 
-/** The readers of the relation get the error. */
+/** Starts the work. Readers of the relation get its error. */
 function begin(work: Promise<void>): Promise<void> {
   work.catch(() => {});
   return work;
@@ -130,7 +135,7 @@ function begin(work: Promise<void>): Promise<void> {
 
 export type LoadedValue = string | number | bigint | boolean | null | undefined;
 
-/** Rows of one INSERT. With one row each, planning would take longer than running. */
+/** The rows of one INSERT. With a single row each, planning would take longer than running. */
 const ROWS_AT_ONCE = 100;
 
 async function loadRows(

@@ -9,23 +9,23 @@ import { join, Sql, sql, type ValueTypes, writeTyped } from './sql.js';
 type Models = typeof MODELS;
 export type ModelName = keyof Models;
 
-/** Rows for the name of a table in a query: a relation, or a SELECT. */
+/** The rows that a table name stands for in a query: a relation, or a SELECT. */
 export type Source = Relation | Sql;
-/** The relations that a model reads, by the names in its header. */
+/** The relations that a model reads, by their names in its header. */
 export type Needs<M extends ModelName> = Record<Models[M]['needs'][number], Source>;
-/** The values of a model's `getvariable`, by the names and types in its header. */
+/** The values of a model's `getvariable` calls, by their names and types in its header. */
 export type Values<M extends ModelName> = {
   [K in keyof Models[M]['values']]: Models[M]['values'][K] extends keyof ValueTypes
     ? ValueTypes[Models[M]['values'][K]] | null
     : never;
 };
 
-/** A source for use after FROM. */
+/** Writes a source for use after FROM. */
 export const asRows = (source: Source): Sql => (source instanceof Relation ? sql`${source}` : sql`(${source})`);
 
 const texts = new Map<string, string>();
 
-/** SQL text of `pipelines/models/<name>.sql`, without a closing semicolon. */
+/** The SQL text of `pipelines/models/<name>.sql`, without a closing semicolon. */
 export function readModel(name: string): string {
   let text = texts.get(name);
   if (text === undefined) {
@@ -38,8 +38,8 @@ export function readModel(name: string): string {
 }
 
 /**
- * A query of pipelines/analysis, by name; `(FROM 'other.sql')` in it is replaced by the query of that file, or by the table
- * of its name if that is `prepared`.
+ * Reads a query of pipelines/analysis by name. `(FROM 'other.sql')` in it is replaced by the query of that file, or by
+ * the table of that name if it is `prepared`.
  */
 export function readAnalysis(name: string, prepared: ReadonlySet<string> = new Set()): string {
   const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
@@ -48,12 +48,12 @@ export function readAnalysis(name: string, prepared: ReadonlySet<string> = new S
   );
 }
 
-/** Makes the macros that the models use. */
+/** Creates the macros that the models use. */
 export async function createMacros(db: Database): Promise<void> {
   await db.run(readModel('macros'));
 }
 
-/** A model over these relations, with these values in place of its variables. */
+/** Binds a model to relations and to the values of its variables. */
 export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values: Values<M>): Sql {
   const types: Record<string, keyof ValueTypes> = MODELS[name].values;
   const given = values as Record<string, never>;
@@ -62,8 +62,8 @@ export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values:
 }
 
 /**
- * A query that finds its tables by their names, over these relations. `values` are SQL texts by the names of its
- * variables; a variable that is not among them stays one of the session. The query's lines keep their numbers.
+ * Binds a query that names its tables to relations. `values` are SQL texts by variable; a variable without one stays a
+ * session variable. Lines keep their numbers.
  */
 export function bindQuery(
   text: string,

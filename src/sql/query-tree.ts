@@ -3,7 +3,7 @@ import type { Database } from './connection.js';
 /** A node of DuckDB's syntax tree (`json_serialize_sql`). */
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** The tree of one SELECT; undefined if DuckDB can't serialize it, such as PIVOT. */
+/** The tree of one SELECT; undefined if DuckDB can't serialize it, as for PIVOT. */
 export async function parseSelect(db: Pick<Database, 'row'>, sql: string): Promise<Tree | undefined> {
   const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
   return readSelect(row?.tree);
@@ -23,7 +23,7 @@ export function listTrees(value: unknown): Tree[] {
   return Array.isArray(value) ? value.map(asTree) : [];
 }
 
-/** A node and all below it. */
+/** Visits a node and all nodes below it. */
 export function* walkTree(value: unknown): Generator<Tree> {
   if (Array.isArray(value)) for (const one of value) yield* walkTree(one);
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return;
@@ -31,5 +31,5 @@ export function* walkTree(value: unknown): Generator<Tree> {
   for (const member of Object.values(value)) yield* walkTree(member);
 }
 
-/** A name as DuckDB compares it. */
+/** Normalizes a name as DuckDB does to compare it. */
 export const toName = (value: unknown): string => String(value ?? '').toLowerCase();

@@ -4,8 +4,8 @@ import type { Database } from './connection.js';
 import { escapeGlob, quoteList } from './quote.js';
 
 /**
- * From now on, SQL on this database reaches only these folders and files, and can't change that. DuckDB compares patterns
- * before the files that match them, so a folder is also allowed as our views spell it.
+ * Limits SQL on this database to these folders and files, irrevocably. DuckDB compares patterns before it expands them,
+ * so a folder is also allowed in the spelling that our views use.
  */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   const spelled = new Set([...folders, ...folders.map(escapeGlob)]);
@@ -20,9 +20,9 @@ const EXPLAINING = /^\s*EXPLAIN\s+(?:ANALYZE\s+)?/iu;
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
 
 /**
- * Prepares one statement that only reads. `lockDown` limits what it reads; this keeps COPY and the like from writing into
- * the folders that may be read.
- * @throws PricelakeError `query` for several statements, and for any but SELECT and EXPLAIN of one.
+ * Prepares one statement that only reads. `lockDown` limits what it can read; this keeps COPY and similar statements
+ * from writing into the same folders.
+ * @throws PricelakeError `query` for several statements, and for any but SELECT and EXPLAIN of one
  */
 export async function prepareSelect(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const { statements, explains, read } = await parseReading(connection, sql);
@@ -34,13 +34,13 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
   return statement;
 }
 
-/** One statement that begins as one that reads. Nothing of it is bound. @throws PricelakeError `query` */
+/** Parses one statement that begins like one that reads, without binding it. @throws PricelakeError `query` */
 export async function parseReading(connection: DuckDBConnection, sql: string) {
   const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
     throw new PricelakeError('query', `found ${statements.count} statements, but only one SELECT can run at a time`);
   }
-  // Before it is prepared, because EXPORT DATABASE makes its folder while it is bound.
+  // This comes before preparing, because binding EXPORT DATABASE already creates its folder.
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
   const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
   if (!READING.test(read)) throw refuse(read);
@@ -58,7 +58,7 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
   try {
     return await connection.extractStatements(sql);
   } catch (cause) {
-    // For a text without a statement, the binding's error has no details.
+    // For a text without a statement, the bindings' error has no details.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';
     throw empty ? new PricelakeError('query', 'the SQL has no statement', {}, { cause }) : cause;
   }

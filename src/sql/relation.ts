@@ -1,4 +1,4 @@
-/** Rows that statements of a run can read. A relation is made once: no other rows are ever shown under its name. */
+/** Rows that a run's statements can read. A relation is made once, and its name never stands for other rows. */
 export class Relation {
   /** Unique in its database. */
   readonly name: string;

@@ -3,7 +3,7 @@ import type { TableName } from '../tables/table.js';
 import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
 import { Relation } from './relation.js';
 
-/** Text of SQL, with the relations that it reads. */
+/** An SQL text, with the relations that it reads. */
 export class Sql {
   readonly text: string;
   readonly reads: ReadonlySet<Relation>;
@@ -14,11 +14,11 @@ export class Sql {
   }
 }
 
-/** A value to write as a literal. */
+/** A value that can be written as a literal. */
 export type Literal = string | bigint | number | boolean | null | readonly string[];
 export type Part = Sql | Relation | Literal;
 
-/** SQL with relations, other SQL and values in its gaps. A string in a gap is a value; use `code` for SQL. */
+/** A template for SQL. Its gaps take relations, other SQL and values. A string is a value; use `code` for SQL text. */
 export function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   const written = parts.map(writePart);
   return new Sql(
@@ -33,7 +33,7 @@ function writePart(part: Part): Sql {
   return new Sql(writeLiteral(part));
 }
 
-/** Text that is SQL already: names from schemas, quoted values and predicates. */
+/** Marks a text as SQL: names from schemas, quoted values and predicates. */
 export const code = (text: string) => new Sql(text);
 
 /** Rows of files (absolute paths), for use after FROM. `options` are SQL; `hasNames` adds the column `filename`. */
@@ -47,10 +47,10 @@ export function readFiles(
   return new Sql(`${reader}(${[`[${list}]`, ...options, ...(hasNames ? ['filename = true'] : [])].join(', ')})`);
 }
 
-/** The session's own view or table of this name, even in a query that shows other rows under it. */
+/** The session's own view or table of this name, even in a query in which the name is bound to other rows. */
 export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
 
-/** The parts with a separator between them. */
+/** Joins parts with a separator. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   return new Sql(
     parts.map(({ text }) => text).join(separator),
@@ -58,7 +58,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   );
 }
 
-/** The table's columns as a select list; `but` are left out. */
+/** Lists the table's columns for a SELECT, without those in `but`. */
 export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   const names = loadTableSchema(table).columns.map(({ name }) => name);
   return code(
@@ -69,7 +69,7 @@ export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   );
 }
 
-/** Types of the values that models take → types here; null is a null of the type. */
+/** JavaScript types of the values that models take; null is a NULL of the type. */
 export interface ValueTypes {
   VARCHAR: string;
   'VARCHAR[]': readonly string[];
@@ -79,7 +79,7 @@ export interface ValueTypes {
   INTERVAL: bigint;
 }
 
-/** A value of a type as a literal. */
+/** Writes a value of a type as a literal. */
 export function writeTyped<T extends keyof ValueTypes>(type: T, value: ValueTypes[T] | null): string {
   if (value === null) return `CAST(NULL AS ${type})`;
   return type === 'INTERVAL' ? `to_microseconds(${value})` : `CAST(${writeLiteral(value as Literal)} AS ${type})`;
@@ -93,14 +93,14 @@ function writeLiteral(value: Literal): string {
   return String(value);
 }
 
-/** A SQL literal can't hold a NUL byte. */
+/** Writes a text that may contain a NUL byte, which an SQL literal can't. */
 function writeText(text: string): string {
   return text.split('\0').map(quoteLiteral).join(' || chr(0) || ');
 }
 
 /**
- * The columns of `table` that one of the SQL texts names, as a select list. Rows of `items` are wide, so a scan should read
- * only the columns that a text needs.
+ * Lists the columns of `table` that one of the SQL texts names. Rows of `items` are wide, so a scan should read only
+ * the needed columns.
  */
 export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
   const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));

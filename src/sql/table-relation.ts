@@ -9,28 +9,31 @@ export interface ColumnType {
 }
 
 type PartitionValues = DataFile['partitionValues'];
-/** The log's entry of a file. Our own files have a checksum. */
+/** The origin of a file by the log. Our own files have a checksum. */
 type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
 
-/** The path of a file, with the log's partition values if the file may lack their columns. */
+/** A path, with the log's partition values if the file may lack their columns. */
 export type RelationFile = string | { path: string; partitionValues: PartitionValues };
 
-/** A file at `path`, with its partition values if another program wrote it: some keep them in the log only. */
+/**
+ * Describes a file at `path`. Partition values are added if another program wrote it, because some keep them only in
+ * the log.
+ */
 export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: string): RelationFile {
   const isOurs = sha256 !== undefined;
   return isOurs || Object.keys(partitionValues).length === 0 ? path : { path, partitionValues };
 }
 
 export interface RelationOptions {
-  /** True to add column `filename`: the file of each row. */
+  /** True to add the column `filename`, which is the file of each row. */
   places?: boolean;
   /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
 }
 
 /**
- * SQL of a relation over exactly these files, with the contract's columns in order; without files it has no rows. A column
- * that a file lacks is null. Partition values come from the file, or from the log if another program wrote it, but never
+ * SQL of a relation over exactly these files, with the contract's columns in order; empty without files. A column that
+ * a file lacks is null. Partition values come from the file, or from the log if another program wrote it, but never
  * from folder names.
  */
 export function relateFiles(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): Sql {
@@ -43,7 +46,7 @@ export function relateFiles(table: TableName, files: readonly RelationFile[], op
   return sql`(${join(parts, '\n  UNION ALL ')})`;
 }
 
-/** As a text for this process. */
+/** The same as text for this process. */
 export const tableRelation = (...[table, files, options]: Parameters<typeof relateFiles>): string =>
   relateFiles(table, files, options).text;
 
@@ -58,13 +61,19 @@ function readTable(table: TableName, paths: string[], { places = false, hasOlder
 /** Files whose partition values are in the log. */
 type LoggedFile = Exclude<RelationFile, string>;
 
-/** The files of a table are partitioned alike, unless a writer erred. */
+/**
+ * Groups files by their partition columns. Usually there is one group, because a table is partitioned by the same
+ * columns.
+ */
 function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
   const keyOf = ({ partitionValues }: LoggedFile) => Object.keys(partitionValues).join();
   return [...new Set(files.map(keyOf))].map((key) => files.filter((file) => keyOf(file) === key));
 }
 
-/** Reads all files at once and joins their values: a read for each partition would cost buffers for each. */
+/**
+ * Reads all files at once and joins their partition values, because a read for each partition would cost buffers for
+ * each.
+ */
 function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): Sql {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);
@@ -83,17 +92,20 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { places = 
       ON string_split('/' || stored.filename, ${`/${table}/`})[-1] = logged.path`;
 }
 
-/** DuckDB names a file by its absolute path, even if it got a relative one. */
+/** The path in the table. DuckDB always names a file by its absolute path. */
 const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
 
-/** The log's text (protocol, "Partition Value Serialization"): an empty one is null, an instant is in UTC. */
+/**
+ * Reads the log's text of a partition value (protocol, "Partition Value Serialization"): an empty text is null, a
+ * timestamp is in UTC.
+ */
 function writeText({ type }: Column, text: string | null | undefined): string {
   if (text == null || text === '') return 'CAST(NULL AS VARCHAR)';
   const isLocal = type === 'TIMESTAMP WITH TIME ZONE' && !/(Z|[+-]\d\d(:?\d\d)?)$/i.test(text);
   return quoteLiteral(isLocal ? `${text}Z` : text);
 }
 
-/** The contract's columns by name, as an option of read_parquet: DuckDB need not open files to find them. */
+/** The contract's columns as an option of read_parquet, so that DuckDB need not open files to find them. */
 function writeReadSchema(table: TableName): string {
   const columns = loadTableSchema(table).columns.map(({ name, type }) => {
     const text = quoteLiteral(name);
@@ -102,7 +114,7 @@ function writeReadSchema(table: TableName): string {
   return `MAP {\n    ${columns.join(',\n    ')}}`;
 }
 
-/** A select of these columns, or of those of a table, without rows. */
+/** A SELECT of these columns, or of a table's columns, without rows. */
 export function writeEmptySelect(columns: readonly ColumnType[] | TableName): string {
   const list = typeof columns === 'string' ? loadTableSchema(columns).columns : columns;
   const nulls = list.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);

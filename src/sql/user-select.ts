@@ -4,12 +4,12 @@ import { asTree, listTrees, parseSelect, type Tree, toName, walkTree } from './q
 import { parseReading, prepareSelect } from './read-only-sql.js';
 
 /**
- * The reach of a user's SELECT. With `files`, it also reads files as tables, of those that `lockDown` leaves in reach. With
- * `tables`, it reads no file, and calls no function whose result may be of any size.
+ * Limits what a user's SELECT may read. `files` also allows reading files as tables, of those that `lockDown` leaves in
+ * reach. `tables` allows neither files nor functions whose result may be of any size.
  */
 export type Reach = 'tables' | 'files';
 
-/** Table functions that make rows of their arguments alone. */
+/** Table functions whose rows depend only on their arguments. */
 const PLAIN = ['unnest', 'generate_series', 'range', 'json_each', 'json_tree'];
 /** Table functions that read files. */
 const FILES = [
@@ -18,24 +18,26 @@ const FILES = [
   ...['read_json', 'read_json_auto', 'read_json_objects', 'read_json_objects_auto', 'read_ndjson', 'read_ndjson_auto'],
   ...['read_ndjson_objects', 'read_text', 'read_blob', 'glob'],
 ];
-/** All table functions that may be called. */
+/** The table functions that may be called. */
 export const TABLE_FUNCTIONS: Record<Reach, ReadonlySet<string>> = {
   tables: new Set(PLAIN),
   files: new Set([...PLAIN, ...FILES]),
 };
 
-/** Scalar functions that write, wait, change the session, or plan SQL within a text. */
+/** Scalar functions that write, wait, change the session, or plan SQL inside a text. */
 export const REFUSED_SCALARS: ReadonlySet<string> = new Set([
   ...['write_log', 'sleep_ms', 'pg_sleep', 'setseed', 'nextval', 'json_serialize_plan'],
 ]);
 
-/** Functions whose result may be of any size. DuckDB neither counts its bytes nor stops while it makes one. */
+/**
+ * Functions whose result may be of any size. DuckDB neither counts its bytes nor can be interrupted while it makes one.
+ */
 const GROWING = new Set([
   ...['repeat', 'lpad', 'rpad', 'printf', 'format', 'bitstring'],
   ...['range', 'generate_series', 'list_resize', 'array_resize'],
   ...['list_reduce', 'array_reduce', 'reduce'],
 ]);
-/** They grow if the new text is long. */
+/** Functions whose result grows with the replacement text. */
 const REPLACING = new Set(['replace', 'regexp_replace']);
 const MOST_REPLACEMENT = 100;
 const HINTS: Record<Reach, string> = {
@@ -44,9 +46,9 @@ const HINTS: Record<Reach, string> = {
 };
 
 /**
- * Prepares one SELECT of a user. Looks at its tree first, because some functions act, and constants are computed, while
- * DuckDB prepares a statement.
- * @throws PricelakeError `query` that names the function, and as `prepareSelect`
+ * Prepares one SELECT of a user. Checks its tree first, because preparing a statement already computes constants and
+ * calls some functions.
+ * @throws PricelakeError `query` that names the function, and as `prepareSelect` does
  */
 export async function prepareUserSelect(
   connection: DuckDBConnection,
@@ -57,14 +59,14 @@ export async function prepareUserSelect(
   return prepareSelect(connection, sql);
 }
 
-/** As `prepareUserSelect`, of a statement that another process prepares: only looks at its text. True for an EXPLAIN. */
+/** Checks a statement that another process prepares, by its text alone. Returns true for an EXPLAIN. */
 export async function requireUserSelect(connection: DuckDBConnection, sql: string, reach: Reach): Promise<boolean> {
   const { read, explains } = await parseReading(connection, sql);
   const row = async (text: string, values: DuckDBValue[] = []) =>
     (await connection.runAndReadAll(text, values)).getRowObjects()[0];
   const tree = await parseSelect({ row }, read);
   if (tree === undefined) {
-    // Such as a SELECT behind WITH that is a part of an INSERT.
+    // For example, a SELECT after WITH that is part of an INSERT.
     throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
   }
   requireAllowed(tree, reach);

@@ -12,8 +12,8 @@ import {
 } from '@duckdb/node-api';
 
 /**
- * JSON text of a DuckDB value that loses nothing: int64 and wider as exact integers, DECIMAL as its exact number,
- * times as ISO 8601, NaN and infinities as text. Types that JSON lacks become DuckDB's own text.
+ * Writes a DuckDB value as JSON without loss: int64 and wider as exact integers, DECIMAL as its exact number, times as
+ * ISO 8601, NaN and infinities as text. Types that JSON lacks become DuckDB's own text.
  */
 function valueToJson(value: DuckDBValue): string {
   if (value === null || value === undefined) return 'null';
@@ -31,12 +31,12 @@ function valueToJson(value: DuckDBValue): string {
   return JSON.stringify(valueToText(value));
 }
 
-/** A row as JSON text of an object. */
+/** Writes a row as a JSON object. */
 export function rowToJson(names: readonly string[], values: readonly DuckDBValue[]): string {
   return `{${names.map((name, i) => `${JSON.stringify(name)}:${valueToJson(values[i] ?? null)}`).join(',')}}`;
 }
 
-/** Plain text of a value that is not null: exact numbers, ISO 8601 times, nested values as JSON. */
+/** Writes a value that is not null as plain text: exact numbers, ISO 8601 times, nested values as JSON. */
 export function valueToText(value: Exclude<DuckDBValue, null>): string {
   if (value instanceof DuckDBTimestampTZValue) return formatInstant(value, 'Z');
   if (value instanceof DuckDBTimestampValue) return formatInstant(value, '');
@@ -48,11 +48,11 @@ export function valueToText(value: Exclude<DuckDBValue, null>): string {
   return nested ? valueToJson(value) : String(value);
 }
 
-/** `2026-11-20T09:00:00.123456Z`; the fraction only where there is one. */
+/** Writes `2026-11-20T09:00:00.123456Z`, without a fraction if it is zero. */
 function formatInstant(value: DuckDBTimestampTZValue | DuckDBTimestampValue, suffix: string): string {
   const milliseconds = floorDivide(value.micros, 1000n);
   const date = new Date(Number(milliseconds));
-  // Infinity, and years that a Date can't hold.
+  // Infinities, and years that a Date can't hold.
   if (!value.isFinite || Number.isNaN(date.getTime())) return String(value);
   const fraction = (value.micros - floorDivide(value.micros, 1_000_000n) * 1_000_000n).toString().padStart(6, '0');
   const seconds = date.toISOString().replace(/\.\d+Z$/u, '');
@@ -71,7 +71,7 @@ const NUMBERS = new Set([...SIGNED, UTINYINT, USMALLINT, UINTEGER, UBIGINT, UHUG
 
 export const isNumberType = ({ typeId }: DuckDBType): boolean => NUMBERS.has(typeId);
 
-/** Half away from zero; one with no more decimals stays as it is. */
+/** Rounds half away from zero. An amount with fewer decimals stays unchanged. */
 export function roundDecimal(amount: DuckDBDecimalValue, decimals: number): DuckDBDecimalValue {
   const { value, scale, width } = amount;
   if (scale <= decimals) return amount;

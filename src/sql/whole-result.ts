@@ -10,19 +10,20 @@ import type {
 import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from './quote.js';
 
-// A result that streams returns null at its end and also at an error, and the bindings don't expose the error. Only this
-// file may fetch chunks: it counts the rows of results in memory, and marks the end of those that stream.
+// A result that streams returns null both at its end and after an error, and the bindings don't expose the error. So
+// only this file may fetch chunks: it counts the rows of results in memory, and adds an end mark to results that
+// stream.
 
 /** The rows of a statement. */
 export interface Rows {
   /**
-   * Reads the rows once. Another statement on the session ends this one early.
-   * @throws the error of the statement, also after some of its rows
+   * Reads the rows once. Another statement on the session ends this early.
+   * @throws the error of the statement, even after some of its rows
    */
   chunks(): AsyncGenerator<DuckDBDataChunk>;
 }
 
-/** Rows that fit into memory. The statement has ended without an error. */
+/** Reads rows that fit into memory. The statement has ended without an error. */
 export async function runWhole(
   statement: Pick<DuckDBPreparedStatement, 'run'>,
 ): Promise<Rows & { count: number; result: DuckDBMaterializedResult }> {
@@ -50,7 +51,7 @@ const cutResult = (read: bigint) =>
     hint: 'Run the command again.',
   });
 
-/** A relation as it follows FROM, with the values of its parameters. */
+/** A relation as the text after FROM, with the values of its parameters. */
 export interface RowSource {
   from: string;
   values?: Record<string, DuckDBValue>;
@@ -60,8 +61,8 @@ export interface RowSource {
 const END = quoteIdentifier('end of the result');
 
 /**
- * Any number of rows while their statement runs, with one more column. A row follows that only marks the end, because
- * DuckDB keeps the order of UNION ALL; after an error it never comes.
+ * Streams any number of rows, with one more column for the end mark. The mark comes in a last row, because DuckDB keeps
+ * the order of UNION ALL; after an error it never comes.
  */
 export function streamRows(connection: DuckDBConnection, { from, values, types }: RowSource): Rows {
   const marked = `SELECT *, false AS ${END} FROM ${from} UNION ALL BY NAME SELECT true AS ${END}`;
@@ -76,19 +77,19 @@ export function streamRows(connection: DuckDBConnection, { from, values, types }
         if (chunk.rowCount > 0) yield chunk;
       }
       if (hasEnded) return;
-      // Computes all values again, for the error alone.
+      // This computes all values again, only to get the error.
       await connection.run(`SELECT max(hash(COLUMNS(*))) FROM ${from}`, values, types);
       throw cutResult(read);
     },
   };
 }
 
-/** One held result a session. */
+/** A session holds at most one result. */
 const HELD = quoteIdentifier('held result');
 
 /**
- * At most `most` rows in a temporary table of the session, which DuckDB spills to disk at its memory limit. However slowly
- * they are taken, the files that the statement reads are no longer needed.
+ * Holds at most `most` rows in a temporary table, which DuckDB spills to disk at its memory limit. The files that the
+ * statement reads are then no longer needed, however slowly the rows are taken.
  */
 export async function holdRows(
   connection: DuckDBConnection,

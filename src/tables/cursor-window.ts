@@ -21,33 +21,33 @@ import type { Applied } from './table.js';
  * bring changes ahead of `to`: when such a change comes again, it is compared with history by its id.
  */
 export interface CursorWindow {
-  /** History holds every change of the feed up to it; undefined where no feed was read before. */
+  /** History holds every change of the feed up to it; undefined if no feed was read before. */
   known: bigint | undefined;
-  /** The feed is read behind it. */
+  /** The feed is read from after it. */
   from: bigint;
-  /** A change behind it that is new to history, though items are applied beyond it, became visible late. */
+  /** A change after it that is new to history became visible late, because items are already applied beyond it. */
   again: bigint;
-  /** Changes behind it are not yet in items. */
+  /** Changes after it are not yet applied to items. */
   applyFrom: bigint;
-  /** Every change up to it has landed, and the commits of the run note it; undefined without the feed. */
+  /** Every change up to it has landed, and the run's commits record it; undefined without the feed. */
   to: bigint | undefined;
-  /** The newest change that history holds ahead of `known`; 0 where there is none. */
+  /** The newest change that history holds beyond `known`; 0 if there is none. */
   ahead: bigint;
-  /** Changes up to it happened before whole rows were read; undefined where the run reads none. */
+  /** Changes up to it happened before whole rows were read; undefined if the run reads none. */
   watermark: bigint | undefined;
-  /** True where items hold all changes up to `applyFrom`; false where no feed was applied to them before. */
+  /** True if items hold all changes up to `applyFrom`; false if no feed was ever applied to them. */
   isApplied: boolean;
 }
 
 /** Changes before the cursor that the feed is asked for again, because changes may become visible late. */
 export interface FeedOverlap {
-  /** The feed is read behind it. */
+  /** The feed is read from after it. */
   after: bigint;
-  /** Ids of the changes behind it that history holds up to the cursor. */
+  /** The ids of the changes after it that history already holds, up to the cursor. */
   known: ReadonlySet<bigint>;
 }
 
-/** The window of a run over a lake whose history and items are applied so far. */
+/** The window of a run over a lake with these cursors of history and items. */
 export function openWindow(
   { history, items }: Record<'history' | 'items', { applied: Applied }>,
   { from, to, watermark, overlap }: Pick<CursorWindow, 'from' | 'to' | 'watermark'> & { overlap?: bigint | undefined },

@@ -1,4 +1,4 @@
-/** Values of an item, by the document's name and by ours (view landed_items). */
+/** The values of an item, by the document's name, with our column names (view landed_items). */
 export const ITEM_VALUES = {
   id: 'id',
   title: 'title',
@@ -33,14 +33,14 @@ export type ItemPath = keyof typeof ITEM_VALUES;
 export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
 export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
 
-/** Column of export rows with a name of its own → the field of Item that it holds (`source.mapping`). */
+/** Names of export row columns, and the field of Item that each holds (`source.mapping`). */
 export type Mapping = Readonly<Record<string, string>>;
 
 export const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
 export const PARENTS = ['category', 'site', 'source'];
-/** Fields that a column may be mapped to. */
+/** The fields that a column may be mapped to. */
 export const MAPPABLE_FIELDS: readonly string[] = [...PATHS, ...PARENTS];
-/** Shorter flat names → path. */
+/** Shorter flat names, and the path that each means. */
 const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.modelId', sourceid: 'source.modelId' };
 
 /** Folds case and separators, so that `site_id`, `siteId` and `site.id` are equal. */
@@ -53,7 +53,7 @@ export function translate(name: string, mapping: Mapping): string {
   return Object.hasOwn(mapping, name) ? (mapping[name] as string) : name;
 }
 
-/** True for a field that holds an object of an item, or its name. */
+/** True for a field that holds an object of an item, or that object's name. */
 export function isParent(name: string, mapping: Mapping = {}): boolean {
   return PARENTS.includes(fold(translate(name, mapping)));
 }
@@ -79,24 +79,24 @@ const camel = (path: string) => path.replaceAll(/\.(\w)/g, (_match, char: string
 const snake = (path: string) => path.replaceAll('.', '_').replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
 const dotted = (path: string) => path;
 
-/** Spellings of a path in flat rows: `siteId`, `site_id` and `site.id`. */
+/** The spellings of a path in flat rows: `siteId`, `site_id` and `site.id`. */
 export const STYLES = { camel, snake, dotted };
 
 const EXACT_NAMES = new Set(MAPPABLE_FIELDS.flatMap((path) => [camel(path), snake(path), path]));
 
-/** True for a name in one of the document's spellings: `price`, unlike `Price`. `parent` names the object around it. */
+/** True for a name in one of the document's spellings: `price` but not `Price`. `parent` names the object around it. */
 export function isExactName(name: string, parent = ''): boolean {
   if (parent === '') return EXACT_NAMES.has(name);
   return EXACT_NAMES.has(`${fold(parent)}.${name}`) || EXACT_NAMES.has(`${fold(parent)}_${name}`);
 }
 
 /**
- * Says if a field holds the value at a path in Item: `sure`, or `maybe` if it holds it only where no other field of the
- * row is sure to. Names are exact, so `price` holds the price wherever a row has both `price` and `Price`.
+ * The quality of the match between a field and a path in Item: `sure`, or `maybe` if it only counts when no other field
+ * of the row is sure. Exact names are sure, so in a row with both `price` and `Price`, `price` holds the price.
  */
 export type Fit = 'sure' | 'maybe' | undefined;
 
-/** @param parent the object of the row that has the field */
+/** @param parent the object of the row that contains the field */
 export function fitName(path: string, name: string, mapping: Mapping, parent = ''): Fit {
   if (findItemPath(parent, name, mapping) !== path) return undefined;
   const isMapped = parent === '' && Object.hasOwn(mapping, name);

@@ -7,16 +7,18 @@ import type { DataFile, TableName } from './table.js';
 
 /** An opened lake. */
 export interface Lake {
-  /** Absolute path of its folder. */
+  /** The absolute path of its folder. */
   root: string;
-  /** Fetches data files of a table that are on its remote only; where a run holds the remote. */
+  /** Fetches data files of a table that are only on its remote. Set while a run holds the remote. */
   bring?: ((table: TableName, files: readonly DataFile[]) => Promise<void>) | undefined;
 }
 
-/** Private folder of a lake: landing, lock, staging. Nothing in it is part of a table. */
+/** The private folder of a lake: landing, lock, staging. Nothing in it belongs to a table. */
 export const PRIVATE_FOLDER = '_pricelake';
 
-/** The greatest log entry that is read: a text of JavaScript has room for it, and for no more than twice as much. */
+/**
+ * The largest log entry that is read. A JavaScript string has room for it, but not for much more than twice as much.
+ */
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
 
 /** `<lake>/_pricelake/<parts>`. */
@@ -38,12 +40,12 @@ export function innerPath({ root }: Lake, ...parts: string[]): string {
   return join(root, ...parts);
 }
 
-/** A new name for a file until it is renamed or linked into place: same file system, read by no one. */
+/** A new path for a file that is later renamed or linked into place: on the same file system, and read by no one. */
 export function temporaryPath(lake: Lake, name: string): string {
   return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
 }
 
-/** Absolute paths of all files below a folder. Empty if the folder is missing. */
+/** The absolute paths of all files below a folder; empty if the folder is missing. */
 export async function listFilesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing);
   return (entries ?? []).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { packagePath } from '../io/package-path.js';
 import type { TableName } from './table.js';
 
-/** DuckDB types a published column may have. Money is DECIMAL(18,4), times are UTC instants in microseconds. */
+/** The DuckDB types that a published column may have. Money is DECIMAL(18,4), times are UTC with microseconds. */
 export const COLUMN_TYPES = [
   'BIGINT',
   'VARCHAR',
@@ -34,7 +34,10 @@ export interface TableSchema {
 
 let loaded: Record<TableName, TableSchema> | undefined;
 
-/** A table's contract, from the one file that is made of all of them: YAML takes a hundred times as long to read. */
+/**
+ * Loads a table's contract from the one file that is generated from all of them, because reading YAML takes a hundred
+ * times as long.
+ */
 export function loadTableSchema(table: TableName): TableSchema {
   loaded ??= JSON.parse(readFileSync(packagePath('schemas/tables.json'), 'utf8')) as Record<TableName, TableSchema>;
   const schema = loaded[table];
@@ -42,12 +45,15 @@ export function loadTableSchema(table: TableName): TableSchema {
   return schema;
 }
 
-/** Ids of columns in Parquet files: a column's place in the contract, and that plus 1,000 for the elements of a list. */
+/**
+ * The ids of columns in Parquet files: a column's position in the contract, and that plus 1,000 for the elements of a
+ * list.
+ */
 export const LIST_ELEMENT_ID = 1000n;
 
 export type DeltaType = string | { type: 'array'; elementType: string; containsNull: boolean };
 
-/** A column's type in the words of Delta's protocol. */
+/** The type of a column in Delta's protocol. */
 export const DELTA_TYPES: Record<ColumnType, DeltaType> = {
   BIGINT: 'long',
   VARCHAR: 'string',

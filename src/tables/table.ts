@@ -1,15 +1,16 @@
 /** Values that the stages exchange. Stages don't import each other. */
 
-/** A table that follows from others alone (src/analyze/derived-tables.ts). */
+/** A table that is derived from others alone (src/analyze/derived-tables.ts). */
 interface Derived {
-  /** Published tables that its query reads; those of them that are derived are made before it. */
+  /** The published tables that its query reads. Derived ones among them are made before it. */
   reads: readonly string[];
   /**
-   * `product`: the rows of a product follow from its own items, and a large lake makes the table in parts. `brand`: they
-   * follow from the items of its brand, while the other tables have no rows. `site`: those of a website follow from its items.
+   * `product`: the rows of a product follow from its own items, and a large lake makes the table in parts. `brand`:
+   * they follow from the items of its brand, with no rows in the other tables. `site`: the rows of a website follow
+   * from its items.
    */
   by: 'product' | 'brand' | 'site';
-  /** The query of pipelines/analysis that makes it; default: the model of the table's name. */
+  /** The query of pipelines/analysis that makes it; by default, the model with the table's name. */
   analysis?: string;
 }
 
@@ -48,9 +49,9 @@ export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
- * Steps of a run's commits; the tables of a step, in any order. History first: it is the log, and everything else follows
- * from it. The closed days come before items: which products an item has left is known only while the previous rows
- * exist. The ledger is last.
+ * The steps of a run's commits, with the tables of each step in any order. History comes first, because everything else
+ * follows from it. Closed days come before items, because only the previous rows show which products an item has left.
+ * The ledger comes last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 
@@ -61,7 +62,7 @@ function orderCommits(): TableName[][] {
   return [...first.map((table) => [table]), others, ...last.map((table) => [table])];
 }
 
-/** Tables that follow from others alone. */
+/** Tables that are derived from others alone. */
 export type DerivedTableName = { [K in TableName]: TableKinds[K] extends Derived ? K : never }[TableName];
 export const DERIVED_TABLES = TABLE_NAMES.filter(
   (table): table is DerivedTableName => typeof TABLE_KINDS[table] === 'object',
@@ -71,82 +72,84 @@ export const DERIVED_TABLES = TABLE_NAMES.filter(
 export type ToldTableName = { [K in TableName]: TableKinds[K] extends 'told' ? K : never }[TableName];
 export const TOLD_TABLES = TABLE_NAMES.filter((table): table is ToldTableName => TABLE_KINDS[table] === 'told');
 
-/** The tables that a derived table reads, and the query that makes it. */
+/** The tables that a derived table reads, and its query. */
 export function describeDerived(table: DerivedTableName): Derived & { reads: readonly TableName[] } {
   return TABLE_KINDS[table];
 }
 
-/** A data file of a table as the commit log names it. */
+/** A data file of a table, as the commit log names it. */
 export interface DataFile {
-  /** Relative to the table's folder, with `/`, not URL-encoded: `site_id-12.0198….parquet`. */
+  /** The path in the table's folder, with `/`, not URL-encoded: `site_id-12.0198….parquet`. */
   path: string;
   rows: bigint;
   bytes: number;
-  /** Partition column → value as text (null for SQL NULL), in partition order. */
+  /** The values of the partition columns as text (null for SQL NULL), in partition order. */
   partitionValues: Record<string, string | null>;
-  /** Delta statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
+  /** Delta's statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
   stats: string;
-  /** When it was written, ms since the epoch. */
+  /** When the file was written, in ms since the epoch. */
   modifiedAt: number;
-  /** Checksum of its bytes, hexadecimal; absent where another program wrote the file. */
+  /** The SHA-256 of its bytes in hexadecimal; absent if another program wrote the file. */
   sha256?: string;
 }
 
-/** A file that is written under `_pricelake/staging`, not yet part of its table. One without a checksum is still to be synced. */
+/**
+ * A file in `_pricelake/staging` that is not part of its table yet. If it has no checksum, it is still to be synced.
+ */
 export interface StagedFile extends DataFile {
-  /** Its absolute path now. */
+  /** Its current absolute path. */
   stagedAt: string;
 }
 
-/** One table's next version: what a commit adds and removes. */
+/** The next version of a table: the files that a commit adds and removes. */
 export interface FileChange {
   table: TableName;
   add: StagedFile[];
   remove: DataFile[];
-  /** Facts that the commit notes; absent ones stay as they were. */
+  /** Facts that the commit records. Absent ones stay unchanged. */
   applied: Partial<Applied>;
-  /** False where the same rows only moved to other files (compaction); default true. */
+  /** False if the same rows only moved to other files (compaction); default true. */
   dataChange?: boolean;
 }
 
 /**
- * The state up to which a table is applied. Each commit notes it, so that it neither leads nor trails the data
- * (src/lake/table-state.ts). Undefined if no commit has noted it.
+ * The state up to which a table is applied. Each commit records it, so that it neither leads nor trails the data
+ * (src/lake/table-state.ts). A value is undefined if no commit has recorded it.
  */
 export interface Applied {
-  /** Number of the run that wrote last. */
+  /** The number of the last run that wrote the table. */
   run: bigint | undefined;
   /** The feed cursor up to which the table is applied. */
   cursor: bigint | undefined;
-  /** History only: its newest change ahead of the feed's cursor, or 0. */
+  /** History only: its newest change beyond the feed's cursor, or 0. */
   ahead: bigint;
-  /** Items only: µs since 1970 up to which they were polled; 0 after a run by the feed. */
+  /** Items only: the time up to which they were polled, in µs since 1970; 0 after a run by the feed. */
   polledAt: bigint;
   /** Items only: the datasets that they are a copy of. */
   datasets: CopiedDatasets;
-  /** Derived tables only: the version of `items` that it was computed from. */
+  /** Derived tables only: the version of `items` that the table was computed from. */
   itemsVersion: bigint | undefined;
   /** Derived tables only: the query that made it (src/analyze/derived-tables.ts). */
   query: bigint | undefined;
   /** Tables of the pipeline file only: a hash of their rows. */
   told: bigint | undefined;
-  /** price_spread_daily only: days since 1970 up to which it is made; 0 if it is not kept. */
+  /** price_spread_daily only: the last closed day, in days since 1970; 0 if the table is not kept. */
   day: bigint;
   /** The first of these days. */
   firstDay: bigint | undefined;
-  /** The version up to which changes by other programs have been repaired. */
+  /** The version up to which foreign commits have been repaired. */
   accepted: bigint | undefined;
 }
 
 /** The datasets that the items are a copy of. */
 export interface CopiedDatasets {
-  /** True where a list was asked for; false where it is all that the key can read. */
+  /** True if the user asked for a list of datasets; false for all that the key can read. */
   isList: boolean;
-  /** Ids of the datasets that were copied whole, in order. Empty for a lake that copies all datasets. */
+  /** The ids of the datasets that were copied whole, in order. Empty for a lake that copies all datasets. */
   ids: readonly bigint[];
 }
 
-/** A table as its commit log says it is. */
+/** A table as its commit log describes it. */
 export interface TableState {
   table: TableName;
   /** -1n before the first commit. */
@@ -154,11 +157,11 @@ export interface TableState {
   files: DataFile[];
   applied: Applied;
   difference: ColumnDifference;
-  /** True when another program wrote some of the files: they may lack columns, or have other types. */
+  /** True if another program wrote some of the files. They may lack columns, or have columns of other types. */
   hasOlderFiles: boolean;
-  /** Version of the checkpoint that the log was read from. */
+  /** The version of the checkpoint from which the log was read. */
   checkpoint: bigint | undefined;
-  /** Commits by other programs since then. */
+  /** Commits by other programs since that checkpoint. */
   foreign: ForeignCommit[];
 }
 
@@ -166,29 +169,32 @@ export interface TableState {
 export interface ForeignCommit {
   table: TableName;
   version: bigint;
-  /** As its commitInfo says: `DELETE`, `OPTIMIZE`. */
+  /** The operation in its commitInfo: `DELETE`, `OPTIMIZE`. */
   operation: string;
   /** `delta-rs:py-1.6.6` */
   engine: string;
-  /** Its change to the table's rows, in words; undefined if they stay the same. */
+  /** Its effect on the table's rows, in words; undefined if they stay the same. */
   change: string | undefined;
   raisesProtocol: boolean;
 }
 
-/** Differences between the columns of a published table and its contract, schemas/<table>.yaml. */
+/** Differences between a published table and its contract, schemas/<table>.yaml. */
 export interface ColumnDifference {
   /** Columns that the table lacks. */
   missing: string[];
-  /** Columns that the contract does not know. */
+  /** Columns that the contract does not name. */
   unknown: string[];
-  /** Columns of another type, in Delta's words. */
+  /** Columns of another type, as Delta names the types. */
   retyped: { name: string; has: string; wants: string }[];
 }
 
-/** The longest expected lag of an answer behind the feed. Younger changes are looked for in rows, or polled again. */
+/**
+ * The longest time by which an answer is expected to lag behind the feed. Younger changes are looked for in rows, or
+ * polled again.
+ */
 export const LAG_MS = 3600 * 1000;
 
-/** Modes of a run: a complete copy, the change feed, or the items that changed since the last run. */
+/** The modes of a run: a complete copy, the change feed, or the items that changed since the last run. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
@@ -196,7 +202,7 @@ export type RunMode = (typeof RUN_MODES)[number];
 export const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
 export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 
-/** Answers that become tables or decide on runs, by the endpoint that brings them. */
+/** Answers that become tables or on which runs decide, by endpoint. */
 export type AnswerName =
   | '/export'
   | '/items'
@@ -208,23 +214,23 @@ export type AnswerName =
   | '/products'
   | '/plan';
 
-/** Shown parsed rows of an answer on their way; in CSV all values are texts. */
+/** Called with the parsed rows of an answer. In CSV all values are texts. */
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;
 
-/** The datasets that a copy is of, by their ids (section 4, /datasets), in order. */
+/** The ids of the datasets that the lake copies (section 4, /datasets), in order. */
 export type DatasetSelection = 'all' | readonly bigint[];
 
 export type Severity = 'gate' | 'error' | 'warn';
 
-/** Result of one check (table `check_results`). */
+/** The result of a check (table `check_results`). */
 export interface CheckResult {
   name: string;
   severity: Severity;
   description: string;
   violations: bigint;
-  /** True for a gate that failed while a person let the batch through. */
+  /** True for a failed gate that a person waived. */
   waived: boolean;
-  /** First violating rows as JSON text. */
+  /** The first violations as JSON text. */
   sample: string;
   seconds: number;
 }
