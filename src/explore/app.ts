@@ -1,43 +1,49 @@
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { isExplored } from '../analyze/analysis.js';
-import { formatCount } from '../formats/count.js';
-import { type Html, html } from '../formats/html.js';
+import { type Content, type Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';
 import { isOwnRequest } from '../io/own-request.js';
 import { isLostFile } from '../lake/file-fault.js';
 import { answerDownload, type WriteRows } from './download.js';
 import { printEdition } from './edition.js';
 import type { Guard } from './guard.js';
-import { type MakePage, type Page, type PageFrame, type PageRequest, renderPage } from './page.js';
+import type { ListEdits } from './list-edits.js';
+import { changeAddress, type MakePage, type Page, type PageFrame, type PageRequest, renderPage } from './page.js';
+import { alarmPage, readListed } from './pages/alarm.js';
 import { analysesPage } from './pages/analyses.js';
 import { analysisPage } from './pages/analysis.js';
 import { categoriesPage } from './pages/categories.js';
 import { copyPage } from './pages/copy.js';
 import { creditsPage } from './pages/credits.js';
 import { listPage } from './pages/list.js';
+import { MATRIX_PATH, matrixPage } from './pages/matrix.js';
 import { productPage } from './pages/product.js';
 import { productsPage } from './pages/products.js';
 import { shopPage, shopsPage } from './pages/shops.js';
 import { sqlPage } from './pages/sql.js';
 import { todayPage } from './pages/today.js';
+import { renderViews, viewsPage } from './pages/views.js';
 import { whenPrepared } from './past.js';
 import { ask, type Question } from './question.js';
+import type { RateLimit } from './rate-limit.js';
 import { isRefusedByDuckDb } from './refusal.js';
 import { PAGE_SCRIPT } from './script.js';
 import type { Snapshot } from './snapshot.js';
 import type { Snapshots } from './snapshots.js';
 import { PAGE_STYLE } from './style.js';
 import { DOWNLOADS } from './table.js';
-import { MOST_LIST_BYTES, type Uploads } from './upload.js';
+import { addWrites, type Writable } from './writes.js';
 
 export interface ExploreApp {
   snapshots: Snapshots;
   guard: Guard;
   writeRows: WriteRows;
   advice: PageRequest['advice'];
-  uploads: Uploads;
+  /** Undefined for a shared server, which changes nothing and runs no SQL of its readers. */
+  writable: Writable | undefined;
+  /** Bounds what one address of the network may ask. */
+  limit: RateLimit | undefined;
   pictures: PageRequest['pictures'];
   tellNow: PageRequest['tellNow'];
   now(): Date;
@@ -48,7 +54,11 @@ export interface ExploreApp {
 type MakeThis = (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
 
 const makeShop: MakePage = (request, site) => (/^\d{1,18}$/u.test(site) ? shopPage(site, request) : undefined);
-const comparedList = whenPrepared('My list', 'all', listPage);
+/** A page of the reader's own list is there at once if there is no list. */
+function whenListed(title: string, make: MakePage): MakePage {
+  const compared = whenPrepared(title, 'all', make);
+  return (request, name) => (request.snapshot.list === undefined ? make(request, name) : compared(request, name));
+}
 
 const PAGES: readonly [path: string, make: MakePage][] = [
   ['/', todayPage],
@@ -57,10 +67,10 @@ const PAGES: readonly [path: string, make: MakePage][] = [
   ['/shops', shopsPage],
   ['/shops/:name', whenPrepared('Shop', 'products', makeShop)],
   ['/categories', whenPrepared('Categories', 'products', categoriesPage)],
-  ['/list', (request, name) => (request.snapshot.list === undefined ? listPage(request) : comparedList(request, name))],
+  ['/list', whenListed('My list', listPage)],
+  [MATRIX_PATH, whenListed('Matrix', matrixPage)],
   ['/analyses', analysesPage],
   ['/copy', copyPage],
-  ['/sql', sqlPage],
   ['/credits', creditsPage],
 ];
 
@@ -86,7 +96,8 @@ export function buildApp({
   guard,
   writeRows,
   advice,
-  uploads,
+  writable,
+  limit,
   pictures,
   tellNow,
   now,
@@ -94,8 +105,12 @@ export function buildApp({
 }: ExploreApp): Hono {
   const app = new Hono();
   const policy = describePolicy(pictures);
+  const edition = writable === undefined ? 'shared' : 'own';
 
   app.use(async (c, next) => {
+    if (limit?.take(findAddress(c)) === false) {
+      return c.text('Too many requests; wait a few seconds.\n', 429, { 'Retry-After': '5' });
+    }
     if (!guard.isOwnHost(c.req.header('host'))) return c.text('Unknown address.', 421);
     await next();
     c.header('Content-Security-Policy', policy);
@@ -127,8 +142,8 @@ export function buildApp({
       return c.text('Only pages of this server may ask for this.\n', 403);
     }
     const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
-    const isList = c.req.method === 'POST' && c.req.path === '/list';
-    return isRead || isList ? next() : c.text('Pages are read-only.', 405);
+    const isForm = writable !== undefined && c.req.method === 'POST' && FORMS.includes(c.req.path);
+    return isRead || isForm ? next() : c.text('Pages are read-only.', 405);
   });
 
   app.get('/page.css', (c) => c.body(PAGE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
@@ -143,34 +158,54 @@ export function buildApp({
     const wanted = { analysis, format: known, search, signal: c.req.raw.signal };
     return answer(c, (snapshot) => answerDownload(snapshot, wanted, writeRows));
   });
-  const isTooLarge = (c: Context) => respond(c, () => tellTooLarge());
-  app.post('/list', bodyLimit({ maxSize: MOST_LIST_BYTES, onError: isTooLarge }), (c) =>
-    answer(c, async () => {
-      await uploads.take(await c.req.formData());
-      return c.redirect('/list', 303);
-    }),
-  );
+  if (writable !== undefined) {
+    const { views, edits } = writable;
+    const show = (c: Context, page: Page) => respond(c, () => page);
+    addWrites(app, writable, { answer, show });
+    app.get('/sql', (c) => respond(c, sqlPage));
+    if (edits !== undefined) app.get('/alarm', (c) => respond(c, (request) => previewAlarm(edits, request)));
+    if (views !== undefined) app.get('/views', (c) => respond(c, async () => viewsPage(await views.list())));
+  }
   for (const [path, make] of PAGES)
     app.get(path, (c) => respond(c, (request) => make(request, c.req.param('name') ?? '')));
   app.notFound((c) => respond(c, () => undefined));
   return app;
 
-  function frame(c: Context, snapshot: Snapshot): PageFrame {
+  async function frame(c: Context, snapshot: Snapshot): Promise<PageFrame> {
     const { pathname, searchParams } = new URL(c.req.url);
-    return { snapshot, path: pathname, query: searchParams.get('q') ?? '' };
+    const menu = await renderMenu(changeAddress(pathname, searchParams, { part: '' }));
+    return { snapshot, path: pathname, query: searchParams.get('q') ?? '', menu };
+  }
+
+  /** Views that can't be read don't keep pages from being shown: their own page says why. */
+  async function renderMenu(address: string): Promise<Content> {
+    if (writable?.views === undefined) return '';
+    const views = await writable.views.list().catch(() => undefined);
+    return views === undefined ? html`<a href="/views">Views</a>` : renderViews(views, address);
   }
 
   async function write(c: Context, snapshot: Snapshot, make: MakeThis): Promise<Response> {
     const { signal } = c.req.raw;
     const search = new URL(c.req.url).searchParams;
     const askNow = (question: Question) => ask(snapshot, question, signal);
-    const page = await make({ snapshot, search, signal, ask: askNow, advice, pictures, tellNow, now: now() });
+    const canSetAlarms = writable?.edits?.shows(snapshot) === true;
+    const page = await make({
+      snapshot,
+      search,
+      signal,
+      ask: askNow,
+      advice,
+      pictures,
+      tellNow,
+      now: now(),
+      canSetAlarms,
+    });
     const shown = page ?? {
       title: 'There is no such page',
       body: html`<p>Nothing in the lake has this address.</p>`,
     };
     return c.html(
-      printEdition(renderPage(shown, frame(c, snapshot)), 'served'),
+      printEdition(renderPage(shown, await frame(c, snapshot)), edition),
       page === undefined ? 404 : (page.status ?? 200),
     );
   }
@@ -191,9 +226,13 @@ export function buildApp({
       if (c.req.raw.signal.aborted) return c.body(null, GONE as 500);
       const isOurs = error instanceof PricelakeError ? error.code === 'unavailable' : !isRefusedByDuckDb(error);
       if (isOurs) report(error);
-      const page = { title: 'This page can’t be shown', body: describeFault(error) };
+      // A message may name paths of this machine.
+      const isQuery = error instanceof PricelakeError ? error.code === 'query' : !isOurs;
+      const isTold = writable !== undefined || isQuery;
+      const body = isTold ? describeFault(error) : html`<p>Something is wrong with this server.</p>`;
+      const page = { title: 'This page can’t be shown', body };
       return snapshots.use(async (snapshot) =>
-        c.html(printEdition(renderPage(page, frame(c, snapshot)), 'served'), isOurs ? 500 : 400),
+        c.html(printEdition(renderPage(page, await frame(c, snapshot)), edition), isOurs ? 500 : 400),
       );
     }
   }
@@ -202,10 +241,21 @@ export function buildApp({
 /** Status of an answer to a client that has disconnected. */
 const GONE = 499;
 
-const tellTooLarge = (): Page => ({
-  title: 'This list is too large',
-  body: html`<p>A list has at most ${formatCount(MOST_LIST_BYTES / 1_000_000)} MB. Start <code>pricelake explore --list FILE</code> with a larger list.</p>`,
-});
+/** Addresses that take forms. */
+const FORMS = ['/list', '/alarm', '/views', '/views/remove'];
+
+async function previewAlarm(edits: ListEdits, request: PageRequest): Promise<Page | undefined> {
+  const { snapshot, search, signal } = request;
+  if (!edits.shows(snapshot)) return undefined;
+  const listed = readListed((name) => search.get(name) ?? '');
+  return alarmPage(await edits.preview(snapshot, listed, signal), listed, request);
+}
+
+/** The address of the network that a request comes from. */
+function findAddress(c: Context): string {
+  const { incoming } = c.env as { incoming?: { socket: { remoteAddress?: string } } };
+  return incoming?.socket.remoteAddress ?? 'unknown';
+}
 
 function describeFault(error: unknown): Html {
   const message = error instanceof Error ? error.message : String(error);

@@ -5,7 +5,7 @@ import { listVariables, type Question } from './question.js';
 let runnable: ReadonlySet<string> | undefined;
 
 /** The command that prints the rows of a question; undefined if no command does. */
-export function describeCommand(question: Question): string | undefined {
+export function describeCommand(question: Pick<Question, 'analysis' | 'set'>): string | undefined {
   runnable ??= new Set(listAnalyses());
   if (!runnable.has(question.analysis)) return undefined;
   const set = listVariables(question).map(([name, value]) => ` --set ${quoteWord(`${name}=${value}`)}`);

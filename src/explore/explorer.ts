@@ -7,7 +7,10 @@ import { listen, shutDown } from '../io/listen.js';
 import { buildApp } from './app.js';
 import type { WriteRows } from './download.js';
 import { createGuard } from './guard.js';
+import { ListEdits } from './list-edits.js';
 import type { CopyNow } from './now.js';
+import { RateLimit } from './rate-limit.js';
+import { SavedViews } from './saved-views.js';
 import { type LakeSource, Snapshots, type SnapshotsOptions } from './snapshots.js';
 import { Uploads } from './upload.js';
 
@@ -22,6 +25,8 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   pictures: ReadonlySet<string>;
   /** Describes facts about the copy that its tables don't hold. */
   tellNow(): Promise<CopyNow>;
+  /** True for readers who may change nothing, and whose requests are counted. */
+  isShared: boolean;
 }
 
 export interface Explorer {
@@ -39,14 +44,15 @@ export async function startExplorer(
   options: ExplorerOptions,
   io: Pick<Io, 'log' | 'now'>,
 ): Promise<Explorer> {
-  const { host, port, writeRows, advice, pictures, tellNow } = options;
+  const { host, port, writeRows, advice, pictures, tellNow, isShared } = options;
   const report = (error: unknown) =>
     io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
   const snapshots = new Snapshots(source, { ...options, report });
   await snapshots.renew(); // fails now if the lake can't be read
-  let handle: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
+  let handle: (request: Request, env: object) => Response | Promise<Response> = () =>
+    new Response(null, { status: 503 });
   const server = createAdaptorServer({
-    fetch: (request: Request) => handle(request),
+    fetch: (request: Request, env: object) => handle(request, env),
     overrideGlobalObjects: false,
   }) as Server;
   try {
@@ -57,10 +63,16 @@ export async function startExplorer(
   }
   const bound = server.address() as AddressInfo;
   const uploads = new Uploads(snapshots);
+  // The folder of a remote's or of several lakes' copy is not the reader's.
+  const views = source.refresh === undefined ? new SavedViews(source.lake) : undefined;
+  const edits = options.list === undefined ? undefined : new ListEdits(options.list);
   const guard = createGuard(host, bound.port);
-  handle = buildApp({ snapshots, guard, writeRows, advice, uploads, pictures, tellNow, now: io.now, report }).fetch;
-  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const name = shown.includes(':') ? `[${shown}]` : shown;
+  const shown = { snapshots, guard, writeRows, advice, pictures, tellNow, now: io.now, report };
+  handle = isShared
+    ? buildApp({ ...shown, writable: undefined, limit: new RateLimit() }).fetch
+    : buildApp({ ...shown, writable: { uploads, views, edits }, limit: undefined }).fetch;
+  const named = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const name = named.includes(':') ? `[${named}]` : named;
   return {
     url: `http://${name}:${bound.port}/?token=${guard.token}`,
     async close() {

@@ -27,6 +27,15 @@ export function formatPercent(percent: number): string {
   return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
 }
 
+/** `+17.8 %`, `+1.5 points`, `-3`; `no change` for what rounds to nothing. */
+export function formatDifference(difference: number, unit: '%' | 'points' | ''): string {
+  const rounded = unit === '' ? Math.round(difference) : Math.round(difference * 10) / 10;
+  if (rounded === 0) return 'no change';
+  const size =
+    unit === '%' ? formatPercent(rounded) : unit === '' ? formatCount(rounded) : `${rounded.toFixed(1)}\u00a0points`;
+  return rounded > 0 ? `+${size}` : size;
+}
+
 /**
  * Writes `20 Nov 2026, 19:07` in UTC, as the foot of the page says. The page's script changes it to the reader's time
  * zone.

@@ -37,20 +37,12 @@ export class OwnList {
 
   /** @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line */
   static async read(version: LakeVersion, options: WatchListOptions): Promise<OwnList> {
-    const schema = version.nextSchema();
-    const copy = join(version.scratch, `${schema}.csv`);
-    await version.statements().run(`CREATE SCHEMA ${schema}`);
-    try {
-      await loadWatchList(version.statements(schema), options, copy);
-    } catch (error) {
-      await drop(version, schema);
-      if (!(error instanceof PricelakeError)) throw error;
-      // The reader knows the file by this name.
-      throw new PricelakeError(error.code, error.message.replaceAll(copy, options.list), error.facts, { cause: error });
-    } finally {
-      await rm(copy, { force: true });
-    }
-    return new OwnList(version, options, schema);
+    return new OwnList(version, options, await load(version, options));
+  }
+
+  /** Reads a list without comparing it. @throws PricelakeError as `read` */
+  static async check(version: LakeVersion, options: WatchListOptions): Promise<void> {
+    await drop(version, await load(version, options));
   }
 
   get isMade(): boolean {
@@ -82,6 +74,24 @@ export class OwnList {
     }
     const clock = readAnalysis('data_clock', version.prepared.names);
     await db.run(`CREATE TABLE clock AS SELECT seen_us AS now_us FROM (${clock})`);
+  }
+}
+
+/** Reads a list into a schema of its own. */
+async function load(version: LakeVersion, options: WatchListOptions): Promise<string> {
+  const schema = version.nextSchema();
+  const copy = join(version.scratch, `${schema}.csv`);
+  await version.statements().run(`CREATE SCHEMA ${schema}`);
+  try {
+    await loadWatchList(version.statements(schema), options, copy);
+    return schema;
+  } catch (error) {
+    await drop(version, schema);
+    if (!(error instanceof PricelakeError)) throw error;
+    // The reader knows the file by this name.
+    throw new PricelakeError(error.code, error.message.replaceAll(copy, options.list), error.facts, { cause: error });
+  } finally {
+    await rm(copy, { force: true });
   }
 }
 

@@ -20,6 +20,8 @@ export interface PageRequest {
   tellNow(): Promise<CopyNow>;
   /** The hosts whose pictures the reader allows. */
   pictures: ReadonlySet<string>;
+  /** True if this server may change the price list that it shows. */
+  canSetAlarms: boolean;
   /** Advice on the findings of each check. */
   advice: ReadonlyMap<string, Advice>;
 }
@@ -51,17 +53,26 @@ export const PLACES = [
   ['/sql', 'SQL'],
 ] as const;
 
+/** The page whose filters the search is part of. */
+const SEARCHED = '/products';
+
 const NOTHING_YET = html`<div class="finding slight"><p>Nothing is published in this lake yet, so pages are empty. They fill when a run of <code>pricelake sync</code> has ended; <a href="/copy">Copy</a> says how far one is.</p></div>
 `;
 
+/** A shared server runs no SQL of its readers. */
+function renderPlace(address: string, label: string, isCurrent: boolean): Html {
+  const link = html`<li><a href="${address}"${isCurrent ? html` aria-current="page"` : ''}>${label}</a></li>`;
+  return address === '/sql' ? onlyIn('own', link) : link;
+}
+
 /** Renders a page with its frame: search and navigation above, run and credits below. */
-export function renderPage({ title, body, again }: Page, { snapshot, path, query }: PageFrame): Html {
+export function renderPage({ title, body, again }: Page, { snapshot, path, query, menu }: PageFrame): Html {
   const { run, name } = snapshot;
   const place = PLACES.findLast(
     ([address]) => path === address || (address !== '/' && path.startsWith(`${address}/`)),
   )?.[0];
   // On the products page, the search is one of the filters.
-  const form = place === '/products' && path === place ? html` form="filters"` : '';
+  const form = path === SEARCHED ? html` form="filters"` : '';
   const asOf = run === undefined ? ': no run is published yet' : html` as of run ${run.number}, ${moment(run.at)}`;
   return html`<!doctype html>
 <html lang="en">
@@ -80,7 +91,7 @@ ${again === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="
 <header class="bar"><div class="wide">
 <p class="brand"><a href="/">${foreign(name, 40)}</a></p>
 <form action="/products" role="search"><input type="search" name="q" value="${query}"${form} placeholder="Title, brand, GTIN or part number" aria-label="Find products" autocomplete="off" spellcheck="false"></form>
-<nav aria-label="Pages"><ul>${PLACES.map(([address, label]) => html`<li><a href="${address}"${address === place ? html` aria-current="page"` : ''}>${label}</a></li>`)}</ul></nav>
+<nav aria-label="Pages"><ul>${PLACES.map(([address, label]) => renderPlace(address, label, address === place))}</ul>${menu}</nav>
 </div></header>
 <main id="main" class="wide" tabindex="-1">
 <h1>${foreign(title, 200)}</h1>
@@ -110,6 +121,8 @@ export interface PageFrame {
   path: string;
   /** The words in the search box. */
   query: string;
+  /** More of the menu, after the places. */
+  menu: Content;
 }
 
 export function renderSection(title: string, body: Content): Html {
@@ -148,14 +161,19 @@ export function readLimit(search: URLSearchParams): number {
   return Number.isSafeInteger(given) && given > 0 ? Math.min(given, MOST_ROWS) : ROWS;
 }
 
-/** Renders filters as a form. Its values become the address. */
-export function renderFilters(path: string, fields: readonly Content[], kept: Record<string, string> = {}): Html {
+/** Renders filters as a form. Its values become the address. The second form of a page has no id. */
+export function renderFilters(
+  path: string,
+  fields: readonly Content[],
+  kept: Record<string, string> = {},
+  { isFirst = true } = {},
+): Html {
   const hidden = Object.entries(kept).map(([name, value]) =>
     value === '' ? '' : html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return onlyIn(
     'served',
-    html`<form id="filters" class="filters" action="${path}">${fields}${hidden}<button>Show</button></form>`,
+    html`<form${isFirst ? html` id="filters"` : ''} class="filters" action="${path}">${fields}${hidden}<button>Show</button></form>`,
   );
 }
 

@@ -14,6 +14,7 @@ import { categoriesPage } from './pages/categories.js';
 import { copyPage } from './pages/copy.js';
 import { creditsPage } from './pages/credits.js';
 import { listPage } from './pages/list.js';
+import { MATRIX_PATH, matrixPage } from './pages/matrix.js';
 import { productPage } from './pages/product.js';
 import { askForProducts, productsPage } from './pages/products.js';
 import { renderLeaders, shopPage, shopsPage } from './pages/shops.js';
@@ -106,7 +107,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {
     const search = new URLSearchParams(Object.entries({ currency, ...values }).filter(([, value]) => value !== ''));
-    return { snapshot, search, ask: askNow, signal, now, advice, pictures: NO_HOSTS, tellNow };
+    return { snapshot, search, ask: askNow, signal, now, advice, pictures: NO_HOSTS, tellNow, canSetAlarms: false };
   };
   const summary = readFirst(
     await askNow({ analysis: 'spread_summary', set: { currency, min_shops: String(minShops ?? '') }, limit: 1 }),
@@ -126,7 +127,12 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
     { id: 'today', address: '/', page: await todayPage(request({ since: moment })) },
     { id: 'products', address: '/products', page: table },
     ...products,
-    ...(list === undefined ? [] : [{ id: 'list', address: '/list', page: await listPage(request(ALL)) }]),
+    ...(list === undefined
+      ? []
+      : [
+          { id: 'list', address: '/list', page: await listPage(request(ALL)) },
+          { id: 'matrix', address: MATRIX_PATH, page: await matrixPage(request(ALL)) },
+        ]),
     { id: 'shops', address: '/shops', page: await shopsPage(request(ALL)) },
     ...(ownSite === undefined ? [] : [await makeShop(ownSite, request())]),
     { id: 'categories', address: '/categories', page: await categoriesPage(request()) },

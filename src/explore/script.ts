@@ -57,6 +57,8 @@ export const PAGE_SCRIPT = `
       tellTimes(part);
       found.replaceChildren(...part.childNodes);
       history.replaceState(null, '', address);
+      const saved = document.querySelector('.views input[name=address]');
+      if (saved !== null) saved.value = address;
       clearTimeout(timer);
       timer = setTimeout(() => count(mine, () => read(address)).catch(() => {}), 600);
     };

@@ -150,6 +150,9 @@ small.attention { color: var(--warn); }
 @media (min-width: 64rem) { .split { grid-template-columns: minmax(0, 1fr) 24rem; } }
 .split h2 { font-size: .9375rem; margin: 0 0 .35rem; }
 .verdict-line { font-size: 1.0625rem; }
+.matrix { width: auto; } .matrix th[scope="row"] { min-width: 9rem; max-width: 18rem; overflow-wrap: anywhere; }
+.matrix th:first-child { position: sticky; left: 0; background: var(--paper); }
+.matrix .cheapest { background: var(--panel); } .matrix .cheapest strong, .matrix .cheapest small { color: var(--accent); }
 .groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
 .more { flex-basis: 100%; margin: 0; }
 .settings { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .75rem 1.5rem; padding: .5rem 0; }
@@ -205,6 +208,12 @@ small.attention { color: var(--warn); }
 .bar nav ul { gap: 0 1.25rem; }
 .bar nav a { padding: .25rem 0; }
 .bar [aria-current] { font-weight: 600; border-bottom: 2px solid var(--accent); }
+.bar nav { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1.25rem; }
+.bar .views { position: relative; margin: 0; } .bar .views summary { padding: .25rem 0; font-size: 1rem; color: inherit; }
+.bar .menu { padding: .5rem 0; } .bar .menu form { max-width: none; display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
+.bar .menu input { width: 12rem; } .bar .menu ul { margin: 0 0 .35rem; } .bar .menu p { margin: 0 0 .5rem; font-size: .875rem; }
+.bar .menu button, td button { padding: .35rem .8rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; cursor: pointer; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 main.wide { padding-top: 1.5rem; min-height: 60vh; }
 footer.wide { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
 main:focus { outline: none; }
@@ -228,6 +237,7 @@ thead th[aria-sort="descending"] a::after { content: " \\2193"; content: " \\219
 .filters input, .filters select, .sql textarea { padding: .4rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }
 .filters button, .sql button { padding: .4rem .9rem; font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--faint); border-radius: .3rem; cursor: pointer; }
 .filters small { flex-basis: 100%; margin-top: -.3rem; }
+.filters input[type="checkbox"] { width: auto; } .boxes { display: flex; flex-wrap: wrap; gap: .35rem 1.25rem; padding: .35rem 0; }
 .pager { display: flex; gap: 1.25rem; margin: 0 0 1.5rem; border: 0; font-size: .9375rem; }
 .pager a { padding: 0; text-decoration: underline; }
 .sql label { display: block; margin-bottom: .4rem; color: var(--soft); }

@@ -13,12 +13,16 @@ export interface ShownColumn {
   label?: string;
   /** Shows the value in another form than usual. */
   show?: (value: DuckDBValue, read: ReadCell) => Content;
+  /** A number that the answer lacks: rows are sorted by it, and a copied table has it under its own name. */
+  copied?: { name: string; read(row: ReadCell): string | undefined } | undefined;
 }
 
 export interface TableView {
   caption: Content;
   /** The columns to show; by default all columns with a value. Columns that the answer lacks are left out. */
   columns?: readonly (string | ShownColumn)[];
+  /** Columns that the reader leaves out, by the names that a copied table has. */
+  hidden?: ReadonlySet<string>;
   /** True to name the columns that are left out because no row has a value. */
   namesEmpty?: boolean;
   /** Returns the address of the page in another order. Without it, columns can't be sorted. */
@@ -59,9 +63,10 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
   const position = new Map(answer.columns.map(({ name }, k) => [name, k]));
   const renderRow = (row: readonly DuckDBValue[]) => {
     const read: ReadCell = (name) => row[position.get(name) ?? -1];
-    return html`<tr role="row">${shown.map(({ column, label, show }, k) => {
+    return html`<tr role="row">${shown.map(({ column, label, show, copied }, k) => {
       const value = read(column.name) ?? null;
-      return renderCell({ column, label }, value, show(value, read), k === 0);
+      const exact = copied === undefined ? findExact(value) : (copied.read(read) ?? '');
+      return renderCell({ column, label, copied }, exact, show(value, read), k === 0);
     })}</tr>\n`;
   };
   // The script may sort only complete tables.
@@ -70,18 +75,22 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
   return html`<div class="frame cards">
 <table role="table"${whole}${analysis}>
 <caption><span>${view.caption}</span></caption>
-<thead role="rowgroup"><tr role="row">${shown.map(({ column, label }) => renderHead(column, label, question?.order, view))}</tr></thead>
+<thead role="rowgroup"><tr role="row">${shown.map((drawn) => renderHead(drawn, question?.order, view))}</tr></thead>
 <tbody role="rowgroup">
 ${answer.rows.map(renderRow)}</tbody>
 </table>
 </div>`;
 }
 
-interface Drawn {
+interface Drawn extends Pick<ShownColumn, 'copied'> {
   column: CellColumn;
   label: string;
   show: (value: DuckDBValue, read: ReadCell) => Content;
 }
+
+/** The name under which a copied table has a column. */
+export const nameColumn = (column: string | ShownColumn): string =>
+  typeof column === 'string' ? column : (column.copied?.name ?? column.name);
 
 const nameOf = (one: string | ShownColumn) => (typeof one === 'string' ? one : one.name);
 const firstName = ({ columns: [first] = [] }: TableView) => (first === undefined ? undefined : nameOf(first));
@@ -91,13 +100,15 @@ function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Dr
   const { columns } = answer;
   const first = firstName(view);
   const wanted = view.columns ?? columns.map(({ name }) => name);
-  return wanted.flatMap((one) => {
-    const { name, label, show } = typeof one === 'string' ? ({ name: one } as ShownColumn) : one;
+  return wanted.flatMap((one, k) => {
+    if (k > 0 && view.hidden?.has(nameColumn(one)) === true) return [];
+    const { name, label, show, copied } = typeof one === 'string' ? ({ name: one } as ShownColumn) : one;
     const column = columns.find((other) => other.name === name);
     if (column === undefined || (isQuestion && name !== first && isEmpty(answer, name))) return [];
     return [
       {
         column,
+        copied,
         label: label ?? toLabel(name),
         show: show ?? ((value: DuckDBValue, read: ReadCell) => showCell(column, value, read)),
       },
@@ -105,8 +116,13 @@ function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Dr
   });
 }
 
-function renderHead(column: CellColumn, label: string, order: Question['order'], { sortAddress }: TableView): Html {
-  const kind = isNumeric(column) ? html` class="number"` : '';
+const isNumber = ({ column, copied }: Pick<Drawn, 'column' | 'copied'>) => copied !== undefined || isNumeric(column);
+
+function renderHead(drawn: Drawn, order: Question['order'], view: TableView): Html {
+  const { column, label, copied } = drawn;
+  // The server knows no order by a number that the answer lacks.
+  const sortAddress = copied === undefined ? view.sortAddress : undefined;
+  const kind = isNumber(drawn) ? html` class="number"` : '';
   const isBy = order?.by === column.name;
   const direction = isBy ? (order.isDescending ? 'descending' : 'ascending') : 'none';
   // The first click on a column of numbers sorts from the largest.
@@ -116,23 +132,24 @@ function renderHead(column: CellColumn, label: string, order: Question['order'],
       ? label
       : html`${onlyIn('served', html`<a href="${sortAddress(column.name, isNextDescending)}" rel="nofollow">${label}</a>`)}${onlyIn('written', label)}`;
   const sorted = sortAddress === undefined ? '' : html` aria-sort="${direction}"`;
-  return html`<th scope="col" role="columnheader"${kind}${sorted} data-name="${column.name}">${content}</th>`;
+  return html`<th scope="col" role="columnheader"${kind}${sorted} data-name="${copied?.name ?? column.name}">${content}</th>`;
 }
 
-/**
- * Renders a cell. If the value is shown in another form, the cell also carries the raw value for the script, which
- * sorts and copies rows.
- */
+/** The text of a value that is shown in another form. */
+const findExact = (value: DuckDBValue): string | undefined =>
+  value === null || typeof value === 'string' ? undefined : valueToText(value);
+
+/** Renders a cell. The script that sorts and copies rows reads `exact` instead of the text that is shown. */
 function renderCell(
-  { column, label }: Pick<Drawn, 'column' | 'label'>,
-  value: DuckDBValue,
+  drawn: Pick<Drawn, 'column' | 'label' | 'copied'>,
+  exact: string | undefined,
   content: Content,
   isHeader: boolean,
 ): Html {
-  const kind = isNumeric(column) ? html` class="number"` : '';
-  const exact = value === null || typeof value === 'string' ? '' : html` data-value="${valueToText(value)}"`;
-  if (isHeader) return html`<th scope="row" role="rowheader"${kind}${exact}>${content}</th>`;
-  return html`<td role="cell"${kind}${exact} data-label="${label}">${content}</td>`;
+  const kind = isNumber(drawn) ? html` class="number"` : '';
+  const value = exact === undefined ? '' : html` data-value="${exact}"`;
+  if (isHeader) return html`<th scope="row" role="rowheader"${kind}${value}>${content}</th>`;
+  return html`<td role="cell"${kind}${value} data-label="${drawn.label}">${content}</td>`;
 }
 
 export const DOWNLOADS = ['csv', 'parquet', 'arrow'] as const;
@@ -145,7 +162,7 @@ export function analysisAddress(question: Pick<Question, 'analysis' | 'set'>, fo
   return `/analyses/${question.analysis}${format === undefined ? '' : `.${format}`}${search}`;
 }
 
-function renderTools(question: Question): Html {
+export function renderTools(question: Pick<Question, 'analysis' | 'set'>): Html {
   const links = DOWNLOADS.map(
     (format) => html` · <a href="${analysisAddress(question, format)}" download>${format.toUpperCase()}</a>`,
   );
@@ -153,17 +170,22 @@ function renderTools(question: Question): Html {
   return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', command === undefined ? '' : html`On the command line: <code>${command}</code>`)}</p>`;
 }
 
-/** Shows `Rows 51 to 100`, with links to the rows before and after. */
+/** Shows `51 to 100`, with links to the rows before and after. `what` names the rows where a page has several pagers. */
 export function renderPager(
-  { rows, hasMore }: Answer,
-  { offset = 0, limit }: Question,
+  { rows, hasMore }: { rows: readonly unknown[]; hasMore: boolean },
+  { offset = 0, limit }: Pick<Question, 'offset' | 'limit'>,
   address: (changes: { from: string }) => string,
+  what = '',
 ): Html {
   const from = (row: number) => address({ from: row > 0 ? String(row) : '' });
   const before = offset > 0 ? html`<a href="${from(offset - limit)}" rel="prev">Before</a>` : '';
   const after = hasMore ? html`<a href="${from(offset + limit)}" rel="next">Next</a>` : '';
   const shown = rows.length;
   if (offset === 0 && !hasMore) return html``;
-  const range = shown === 0 ? '' : html`<span>${formatCount(offset + 1)} to ${formatCount(offset + shown)}</span>`;
-  return onlyIn('served', html`<nav class="pager" aria-label="Pages of rows">${before}${range}${after}</nav>`);
+  const range =
+    shown === 0 ? '' : html`<span>${what} ${formatCount(offset + 1)} to ${formatCount(offset + shown)}</span>`;
+  return onlyIn(
+    'served',
+    html`<nav class="pager" aria-label="Pages of ${what === '' ? 'rows' : what.toLowerCase()}">${before}${range}${after}</nav>`,
+  );
 }

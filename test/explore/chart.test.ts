@@ -110,7 +110,8 @@ describe('a drawing of price lines', () => {
   ];
   const drawLines = (lines: { name: string; steps: typeof steps }[], own?: string) => {
     const shown = lines.map((line) => ({ ...line, isAside: false }));
-    return drawPriceLines({ lines: shown, from: at(0), to: at(9), currency: 'EUR', own, label: HOSTILE }).text;
+    return drawPriceLines({ lines: shown, from: at(0), to: at(9), currency: 'EUR', own, isPast: false, label: HOSTILE })
+      .text;
   };
   const between = (low: number, high: number) =>
     [low, high].map((price) => ({ name: 'x', steps: [{ from: at(0), to: at(9), price, text: String(price) }] }));

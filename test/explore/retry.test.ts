@@ -23,6 +23,7 @@ async function startPages(retryMs: number) {
   const options = {
     ...{ host: '127.0.0.1', port: 0, memory: '400MB', retryMs, advice: new Map(), pictures: new Set<string>() },
     tellNow: async () => ({ lines: [], tries: [], remote: { kind: 'unasked' } as const }),
+    isShared: false,
     writeRows: async () => {},
   };
   const io = { ...testIo, log: (...told: unknown[]) => void failures.push(told) };

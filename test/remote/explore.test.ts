@@ -112,6 +112,7 @@ test('pages show what a remote has published since', async () => {
     advice: new Map(),
     pictures: new Set<string>(),
     tellNow: async () => ({ lines: [], tries: [], remote: { kind: 'unasked' } as const }),
+    isShared: false,
     writeRows: async () => {},
   };
   const explorer = await startExplorer(source, options, testIo);

@@ -15,10 +15,12 @@ import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
 import type { CliIo } from '../terminal-io.js';
 import { DEFAULT_BUDGET } from './show-status.js';
-import { compareRead, tellJoined, tellLocal, tellRemote, watchOwnRemote } from './tell-copy.js';
+import { compareRead, tellJoined, tellLocal, tellRemote, watchOwnRemote, withoutMessages } from './tell-copy.js';
 
 const LOOPBACK: readonly [string, ...string[]] = ['127.0.0.1', 'localhost', '::1'];
 const MEMORY = '250MB';
+const OWN_NOTE = "Open this address in a browser. It contains a secret, so don't share it.";
+const SHARED_NOTE = 'Whoever has this address can read these pages until you stop, and change nothing.';
 
 /** Writes the pages to a file, or serves them until a signal stops the server, which counts as success. */
 export async function exploreLake(
@@ -32,12 +34,25 @@ export async function exploreLake(
 
 async function servePages(request: Arguments<typeof explore>, context: CommandContext): Promise<undefined> {
   const { io, output, json, signal } = context;
-  const { host = LOOPBACK[0], port = 0, list, currency, ownSite, memory = MEMORY, pictures = [] } = request;
+  const {
+    host = LOOPBACK[0],
+    port = 0,
+    list,
+    currency,
+    ownSite,
+    memory = MEMORY,
+    pictures = [],
+    share: isShared = false,
+  } = request;
   const { source, tellNow } = await chooseSource(request, context);
   const watched = list === undefined ? undefined : { list, currency, ownSite };
   const explorer = await startExplorer(
     source,
-    { host, port, memory, list: watched, writeRows, advice: await loadAdvice(), pictures: new Set(pictures), tellNow },
+    {
+      ...{ host, port, memory, list: watched, writeRows, pictures: new Set(pictures), isShared },
+      advice: await loadAdvice(),
+      tellNow: isShared ? async () => hidePaths(await tellNow()) : tellNow,
+    },
     io,
   );
   try {
@@ -46,7 +61,7 @@ async function servePages(request: Arguments<typeof explore>, context: CommandCo
     await output.write(
       json
         ? `${JSON.stringify({ url: explorer.url })}\n`
-        : `${explorer.url}\n\nOpen this address in a browser. It contains a secret, so don't share it. Press Ctrl-C to stop.\n`,
+        : `${explorer.url}\n\n${isShared ? SHARED_NOTE : OWN_NOTE} Press Ctrl-C to stop.\n`,
     );
     await untilStopped(signal);
   } finally {
@@ -54,6 +69,13 @@ async function servePages(request: Arguments<typeof explore>, context: CommandCo
   }
   return undefined;
 }
+
+/** Readers of a shared server don't see paths of this machine, which lines and messages may name. */
+const hidePaths = ({ tries, remote }: CopyNow): CopyNow => ({
+  lines: [],
+  tries: withoutMessages(tries),
+  remote: remote.kind === 'unread' ? { kind: 'unasked' } : remote,
+});
 
 interface Chosen {
   source: LakeSource;

@@ -57,6 +57,10 @@ export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tri
     .map((one) => ({ ...one, steps: order(one.steps) }));
 }
 
+/** Tries without messages and advice, which may name paths of this machine. */
+export const withoutMessages = (tries: CopyNow['tries']): CopyNow['tries'] =>
+  tries.map(({ fault, ...one }) => ({ ...one, fault: fault && { step: fault.step, code: fault.code } }));
+
 /** The remote's state is read again after this time, and a page waits at most this long for it. */
 const FRESH_MS = 60_000;
 const WAIT_MS = 500;

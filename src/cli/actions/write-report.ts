@@ -16,7 +16,7 @@ import type { explore } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { joinLakes } from '../join-lakes.js';
 import { loadAdvice } from '../load-advice.js';
-import { listTries } from './tell-copy.js';
+import { listTries, withoutMessages } from './tell-copy.js';
 
 /** DuckDB's limit. It leaves memory for the page and its charts. */
 const MEMORY = '1GB';
@@ -40,11 +40,7 @@ export async function writeReport(request: ReportRequest, context: CommandContex
     memory: request.memory ?? MEMORY,
     list: list === undefined ? undefined : { list, currency, ownSite },
     advice: await loadAdvice(),
-    // Messages are left out, because they may contain paths of this machine.
-    tries: listTries(await readMemory(lake)).map(({ fault, ...one }) => ({
-      ...one,
-      fault: fault && { step: fault.step, code: fault.code },
-    })),
+    tries: withoutMessages(listTries(await readMemory(lake))),
     version: PRICELAKE_VERSION,
   }).catch((error: unknown) => {
     throw explainFileFault(error);

@@ -182,6 +182,10 @@ export const explore = declareCommand({
     host: text(
       'Address to listen on, default 127.0.0.1; any address but loopback is open to the network, protected by the secret',
     ),
+    share: flag(
+      'Serve colleagues: they change nothing and run no SQL, and their requests are limited. Name the address with --host',
+      { excludes: ['output'] },
+    ),
     list: file('Your products as CSV, as for watch; adds a page with your position'),
     currency: currency('Currency for lines of --list that have none; with --output, show only prices in this currency'),
     ownSite: value(
@@ -219,6 +223,7 @@ export const explore = declareCommand({
     ['pricelake explore', 'Print the address of the pages; press Ctrl-C to stop'],
     ['pricelake explore --remote s3://prices/production', 'On a machine without the lake'],
     ['pricelake explore --list mine.csv --port 8080', 'With your own prices, on a fixed port'],
+    ['pricelake explore --share --host 192.168.1.20 --port 8080', 'For colleagues, who can only read'],
     ['pricelake explore --output prices.html', 'A report for people without the lake'],
     ['pricelake explore --output eur.html --currency EUR --top 200', 'One currency, a longer table'],
     ['pricelake explore --output two.html --product 5994655937055 --product 4097486903723', 'With two price histories'],
@@ -227,7 +232,7 @@ export const explore = declareCommand({
       'Your prices and assortment, and a week of price moves',
     ],
   ],
-  notes: `The address contains a secret, a new one at each start. Pages show the newest run and follow new runs; with --remote they look for one every minute. explore writes nothing to the lake, and its pages load nothing from other hosts.
+  notes: `The address contains a secret, a new one at each start. Pages show the newest run and follow new runs; with --remote they look for one every minute. explore writes to the lake only the views that you save, in _pricelake/views.json, and its pages load nothing from other hosts.
 The file of --output needs no network and no other files: mail it, print it, or put it on any web server. It shows spreads, shops, price moves, price histories, the state of the copy and checks, has light and dark colours, works on a phone and with a keyboard, and runs only its own script.
 ${CREDITS_NOTE}`,
   aliases: { report: { implies: ['--output=./pricelake-report.html'] } },

@@ -4,7 +4,7 @@ import { cutText, foreign, formatDay, formatMoney } from '../format.js';
 /** A shop's prices over time. A gap between two steps means that it did not sell the product or had none in stock. */
 export interface PriceLine {
   name: string;
-  /** In order of time, and not beyond the chart's end. */
+  /** In the order of time. */
   steps: readonly PriceStep[];
   /** True if no offer of the shop counts today. */
   isAside: boolean;
@@ -25,6 +25,8 @@ export interface PriceChart {
   currency: string;
   /** The reader's own price, exact. */
   own?: string | undefined;
+  /** True if the chart ends before now. */
+  isPast: boolean;
   /** Read by a screen reader instead of the picture. */
   label: string;
 }
@@ -43,9 +45,9 @@ const LONGEST_NAME = 40;
  * the page, so text keeps its size. The page's script reads `data-prices` to show all prices at a moment. At least one
  * line must have a step.
  */
-export function drawPriceLines({ lines, from, to, currency, own, label }: PriceChart): Html {
+export function drawPriceLines({ lines, from, to, currency, own, isPast, label }: PriceChart): Html {
   const drawn = lines
-    .map((line) => ({ ...line, steps: cutSteps(line.steps, from) }))
+    .map((line) => ({ ...line, steps: cutSteps(line.steps, from, to) }))
     .filter(({ steps }) => steps.length > 0)
     .slice(0, MOST_DRAWN);
   const prices = drawn.flatMap(({ steps }) => steps.map(({ price }) => price));
@@ -69,20 +71,30 @@ export function drawPriceLines({ lines, from, to, currency, own, label }: PriceC
 <g class="role-axis-grid">${ticks.map((tick) => html`<path d="M0 ${y(tick)}H${WIDTH}" stroke="var(--line)"/>`)}</g>
 ${own === undefined ? '' : html`<path class="own" d="M0 ${y(Number(own))}H${WIDTH}"/>`}${paths.toReversed()}<rect class="hit" width="${WIDTH}" height="${HEIGHT}"/></svg>
 <div class="days" aria-hidden="true">${days.map((day) => html`<span>${formatDay(day)}</span>`)}</div></div>
-<ul class="legend">${drawn.slice(0, MOST_COLOURED).map((line, k) => renderKey(line, classOf(k), to))}${drawn.length > MOST_COLOURED ? html`<li class="line-rest">${drawn.length - MOST_COLOURED} more</li>\n` : ''}${own === undefined ? '' : html`<li class="own">Your price <span class="money">${formatMoney(own)}</span></li>\n`}</ul>`;
+<ul class="legend">${drawn.slice(0, MOST_COLOURED).map((line, k) => renderKey(line, classOf(k), { to, isPast }))}${drawn.length > MOST_COLOURED ? html`<li class="line-rest">${drawn.length - MOST_COLOURED} more</li>\n` : ''}${own === undefined ? '' : html`<li class="own">Your price <span class="money">${formatMoney(own)}</span></li>\n`}</ul>`;
 }
 
 /** Shows the name, and the price at the end of the chart. */
-function renderKey({ name, steps, isAside }: PriceLine, key: string, to: Date): Content {
+function renderKey(
+  { name, steps, isAside }: PriceLine,
+  key: string,
+  { to, isPast }: Pick<PriceChart, 'to' | 'isPast'>,
+): Content {
   const last = steps.at(-1);
   const price =
-    last?.to.getTime() === to.getTime() ? html` <span class="money">${formatMoney(last.text)}</span>` : ' – not now';
+    last?.to.getTime() === to.getTime()
+      ? html` <span class="money">${formatMoney(last.text)}</span>`
+      : isPast
+        ? ' – not then'
+        : ' – not now';
   return html`<li class="${key}${isAside ? ' aside' : ''}">${foreign(name, LONGEST_NAME)}${price}</li>\n`;
 }
 
-/** The steps that reach into the chart, cut at its beginning. */
-const cutSteps = (steps: readonly PriceStep[], from: Date): PriceStep[] =>
-  steps.filter(({ to }) => to > from).map((step) => (step.from < from ? { ...step, from } : step));
+/** The parts of steps that lie in the chart. */
+const cutSteps = (steps: readonly PriceStep[], from: Date, to: Date): PriceStep[] =>
+  steps
+    .filter((step) => step.to > from && step.from < to)
+    .map((step) => ({ ...step, from: step.from < from ? from : step.from, to: step.to > to ? to : step.to }));
 
 /** Describes the lines for the script: names, classes and steps, with times in milliseconds and exact prices. */
 function describeLines(

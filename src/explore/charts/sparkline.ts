@@ -1,10 +1,12 @@
 import { DuckDBListValue } from '@duckdb/node-api';
 import { type Content, html } from '../../formats/html.js';
-import { formatPercent } from '../format.js';
+import { askByMarket } from '../by-market.js';
+import type { ReadCell } from '../cells.js';
+import { formatDifference } from '../format.js';
 import type { PageRequest } from '../page.js';
 import type { Answer } from '../question.js';
 import type { ShownColumn } from '../table.js';
-import { type ReadValue, readAll, toNumber } from '../values.js';
+import { type ReadValue, toNumber } from '../values.js';
 
 const WIDTH = 100;
 const HEIGHT = 24;
@@ -14,37 +16,36 @@ const HEIGHT = 24;
  * `currency`.
  */
 export async function askForSparklines(answers: readonly Answer[], ask: PageRequest['ask']): Promise<ShownColumn> {
-  const rows = answers.flatMap((answer) => readAll(answer));
-  const markets = new Map(
-    rows.filter((read) => read('product_id') !== null).map((read) => [toKey(read), toMarket(read)]),
-  );
-  const known = new Map<string, Content>();
-  if (markets.size > 0) {
-    const set = { markets: JSON.stringify([...markets.values()]) };
-    for (const read of readAll(await ask({ analysis: 'recent_prices', set, limit: markets.size })))
-      known.set(toKey(read), drawSparkline(readPrices(read)));
-  }
-  // A column must have the name of a column of the answer. Copied tables leave its cells empty.
+  const find = await askByMarket(answers, { analysis: 'recent_prices', set: {} }, ask);
+  const read = (row: ReadCell): (number | undefined)[] => {
+    const found = find(row);
+    return found === undefined ? [] : readPrices(found);
+  };
   return {
     name: 'product_id',
     label: '30 days',
-    show: (product, read) => known.get(JSON.stringify([product, read('currency')])) ?? '',
+    copied: { name: 'change_30_days_pct', read: (row) => measureChange(read(row))?.toString() },
+    show: (_, row) => drawSparkline(read(row)),
   };
 }
-
-const toKey = (read: ReadValue) => JSON.stringify([read('product_id'), read('currency')]);
-const toMarket = (read: ReadValue) => ({ product: String(read('product_id')), currency: String(read('currency')) });
 
 const readPrices = (read: ReadValue): (number | undefined)[] => {
   const prices = read('prices');
   return prices instanceof DuckDBListValue ? prices.items.map((one) => toNumber(one ?? null)) : [];
 };
 
+/** The change from the first known price to the last one in percent; undefined if none is known. */
+function measureChange(prices: readonly (number | undefined)[]): number | undefined {
+  const known = prices.filter((price) => price !== undefined);
+  const [first, last] = [known[0], known.at(-1)];
+  return first === undefined || last === undefined ? undefined : (100 * (last - first)) / first;
+}
+
 /** Draws a small step line without axes. It has a gap where no price is known. */
 export function drawSparkline(prices: readonly (number | undefined)[]): Content {
   const known = prices.filter((price) => price !== undefined);
-  const [first, last] = [known[0], known.at(-1)];
-  if (first === undefined || last === undefined) return '';
+  const change = measureChange(prices);
+  if (change === undefined) return '';
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const step = WIDTH / prices.length;
   const y = (price: number) => (high === low ? HEIGHT / 2 : round(2 + ((HEIGHT - 4) * (high - price)) / (high - low)));
@@ -52,9 +53,7 @@ export function drawSparkline(prices: readonly (number | undefined)[]): Content 
     if (price === undefined) return '';
     return `${prices[k - 1] === undefined ? `M${round(k * step)} ${y(price)}` : `V${y(price)}`}H${round((k + 1) * step)}`;
   });
-  const change = (100 * (last - first)) / first;
-  const told = change === 0 ? 'no change' : `${change > 0 ? '+' : ''}${formatPercent(change)}`;
-  return html`<svg role="img" aria-label="${told} in 30 days" class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none"><path d="${path.join('')}"/></svg>`;
+  return html`<svg role="img" aria-label="${formatDifference(change, '%')} in 30 days" class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none"><path d="${path.join('')}"/></svg>`;
 }
 
 const round = (value: number) => Math.round(value * 10) / 10;

@@ -49,13 +49,14 @@ export async function askForNames(ask: PageRequest['ask']): Promise<KnownNames> 
   };
 }
 
-/** Renders the variables of an analysis as a form. Few are open; the others are folded unless one of them is set. */
+/** Renders the variables of an analysis and its columns as a form. Few are open, the others folded unless one of them is set. */
 export async function renderForm(
   path: string,
   variables: readonly Variable[],
   set: Question['set'],
   names: KnownNames,
   ask: PageRequest['ask'],
+  columns: Content,
 ): Promise<Html> {
   const currencies = await listCurrencies(ask);
   const rank = ({ name, isRequired }: Variable) => {
@@ -71,7 +72,8 @@ export async function renderForm(
     folded.length === 0
       ? ''
       : html`<details class="more"${isFoldedSet ? html` open` : ''}><summary>More settings (${folded.length})</summary><div class="settings">${folded.map((one) => html`<div>${render(one)}<small>${one.about}</small></div>\n`)}</div></details>`;
-  return variables.length === 0 ? html`` : renderFilters(path, [...open.map(render), more]);
+  const fields = [...open.map(render), more, columns];
+  return variables.length === 0 && columns === '' ? html`` : renderFilters(path, fields);
 }
 
 export const toChoices = (known: ReadonlyMap<string, string>): Choice[] =>

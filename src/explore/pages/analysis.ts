@@ -8,6 +8,7 @@ import { toLabel } from '../cells.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
 import { describeCommand } from '../command.js';
 import { foreign } from '../format.js';
+import { readHidden, renderColumnChoice } from '../hidden-columns.js';
 import { changeAddress, type Page, type PageRequest, readOffset, readOrder } from '../page.js';
 import { type Answer, listVariables, type Question, showSql } from '../question.js';
 import { isRefusedByDuckDb } from '../refusal.js';
@@ -50,7 +51,8 @@ export async function analysisPage(analysis: string, { search, ask, signal }: Pa
   const isSet = listVariables(question).length > 0;
   const title = findTitle(analysis) ?? toLabel(analysis);
   const names = await askForNames(ask);
-  const form = await renderForm(path, variables, set, names, ask);
+  const hidden = readHidden(search);
+  let columns: ShownColumn[] = [];
   let refusal: Error | undefined;
   const rows = await renderRows().catch((error: unknown) => {
     signal.throwIfAborted();
@@ -59,6 +61,8 @@ export async function analysisPage(analysis: string, { search, ask, signal }: Pa
     refusal = error;
     return explainRefusal(error, isSet);
   });
+  const choice = columns.length > 1 ? renderColumnChoice(columns, hidden) : '';
+  const form = await renderForm(path, variables, set, names, ask, choice);
   const command = describeCommand(question);
   const about = readAbout(readAnalysis(analysis).replace(/^-- part of: .*\n/u, '')).split(
     / (?=(?:Source|Exact|Limits): )/u,
@@ -76,9 +80,11 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   async function renderRows(): Promise<Content> {
     checkValues();
     const answer = await ask(question);
+    columns = chooseColumns(answer, names);
     return html`${await renderChart(answer)}${renderAnswer(answer, question, {
       caption: `Rows of ${title}`,
-      columns: chooseColumns(answer, names),
+      columns,
+      hidden,
       namesEmpty: true,
       more: '', // the pager links to the other rows
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),

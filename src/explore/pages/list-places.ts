@@ -23,7 +23,7 @@ export const readPlace = (search: URLSearchParams): string =>
   [...SPLIT, ...MORE].find(({ place }) => place === search.get('place'))?.place ?? '';
 
 /** Shows the lines by place as a bar, with links to the lines of each place. */
-export function renderPlaces(answer: Answer, search: URLSearchParams): Html {
+export function renderPlaces(answer: Answer, search: URLSearchParams, path = '/list'): Html {
   const counts = new Map(readAll(answer).map((read) => [String(read('place')), Number(toBigInt(read('lines')))]));
   const of = (place: string) => counts.get(place) ?? 0;
   const all = SPLIT.reduce((sum, { place }) => sum + of(place), 0);
@@ -36,7 +36,7 @@ export function renderPlaces(answer: Answer, search: URLSearchParams): Html {
   });
   const chosen = readPlace(search);
   const link = (place: string, label: string, key?: string) => {
-    const address = changeAddress('/list', search, { place: place === chosen ? '' : place, from: '' });
+    const address = changeAddress(path, search, { place: place === chosen ? '' : place, from: '' });
     const text = `${formatCount(of(place))} ${label}`;
     return html`<li${key === undefined ? '' : html` class="${key}"`}>${onlyIn('served', html`<a href="${address}"${place === chosen ? html` aria-current="true"` : ''}>${text}</a>`)}${onlyIn('written', text)}</li>\n`;
   };

@@ -1,5 +1,7 @@
 import { type Html, html } from '../../formats/html.js';
 import { askForSparklines } from '../charts/sparkline.js';
+import { askForDates } from '../compared-columns.js';
+import { readDates, renderDates } from '../dates.js';
 import { onlyIn } from '../edition.js';
 import { moment } from '../format.js';
 import {
@@ -19,6 +21,7 @@ import { renderAnswer, renderPager } from '../table.js';
 import { readAll, readFirst, toDate } from '../values.js';
 import { BREACHES, LINES, SUGGESTIONS } from './list-columns.js';
 import { readPlace, renderPlaces } from './list-places.js';
+import { MATRIX_PATH } from './matrix.js';
 
 const MOST = 1000;
 const MOST_BREACHES = 100;
@@ -36,7 +39,7 @@ export async function listPage(request: PageRequest): Promise<Page> {
       title: 'My list',
       body: html`<p>Your own prices against the market: position, who undercuts you since when, what to ask.</p>
 <p>The list is a CSV file with the columns <code>product,price</code> and optionally <code>currency,lowest,highest</code>. It stays on this machine and is discarded when explore stops; <code>pricelake explore --list mine.csv</code> reads it at each start.</p>
-${await renderUpload(ask, 'Show this list')}`,
+${onlyIn('own', await renderUpload(ask, 'Show this list'))}`,
     };
   }
   const by = RULES.find(({ value }) => value === search.get('suggest_by'))?.value ?? 'cheapest';
@@ -63,25 +66,33 @@ ${await renderUpload(ask, 'Show this list')}`,
     ask({ analysis: 'watched_split', set: {}, limit: 20 }),
   ]);
   const past = await askPast(request, compliance);
-  const spark = await askForSparklines([watched], ask);
+  const [spark, compared] = await Promise.all([
+    askForSparklines([watched], ask),
+    askForDates(readDates(search), [watched], ask),
+  ]);
   const address = (changes: Record<string, string>) => changeAddress('/list', search, changes);
   const since = toDate(readFirst(watched)('changes_since'));
   return {
     title: 'My list',
     ...past.again,
-    body: html`${onlyIn('served', html`<details><summary>Another list</summary>${await renderUpload(ask, 'Show this list, or none')}</details>`)}
+    body: html`<p class="about"><a href="${changeAddress(MATRIX_PATH, new URLSearchParams(), { place: readPlace(search) })}">Matrix of your products and all shops</a></p>
+${onlyIn('own', html`<details><summary>Another list</summary>${await renderUpload(ask, 'Show this list, or none')}</details>`)}
 ${renderSection(
   'Position',
-  html`${renderPlaces(split, search)}${renderAnswer(watched, lines, {
-    caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
-    columns: LINES.toSpliced(1, 0, spark),
-    more: '', // the pager links to the other rows
-    empty: 'No line of the list is in this place.',
-  })}${renderPager(watched, lines, address)}`,
+  html`${renderPlaces(split, search)}${renderFilters('/list', renderDates(search, 'Compare'), { place: readPlace(search) }, { isFirst: false })}${renderAnswer(
+    watched,
+    lines,
+    {
+      caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
+      columns: LINES.toSpliced(1, 0, spark, ...compared),
+      more: '', // the pager links to the other rows
+      empty: 'No line of the list is in this place.',
+    },
+  )}${renderPager(watched, lines, address)}`,
 )}
 ${renderSection(
   'Suggested prices',
-  html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)])}
+  html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)], { place: readPlace(search) })}
 ${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest; the files are for your shop system', columns: SUGGESTIONS, more: '' })}${renderPager(suggested, suggestions, ({ from }) => address({ suggest_from: from }))}`,
 )}
 ${renderSection('Below your lowest allowed prices', past.render({ caption: 'Every time that a shop was below one, with the listing as evidence', columns: BREACHES, empty: 'No shop was below a lowest allowed price, or no line has one.' }))}`,

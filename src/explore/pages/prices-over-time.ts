@@ -1,8 +1,11 @@
+import type { DuckDBValue } from '@duckdb/node-api';
 import { countOf } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawPriceLines, type PriceLine } from '../charts/price-lines.js';
+import { type Dates, nameDates, nameEnds, readDates, renderDates, toMoments } from '../dates.js';
 import { onlyIn } from '../edition.js';
-import { changeAddress, type PageRequest } from '../page.js';
+import { dayOf } from '../format.js';
+import { changeAddress, type PageRequest, renderFilters } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
 import { readAll, toDate } from '../values.js';
@@ -33,30 +36,66 @@ interface Shown {
 /** Charts the prices of a product's shops over a span of time, with links to other spans. */
 export async function renderPriceChart({ path, product, currency, own }: Shown, request: PageRequest): Promise<Html> {
   const { search, ask } = request;
+  const dates = readDates(search);
   const span = SPANS.find(({ value }) => value === search.get('days'))?.value ?? USUAL_SPAN;
   const steps = await ask({ analysis: 'shop_prices', set: { product, currency }, limit: MOST_STEPS });
   const links = SPANS.map(
     ({ value, label }) =>
-      html`<li><a href="${changeAddress(path, search, { days: value, currency })}"${value === span ? html` aria-current="true"` : ''}>${label}</a></li>`,
+      html`<li><a href="${changeAddress(path, search, { days: value, currency, date: '', until: '' })}"${value === span && dates === undefined ? html` aria-current="true"` : ''}>${label}</a></li>`,
   );
   return html`<figure class="chart prices">${onlyIn('served', html`<ul class="spans" aria-label="Time shown">${links}</ul>`)}
-${drawSteps(steps, { currency, own, span })}</figure>`;
+${drawSteps(steps, { currency, own, span, dates })}</figure>
+${renderFilters(path, renderDates(search, 'Compare'), { currency })}
+${dates === undefined ? '' : await renderDatesCompared(product, currency, dates, ask)}`;
 }
+
+/** Compares the prices of each listing at two days. */
+async function renderDatesCompared(
+  product: string,
+  currency: string,
+  dates: Dates,
+  ask: PageRequest['ask'],
+): Promise<Html> {
+  const set = { product, currency, ...toMoments(dates), top: String(MOST_SPELLS) };
+  const question: Question = { analysis: 'compared_listings', set, limit: MOST_SPELLS };
+  const [before, after] = nameEnds(dates);
+  return renderAnswer(await ask(question), question, {
+    caption: `Prices in ${currency} ${nameDates(dates)}`,
+    columns: [
+      'shop',
+      { name: 'price_before', label: before },
+      { name: 'price', label: after },
+      'change',
+      { name: 'change_pct', label: 'Change %' },
+      { name: 'moved_at', label: 'When', show: (moved, read) => (read('kind') === 'same' ? '' : showDay(moved)) },
+    ],
+    empty: 'No shop is known to have sold it at either of these days.',
+  });
+}
+
+const showDay = (value: DuckDBValue): Content => {
+  const at = toDate(value);
+  return at === undefined ? '' : dayOf(at);
+};
 
 function drawSteps(
   answer: Answer,
-  { currency, own, span }: Pick<Shown, 'currency' | 'own'> & { span: string },
+  { currency, own, span, dates }: Pick<Shown, 'currency' | 'own'> & { span: string; dates: Dates | undefined },
 ): Content {
   const lines = readLines(answer);
   const steps = lines.flatMap((line) => line.steps);
   if (steps.length === 0) return html`<p class="soft">No price of an offer that can be compared is known.</p>`;
-  const end = Math.max(...steps.map(({ to }) => to.getTime()));
+  const newest = Math.max(...steps.map(({ to }) => to.getTime()));
   const begin = Math.min(...steps.map(({ from }) => from.getTime()));
-  const start = span === 'all' ? begin : end - Number(span) * DAY_MS;
+  const end = dates?.until === undefined ? newest : Math.min(newest, Date.parse(dates.until) + DAY_MS);
+  const start = dates !== undefined ? Date.parse(dates.since) : span === 'all' ? begin : end - Number(span) * DAY_MS;
   const [from, to] = [new Date(Math.min(start, end - DAY_MS)), new Date(end)];
-  const shops = countOf(lines.filter((line) => line.steps.some((step) => step.to > from)).length, 'shop');
+  const inside = lines.filter((line) => line.steps.some((step) => step.to > from && step.from < to));
+  if (inside.length === 0) return html`<p class="soft">No price is known in this time.</p>`;
+  const shops = countOf(inside.length, 'shop');
+  const isPast = end < newest;
   const label = `Prices of ${shops} over time in ${currency}. The table “Prices in figures” has each price.`;
-  return html`${drawPriceLines({ lines, from, to, currency, own, label })}
+  return html`${drawPriceLines({ lines, from, to, currency, own, isPast, label })}
 <figcaption>The lowest price of each shop in ${currency}. A line breaks while a shop did not list the product or had none in stock${lines.some(({ isAside }) => isAside) ? '; dashed lines are of shops without an offer that counts today' : ''}.${answer.hasMore ? ' There are more prices than are drawn.' : ''}</figcaption>`;
 }
 

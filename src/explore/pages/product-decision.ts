@@ -2,7 +2,7 @@ import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { countOf } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { showAmount } from '../cells.js';
-import { dayOf, foreign, formatMoney, formatPercent, money } from '../format.js';
+import { dayOf, foreign, formatDifference, formatMoney, formatPercent, money } from '../format.js';
 import { type Figure, renderFigures } from '../page.js';
 import { type ReadValue, toDate, toNumber, toText } from '../values.js';
 
@@ -16,6 +16,8 @@ export interface Decision {
   best: readonly ReadValue[];
   /** Rows of reductions.sql. */
   reductions: readonly ReadValue[];
+  /** The row of market_changes.sql. */
+  changed: ReadValue | undefined;
   /** The reader's own price, exact. */
   own: string | undefined;
 }
@@ -28,7 +30,7 @@ export function renderDecision(decision: Decision): { figures: Html; ranges: Htm
   };
 }
 
-function listFigures({ card, currency, offers, own }: Decision): Figure[] {
+function listFigures({ card, currency, offers, changed, own }: Decision): Figure[] {
   const counted = offers.filter((read) => read('is_counted') === true);
   const inStock = counted.find((read) => read('availability') === 'in stock');
   const cheapest = counted[0];
@@ -37,36 +39,54 @@ function listFigures({ card, currency, offers, own }: Decision): Figure[] {
     .sort((a, b) => (toNumber(a('delivered_price')) ?? 0) - (toNumber(b('delivered_price')) ?? 0))[0];
   const amount = (value: DuckDBValue, name = 'price'): Content =>
     value instanceof DuckDBDecimalValue ? money(showAmount(name, value), currency) : '–';
-  const quote = (name: string, read: ReadValue | undefined, column = 'price'): Figure => ({
+  const quote = (name: string, read: ReadValue | undefined, column = 'price', more: Content = ''): Figure => ({
     name,
     value: amount(read?.(column) ?? null),
-    note: read === undefined ? '' : html`${foreign(toText(read('shop')) ?? null, 60)}${describeAge(read)}`,
+    note: read === undefined ? '' : html`${foreign(toText(read('shop')) ?? null, 60)}${describeAge(read)}${more}`,
   });
+  // A product whose lowest price stands twice has its change beside the first.
+  const change = (name: string, unit: '%' | 'points' | '') => describeChange(changed, name, unit);
   const isUnsure = inStock === undefined || toNumber(cheapest?.('price') ?? null) !== toNumber(inStock('price'));
   const spread = card('spread_pct');
   const leftOut = card('left_out');
   return [
-    ...(inStock === undefined ? [] : [quote('Lowest in stock now', inStock)]),
+    ...(inStock === undefined
+      ? []
+      : [quote('Lowest in stock now', inStock, 'price', isUnsure ? '' : html`<br>${change('lowest', '%')}`)]),
     ...(cheapest === undefined
       ? [{ name: 'Lowest now', value: '–', note: 'no offer counts' }]
       : isUnsure
-        ? [quote(`Lowest, ${toText(cheapest('availability')) ?? 'stock not known'}`, cheapest)]
+        ? [
+            quote(
+              `Lowest, ${toText(cheapest('availability')) ?? 'stock not known'}`,
+              cheapest,
+              'price',
+              html`<br>${change('lowest', '%')}`,
+            ),
+          ]
         : []),
     ...(delivered === undefined ? [] : [quote('Lowest delivered', delivered, 'delivered_price')]),
     ...(own === undefined ? [] : [describeOwn(own, currency, cheapest)]),
-    { name: 'Median', value: amount(card('median_price'), 'median_price') },
-    { name: 'Most expensive', value: amount(card('max_price')) },
+    { name: 'Median', value: amount(card('median_price'), 'median_price'), note: change('median', '%') },
+    { name: 'Most expensive', value: amount(card('max_price')), note: change('highest', '%') },
     {
       name: 'Spread',
       value: typeof spread === 'number' ? formatPercent(spread) : '–',
-      note: html`${card('grade') === null ? '' : html`grade ${toText(card('grade'))}: `}${foreign(toText(card('grade_reason'))?.replaceAll('_', ' ') ?? null, 120)}`,
+      note: html`${card('grade') === null ? '' : html`grade ${toText(card('grade'))}: `}${foreign(toText(card('grade_reason'))?.replaceAll('_', ' ') ?? null, 120)}<br>${change('spread', 'points')}`,
     },
     {
       name: 'Shops',
       value: String(card('shops')),
-      note: typeof leftOut === 'bigint' && leftOut > 0n ? `${countOf(leftOut, 'offer')} left out` : '',
+      note: html`${change('shops', '')}${typeof leftOut === 'bigint' && leftOut > 0n ? `; ${countOf(leftOut, 'offer')} left out` : ''}`,
     },
   ];
+}
+
+/** A figure's change, and since when. */
+function describeChange(changed: ReadValue | undefined, name: string, unit: '%' | 'points' | ''): Content {
+  const [change, since] = [toNumber(changed?.(name) ?? null), toDate(changed?.('then_at') ?? null)];
+  if (change === undefined || since === undefined) return '';
+  return html`${formatDifference(change, unit)} since ${dayOf(since)}`;
 }
 
 /** Describes how long an offer has had its price, and when it was last seen. */

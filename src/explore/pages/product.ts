@@ -8,6 +8,7 @@ import { changeAddress, type Page, type PageRequest, renderSection } from '../pa
 import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
 import { type ReadValue, readAll, toNumber, toText } from '../values.js';
+import { renderAlarmForm } from './alarm.js';
 import { renderPastFigures, renderPriceChart } from './prices-over-time.js';
 import { renderDecision } from './product-decision.js';
 
@@ -30,17 +31,27 @@ export async function productPage(product: string, request: PageRequest): Promis
   const set = { product, currency };
   const offers: Question = { analysis: 'offers', set, limit: MOST_OFFERS };
   const changes: Question = { analysis: 'product_changes', set: { product }, limit: MOST_CHANGES };
-  const [offered, changed, best, reduced, own] = await Promise.all([
+  const [offered, told, best, reduced, changed, line] = await Promise.all([
     ask(offers),
     ask(changes),
     ask({ analysis: 'best_prices', set, limit: 3 }),
     ask({ analysis: 'reductions', set: { ...set, top: String(MOST_REDUCTIONS) }, limit: MOST_REDUCTIONS }),
-    findOwnPrice(product, currency, request),
+    ask({ analysis: 'market_changes', set, limit: 1 }),
+    findOwnLine(product, currency, request),
   ]);
   const reductions = readAll(reduced);
+  const own = toText(line?.('price') ?? null);
   const hasStock = readAll(offered).some((offer) => offer('availability') !== null);
   const shown = { path, product, currency, hasStock, own };
-  const decision = { card, currency, offers: readAll(offered), best: readAll(best), reductions, own };
+  const decision = {
+    card,
+    currency,
+    offers: readAll(offered),
+    best: readAll(best),
+    reductions,
+    changed: readAll(changed)[0],
+    own,
+  };
   const { figures, ranges } = renderDecision(decision);
   const picture = await choosePicture(product, request);
   const others = markets.map((read) => String(read('currency'))).filter((one) => one !== currency);
@@ -56,12 +67,13 @@ export async function productPage(product: string, request: PageRequest): Promis
         : html` · also in ${others.map((one) => html`<a href="${changeAddress(path, search, { currency: one })}">${one}</a> `)}`
     }</p>
 ${figures}
+${request.canSetAlarms ? renderAlarmForm(product, currency, line) : ''}
 <div class="split">${await renderPriceChart(shown, request)}
 <div>${ranges}</div></div>
 ${renderSection('Offers', html`${renderOffers(offered, offers, currency, reductions)}${await renderPastFigures(shown, request)}`)}
 ${renderSection(
   'Changes',
-  renderAnswer(changed, changes, {
+  renderAnswer(told, changes, {
     caption: 'Changes reported by the service, latest first',
     columns: [
       { name: 'observed_at', label: 'When' },
@@ -86,16 +98,15 @@ function listMarkets(cards: Answer): ReadValue[] {
   );
 }
 
-/** Finds the product's price in the reader's own list, exact. */
-async function findOwnPrice(
+/** Finds the product's line in the reader's own list. */
+async function findOwnLine(
   product: string,
   currency: string,
   { snapshot, ask }: PageRequest,
-): Promise<string | undefined> {
+): Promise<ReadValue | undefined> {
   if (snapshot.list?.isMade !== true) return undefined;
   const lines = await ask({ analysis: 'watched_lines', set: { product }, limit: 20 });
-  const line = readAll(lines).find((read) => read('currency') === currency);
-  return toText(line?.('price') ?? null);
+  return readAll(lines).find((read) => read('currency') === currency);
 }
 
 /** Chooses the picture that most listings have, from the hosts that the reader allows. */

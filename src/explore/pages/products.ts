@@ -1,7 +1,10 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { html } from '../../formats/html.js';
 import { askForSparklines } from '../charts/sparkline.js';
+import { askForDates } from '../compared-columns.js';
+import { readDates, renderDates } from '../dates.js';
 import { onlyIn } from '../edition.js';
+import { readHidden, renderColumnChoice } from '../hidden-columns.js';
 import {
   type Choice,
   changeAddress,
@@ -46,7 +49,27 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
   // While the reader types, only the rows are sent. The script asks for the counts afterwards.
   const isPart = search.get('part') !== null;
   const [answer, facets] = await Promise.all([ask(question), isPart ? undefined : askForFacets(set, ask)]);
-  const spark = await askForSparklines(snapshot.isWhole ? [answer] : [], ask);
+  const whole = snapshot.isWhole ? [answer] : [];
+  const [spark, compared] = await Promise.all([
+    askForSparklines(whole, ask),
+    askForDates(readDates(search), whole, ask),
+  ]);
+  const columns = [
+    'title',
+    ...(snapshot.isWhole ? [spark, ...compared] : []),
+    'brand',
+    { name: 'category_name', label: 'Category' },
+    'shops',
+    { name: 'min_price', label: 'Cheapest' },
+    { name: 'median_price', label: 'Median' },
+    { name: 'max_price', label: 'Most expensive' },
+    'currency',
+    { name: 'spread_pct', label: 'Spread' },
+    'grade',
+    { name: 'cheapest_shop', label: 'Cheapest at' },
+    { name: 'delivered_min', label: 'Delivered from' },
+  ];
+  const hidden = readHidden(search);
   const field = (name: (typeof VARIABLES)[number], label: string, hint = '') =>
     renderField(name, label, set[name] ?? '', hint);
   const choose = (name: Facet, label: string) =>
@@ -63,27 +86,16 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
       field('min_shops', 'Shops from'),
       field('min_price', 'Price from'),
       field('max_price', 'to'),
+      ...renderDates(search, 'Compare'),
+      renderColumnChoice(columns, hidden),
     ],
     { sort: search.get('sort') ?? '', order: search.get('order') ?? '', rows: search.get('rows') ?? '' },
   );
   const address = (changes: Record<string, string>) => changeAddress(PATH, search, { from: '', part: '', ...changes });
   const table = renderAnswer(answer, question, {
     caption: `${facets === undefined ? 'Products' : countOf(facets.all, 'product')} with a price, counted in each currency; prices are those that can be trusted`,
-    columns: [
-      'title',
-      ...(snapshot.isWhole ? [spark] : []),
-      'brand',
-      { name: 'category_name', label: 'Category' },
-      'shops',
-      { name: 'min_price', label: 'Cheapest' },
-      { name: 'median_price', label: 'Median' },
-      { name: 'max_price', label: 'Most expensive' },
-      'currency',
-      { name: 'spread_pct', label: 'Spread' },
-      'grade',
-      { name: 'cheapest_shop', label: 'Cheapest at' },
-      { name: 'delivered_min', label: 'Delivered from' },
-    ],
+    columns,
+    hidden,
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     // On a served page, the pager shows this.
     more: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),

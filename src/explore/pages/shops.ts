@@ -2,6 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { chartAnswer } from '../charts/chart-answer.js';
+import { nameDates, readDates, renderDates, toMoments } from '../dates.js';
 import { onlyIn } from '../edition.js';
 import { foreign, moment } from '../format.js';
 import {
@@ -212,7 +213,12 @@ export async function shopPage(site: string, request: PageRequest): Promise<Page
   const sources: Question = { analysis: 'source_freshness', set: { site_id: site }, limit: 500 };
   const [answer, shared, missing, seen] = await Promise.all([ask(positions), ask(overlap), ask(gaps), ask(sources)]);
   const past = (analysis: string) => askPast(request, { analysis, set: { site_id: site, top: '20' }, limit: 20 });
-  const moved = await askPast(request, { analysis: 'movers', set: { site_id: site, top: '20' }, limit: 200 });
+  const dates = readDates(search);
+  const moves: Question =
+    dates === undefined
+      ? { analysis: 'movers', set: { site_id: site, top: '20' }, limit: 200 }
+      : { analysis: 'compared_listings', set: { site_id: site, top: '20', ...toMoments(dates) }, limit: 200 };
+  const moved = await askPast(request, moves);
   const [reduced, out, followed] = await Promise.all([past('reductions'), past('availability'), past('successors')]);
   const list = changeAddress('/products', new URLSearchParams(), { site_id: site });
   return {
@@ -260,6 +266,6 @@ ${renderSection(
   }),
 )}
 ${renderSection('Replaced listings', followed.render({ caption: 'New listings that may continue one that ended, the latest first', columns: SUCCESSORS, empty: 'No new listing continues one that ended.' }))}
-${renderSection('Moved in the last day', moved.render({ caption: 'Prices and listings that changed', columns: MOVES, empty: 'Nothing moved.' }))}`,
+${renderSection(dates === undefined ? 'Moved in the last day' : 'Moved', html`${renderFilters(`/shops/${site}`, renderDates(search, 'From'), { currency })}${moved.render({ caption: `Prices and listings that changed${dates === undefined ? '' : ` ${nameDates(dates)}`}`, columns: MOVES, empty: 'Nothing moved.' })}`)}`,
   };
 }

@@ -1,17 +1,15 @@
-import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
 import { drawMoves } from '../charts/moves.js';
 import { askForSparklines } from '../charts/sparkline.js';
-import { formatPercent, moment } from '../format.js';
-import { describeMoment } from '../moves.js';
+import { nameDay, readDates, readUntil, renderDates } from '../dates.js';
+import { formatDay, formatDifference, formatPercent, moment } from '../format.js';
 import {
   changeAddress,
   type Figure,
   type Page,
   type PageRequest,
   renderChoice,
-  renderDate,
   renderFigures,
   renderFilters,
   renderSection,
@@ -23,15 +21,10 @@ import { type ReadValue, readAll, readFirst, toBigInt, toDate, toNumber } from '
 import { renderVerdict } from '../verdict.js';
 import { askForNames, toChoices } from './analysis-form.js';
 import { listCurrencies } from './products.js';
+import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
 const ROWS = 8;
 const ANY = { value: '', label: 'any' };
-
-const SINCE = [
-  { value: 'run', label: 'the run before' },
-  { value: 'day', label: 'a day ago' },
-  { value: 'week', label: 'a week ago' },
-];
 
 /** The kinds of movers.sql, in words. */
 const KINDS = {
@@ -42,6 +35,9 @@ const KINDS = {
   removed: 'Removed',
   gone: 'Gone',
 } as const;
+
+/** Kinds of compared_listings.sql with their words. */
+const COMPARED_KINDS: readonly string[] = ['fall', 'rise', 'new', 'gone'];
 
 /** The kinds of stock_moves.sql, in words. */
 const STOCK_KINDS = { out: 'Out of stock', back: 'Back in stock' } as const;
@@ -65,8 +61,9 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const { search, ask, snapshot, advice } = request;
   const isFirst = snapshot.run === undefined || snapshot.run.number <= 1n;
   const choices = SINCE.filter(({ value }) => value !== 'run' || !isFirst);
-  const day = search.get('date') ?? '';
-  const since = readSince(/^\d{4}-\d\d-\d\d$/u.test(day) ? day : (search.get('since') ?? ''), choices);
+  const dates = readDates(search);
+  const until = dates === undefined ? readUntil(search) : dates.until;
+  const since = dates?.since ?? readSince(search.get('since') ?? '', choices);
   const [currency = '', category = '', site = ''] = ['currency', 'category', 'site_id'].map(
     (name) => search.get(name) ?? '',
   );
@@ -90,8 +87,9 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const readHeld = readFirst(held);
   const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
   const moves: Question = {
-    analysis: 'movers',
-    set: { ...chosen, top: String(ROWS), ...begin },
+    // Moves up to now are kept, and have places; between two past days, prices are compared.
+    analysis: until === undefined ? 'movers' : 'compared_listings',
+    set: { ...chosen, top: String(ROWS), ...begin, ...(until === undefined ? {} : { until }) },
     limit: ROWS * Object.keys(KINDS).length,
   };
   const spreadMoves: Question = {
@@ -100,11 +98,12 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     limit: 2 * ROWS,
   };
   const stockMoves: Question = { analysis: 'stock_moves', set: { ...chosen, top: '1', ...begin }, limit: 2 };
-  const [days, past, opened, stocked] = await Promise.all([
+  const [days, past, copied, spread, opened, stocked] = await Promise.all([
     askPast(request, { analysis: 'moves_by_day', set: chosen, limit: 100 }),
     askPast(request, moves),
-    askPast(request, spreadMoves),
-    askPast(request, stockMoves),
+    askPast(request, { analysis: 'copy_changes', set: begin, limit: 1 }),
+    askPast(request, { analysis: 'spread_changes', set: { ...begin, currency }, limit: 1 }),
+    ...(until === undefined ? [askPast(request, spreadMoves), askPast(request, stockMoves)] : []),
   ]);
   const spark = await askForSparklines(past.answer === undefined ? [] : [past.answer, spreads], ask);
   const list =
@@ -114,6 +113,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked, list };
   const readSummed = readFirst(summed);
   const median = toNumber(readSummed('median_pct'));
+  const spreadChange = spread.answer === undefined ? undefined : readAll(spread.answer)[0];
   return {
     title: 'Today',
     ...past.again,
@@ -123,35 +123,51 @@ ${renderFilters('/', [
   renderChoice(
     'since',
     'Since',
-    [...choices, ...(choices.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }])],
+    [
+      ...choices,
+      ...(dates !== undefined || choices.some(({ value }) => value === since)
+        ? []
+        : [{ value: since, label: nameSince(since) }]),
+    ],
     since,
   ),
-  renderDate('date', 'or a day', search.get('date') ?? ''),
+  ...renderDates(search, 'or from'),
   renderChoice('currency', 'Currency', [ANY, ...currencies], currency),
   renderChoice('category', 'Category', [ANY, ...toChoices(names.category)], category),
   renderChoice('site_id', 'Shop', [ANY, ...toChoices(names.site)], chosen.site_id),
 ])}
 ${snapshot.run?.number === 1n ? FIRST_COPY : ''}
-${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, spark, listStockFigures(stocked.answer, stockMoves))}
+${until === undefined ? '' : html`<p class="soft">Prices at two moments: from ${dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')} to ${nameDay(until, 'the end')}. Stock and spreads have no figures for a past day.</p>`}
+${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, spark, listStockFigures(stocked?.answer, stockMoves))}
 ${chosen.site_id === '' ? renderSpreads() : ''}
-${renderSection('The copy', renderCopy(readHeld))}`,
+${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
 
   /** Spreads are left out for one shop, because they compare shops. */
   function renderSpreads(): Content {
-    return html`${renderSection(
-      'Spreads that opened or closed',
-      opened.answer === undefined ? opened.render({ caption: '' }) : renderSpreadMoves(opened.answer, spreadMoves),
-    )}
+    return html`${
+      opened === undefined
+        ? ''
+        : renderSection(
+            'Spreads that opened or closed',
+            opened.answer === undefined
+              ? opened.render({ caption: '' })
+              : renderSpreadMoves(opened.answer, spreadMoves),
+          )
+    }
 ${renderSection(
   'Widest spreads',
   html`${renderFigures([
     {
       name: 'Compared',
       value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, min_shops: '2' })}">${formatCount(toBigInt(readSummed('spreads')))}</a>`,
-      note: 'products, per currency',
+      note: html`products, per currency${describeSpreadChange(spreadChange, 'spreads')}`,
     },
-    { name: 'Median spread', value: median === undefined ? '–' : formatPercent(median) },
+    {
+      name: 'Median spread',
+      value: median === undefined ? '–' : formatPercent(median),
+      note: describeSpreadChange(spreadChange, 'median'),
+    },
     {
       name: 'Grade A',
       value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, grade: 'A' })}">${formatCount(toBigInt(readSummed('grade_a')))}</a>`,
@@ -180,23 +196,6 @@ const NO_MOVES = html`<p class="soft">No price of a product is known to have mov
 
 /** The first copy has no earlier run to compare with, so moves are those that the service dates. */
 const FIRST_COPY = html`<p class="soft">This is the first copy, so there is no earlier run to compare it with. The figures below are moves that the service itself dates.</p>`;
-
-/**
- * Reads the moment: one of the choices, the number of a run, or a time in UTC. Any other text means the first choice.
- */
-function readSince(given: string, choices: typeof SINCE): string {
-  const isMoment = /^\d{1,9}$/u.test(given) || (/^\d{4}-/u.test(given) && !Number.isNaN(Date.parse(given)));
-  return isMoment || choices.some(({ value }) => value === given) ? given : (choices[0]?.value ?? 'day');
-}
-
-const nameSince = (since: string) => (since === '0' ? 'the beginning' : /^\d+$/u.test(since) ? `run ${since}` : since);
-
-/** The variables of movers.sql for a moment. */
-function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValue): Record<string, string> {
-  if (/^\d+$/u.test(since)) return { since_run: since };
-  if (since.includes('-')) return { since };
-  return describeMoment(since === 'day' || since === 'week' ? since : 'run', run, toDate(newest));
-}
 
 /** Shows the number of rows of each kind, linked to its list. */
 function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<string, string>>): Figure[] {
@@ -227,7 +226,10 @@ function renderMoves(answer: Answer, question: Question, spark: ShownColumn, mor
       const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}`;
       return renderSection(name, renderAnswer({ ...answer, rows, hasMore: false }, own, { caption, columns }));
     });
-  return html`${renderFigures([...listKinds(answer, question, KINDS), ...more])}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
+  const kinds = Object.entries(KINDS).filter(
+    ([kind]) => question.analysis === 'movers' || COMPARED_KINDS.includes(kind),
+  );
+  return html`${renderFigures([...listKinds(answer, question, Object.fromEntries(kinds)), ...more])}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
 }
 
 const SPREAD_KINDS = { opened: 'Opened', closed: 'Closed' };
@@ -249,12 +251,28 @@ const renderSpreadMoves = (answer: Answer, question: Question): Content =>
     empty: 'No spread opened or closed by that much.',
   })}`;
 
-function renderCopy(read: ReadValue): Content {
+/** The figure is of today, and its change is between the ends of two closed days. */
+function describeSpreadChange(read: ReadValue | undefined, name: 'spreads' | 'median'): Content {
+  const change = toNumber(read?.(name) ?? null);
+  const [first, last] = [toDate(read?.('first_day') ?? null), toDate(read?.('last_day') ?? null)];
+  if (change === undefined || first === undefined || last === undefined) return '';
+  return html`<br>${formatDifference(change, name === 'median' ? 'points' : '')} from ${formatDay(first)} to ${formatDay(last)}`;
+}
+
+function renderCopy(read: ReadValue, changed: Answer | undefined, since: string): Content {
   const newest = toDate(read('newest_seen'));
+  const note = (name: string) => {
+    const change = changed === undefined ? undefined : toNumber(readFirst(changed)(name));
+    return change === undefined ? '' : `${formatDifference(change, '')} since ${since}`;
+  };
   return renderFigures([
-    { name: 'Listings', value: formatCount(toBigInt(read('listed'))) },
-    { name: 'Products', value: html`<a href="/products">${formatCount(toBigInt(read('products')))}</a>` },
-    { name: 'Shops', value: html`<a href="/shops">${formatCount(toBigInt(read('shops')))}</a>` },
+    { name: 'Listings', value: formatCount(toBigInt(read('listed'))), note: note('listings') },
+    {
+      name: 'Products',
+      value: html`<a href="/products">${formatCount(toBigInt(read('products')))}</a>`,
+      note: note('products'),
+    },
+    { name: 'Shops', value: html`<a href="/shops">${formatCount(toBigInt(read('shops')))}</a>`, note: note('shops') },
     { name: 'Service last saw an item', value: newest === undefined ? '–' : moment(newest) },
   ]);
 }

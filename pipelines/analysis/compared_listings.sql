@@ -1,0 +1,106 @@
+-- part of: explore
+-- The prices of listings at two moments: one row for each listing of a product whose price differs, or that had a price at
+-- one of the moments alone. kind: rise or fall; new: a price at the later moment only; gone: at the earlier one only. With
+-- a product, listings with the same price have a row as well (kind same). moved_at: when the later price began, or the
+-- earlier one of a listing that is gone ended. of_kind: number of rows of the kind, including those beyond top. Suspect
+-- prices (price_spells) are left out, and so are offers of another condition or in a currency that their shop does not use.
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · site_id (site): only this shop
+-- · category (category): only this category and those below it
+-- · kind (rise | fall | new | gone | same): only this kind
+-- · product (product): only this product
+-- · top (whole number; default 100): number of rows of each kind, largest first
+WITH moment AS MATERIALIZED (FROM 'asked_moments.sql'),
+standing AS MATERIALIZED (
+  SELECT item_id, product_id, site_id, currency, price, from_at, to_at, is_first, is_last
+  FROM (
+    SELECT
+      spells.*,
+      from_at <= since AND coalesce(to_at > since, true) AS is_first,
+      from_at <= until AND coalesce(to_at > until, true) AS is_last
+    FROM price_spells AS spells, moment
+    WHERE product_id IS NOT NULL AND NOT is_suspect
+      AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+      AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+      AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
+  )
+  WHERE is_first <> is_last OR (is_first AND getvariable('product') IS NOT NULL)
+),
+-- Unnested from a list, DuckDB takes them for few, and keeps them in memory instead of the rows that are looked through.
+touched AS MATERIALIZED (
+  SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM standing)
+),
+-- Another condition or currency never was comparable. Anything else is known of the current price alone.
+judged AS MATERIALIZED (
+  SELECT item_id, findings, is_counted OR findings = ['duplicate'] AS is_right
+  FROM (FROM 'all_offers.sql')
+  SEMI JOIN touched USING (item_id)
+),
+comparable AS MATERIALIZED (
+  SELECT standing.*
+  FROM standing
+  LEFT JOIN judged USING (item_id)
+  WHERE coalesce(is_right OR (to_at IS NOT NULL AND NOT list_has_any(findings, ['condition', 'currency'])), true)
+),
+compared AS (
+  SELECT
+    item_id,
+    coalesce(after.product_id, before.product_id) AS product_id,
+    coalesce(after.site_id, before.site_id) AS site_id,
+    coalesce(after.currency, before.currency) AS currency,
+    before.price AS price_before,
+    after.price,
+    CASE
+      WHEN before.price IS NULL THEN 'new'
+      WHEN after.price IS NULL THEN 'gone'
+      WHEN after.price > before.price THEN 'rise'
+      WHEN after.price < before.price THEN 'fall'
+      ELSE 'same'
+    END AS kind,
+    coalesce(after.from_at, before.to_at) AS moved_at
+  FROM (FROM comparable WHERE is_first) AS before
+  FULL JOIN (FROM comparable WHERE is_last) AS after USING (item_id)
+  WHERE coalesce(before.currency = after.currency, true)
+),
+listings AS MATERIALIZED (
+  SELECT item_id, title, category_slug, url FROM (FROM 'product_listings.sql') SEMI JOIN touched USING (item_id)
+),
+chosen AS (
+  SELECT compared.*, title, category_slug, url, price - price_before AS change,
+    100 * (price - price_before)::DOUBLE / price_before::DOUBLE AS change_pct,
+    count(*) OVER (PARTITION BY kind) AS of_kind
+  FROM compared
+  JOIN listings USING (item_id)
+  WHERE (getvariable('kind') IS NULL OR kind = getvariable('kind'))
+    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+  QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change_pct) DESC NULLS LAST, moved_at DESC, item_id)
+    <= coalesce(getvariable('top')::BIGINT, 100)
+)
+SELECT
+  kind,
+  item_id,
+  product_id,
+  title,
+  category_slug,
+  chosen.site_id,
+  coalesce(sites.name, chosen.site_id::VARCHAR) AS shop,
+  currency,
+  price_before,
+  price,
+  change,
+  change_pct,
+  moved_at,
+  since,
+  CASE WHEN isfinite(until) THEN until END AS until,
+  of_kind,
+  url,
+  sites.attribution
+FROM chosen
+CROSS JOIN moment
+LEFT JOIN sites ON sites.site_id = chosen.site_id AND sites.is_current
+ORDER BY
+  list_position(['fall', 'rise', 'new', 'gone', 'same'], kind),
+  abs(change_pct) DESC NULLS LAST,
+  moved_at DESC,
+  item_id

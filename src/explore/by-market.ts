@@ -1,0 +1,28 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { ReadCell } from './cells.js';
+import type { PageRequest } from './page.js';
+import type { Answer, Question } from './question.js';
+import { type ReadValue, readAll } from './values.js';
+
+/** Rows of an analysis by the product and currency of another answer's row. */
+export type FindByMarket = (read: ReadCell) => ReadValue | undefined;
+
+/** Asks an analysis that takes `markets` about the products of all rows that have `product_id` and `currency`. */
+export async function askByMarket(
+  answers: readonly Answer[],
+  { analysis, set }: Pick<Question, 'analysis' | 'set'>,
+  ask: PageRequest['ask'],
+): Promise<FindByMarket> {
+  const wanted = answers.flatMap((answer) => readAll(answer)).filter((read) => read('product_id') !== null);
+  const markets = new Map(
+    wanted.map((read) => [toKey(read), { product: String(read('product_id')), currency: String(read('currency')) }]),
+  );
+  if (markets.size === 0) return () => undefined;
+  const named = { ...set, markets: JSON.stringify([...markets.values()]) };
+  const rows = readAll(await ask({ analysis, set: named, limit: markets.size }));
+  const found = new Map(rows.map((read) => [toKey(read), read]));
+  return (read) => found.get(toKey(read));
+}
+
+const toKey = (read: (name: string) => DuckDBValue | undefined) =>
+  JSON.stringify([read('product_id'), read('currency')]);

@@ -1,0 +1,119 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { editWatchList, type ListedPrice } from '../analyze/edit-watch-list.js';
+import type { WatchListOptions } from '../analyze/watch-list.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
+import { replaceOutput } from '../io/output-file.js';
+import { OwnList } from './own-list.js';
+import { ask } from './question.js';
+import type { Snapshot } from './snapshot.js';
+import { readAll, toNumber } from './values.js';
+
+/** A change of the reader's price list that nobody has made yet. */
+export interface ListEdit {
+  /** Path of the list. */
+  file: string;
+  before: string | undefined;
+  after: string;
+  /** The whole file with the change. */
+  text: string;
+  /** SHA-256 of the file as it is before the change. */
+  digest: string;
+}
+
+const MOST_BYTES = 8_000_000;
+const MONEY = /^\d{1,14}(?:\.\d{1,4})?$/u;
+
+/** Sets lines of the price list that the command was started with. A list that a browser sent is no file of the reader's. */
+export class ListEdits {
+  readonly #list: WatchListOptions;
+
+  constructor(list: WatchListOptions) {
+    this.#list = list;
+  }
+
+  /** True if pages show this list. */
+  shows(snapshot: Snapshot): boolean {
+    return snapshot.list?.options.list === this.#list.list;
+  }
+
+  /**
+   * Returns the change that a line would make. The list with the change is read as `watch` reads it, so nothing that it refuses is written.
+   * @throws PricelakeError `usage` for a value that is no price, `config` if the list would be refused
+   */
+  async preview(snapshot: Snapshot, given: ListedPrice, signal: AbortSignal): Promise<ListEdit> {
+    const price = readListed(given);
+    const file = this.#list.list;
+    const text = await readList(file);
+    await snapshot.whole; // the list may have changed just now
+    const line = await findLine(snapshot, price, signal);
+    const edit = { file, digest: hash(text), ...editWatchList(text, price, line) };
+    await this.#check(snapshot, edit.text);
+    return edit;
+  }
+
+  /** Makes a change that was previewed. @throws PricelakeError as `preview`, and `usage` if the list is another one by now */
+  async write(snapshot: Snapshot, given: ListedPrice, digest: string, signal: AbortSignal): Promise<void> {
+    const edit = await this.preview(snapshot, given, signal);
+    if (edit.digest !== digest) {
+      throw new PricelakeError(
+        'usage',
+        `${edit.file}: the list has changed since the preview, so nothing was written`,
+        {
+          hint: 'Go back to the product and set the alarm again.',
+        },
+      );
+    }
+    await replaceOutput(edit.file, (path) => writeFile(path, edit.text));
+  }
+
+  async #check(snapshot: Snapshot, text: string): Promise<void> {
+    const file = join(snapshot.scratch, `${randomUUID()}.csv`);
+    await writeFile(file, text, { mode: 0o600 });
+    try {
+      await OwnList.check(snapshot.version, { ...this.#list, list: file });
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      throw new PricelakeError(error.code, error.message.replaceAll(file, this.#list.list), error.facts, {
+        cause: error,
+      });
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+}
+
+/** The line of a product in a currency. The page shows the list as it was when it was read, and the digest tells if it is another one. */
+async function findLine(snapshot: Snapshot, price: ListedPrice, signal: AbortSignal): Promise<number | undefined> {
+  const lines = await ask(snapshot, { analysis: 'watched_lines', set: { product: price.product }, limit: 20 }, signal);
+  const own = readAll(lines).find((read) => read('currency') === price.currency);
+  return own === undefined ? undefined : toNumber(own('line'));
+}
+
+function readListed({ product, currency, ...amounts }: ListedPrice): ListedPrice {
+  const read = (name: keyof typeof amounts, isRequired = false) => {
+    const amount = amounts[name].trim().replace(/^(\d+),(\d{1,4})$/u, '$1.$2');
+    if (amount === '' ? !isRequired : MONEY.test(amount)) return amount;
+    throw new PricelakeError('usage', `${NAMES[name]} "${amount}" is not a price such as 12.99.`);
+  };
+  if (product.trim() === '' || product.length > 200) throw new PricelakeError('usage', 'An alarm needs a product.');
+  if (!/^[A-Z]{3}$/u.test(currency)) throw new PricelakeError('usage', 'An alarm needs a currency such as EUR.');
+  return { product, currency, price: read('price', true), lowest: read('lowest'), highest: read('highest') };
+}
+
+const NAMES = { price: 'Your price', lowest: 'The lowest allowed price', highest: 'The highest allowed price' };
+
+async function readList(file: string): Promise<string> {
+  try {
+    const bytes = await readFile(file);
+    if (bytes.length > MOST_BYTES)
+      throw new PricelakeError('usage', `${file}: the list is too large to change it here`);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES') && !(cause instanceof TypeError)) throw cause;
+    throw new PricelakeError('usage', `${file}: can't read the list`, {}, { cause });
+  }
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('hex');

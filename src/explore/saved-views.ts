@@ -1,0 +1,112 @@
+import { readFile, stat } from 'node:fs/promises';
+import * as z from 'zod';
+import { stripControls } from '../formats/html.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import { writeDurably } from '../lake/durable.js';
+import { type Lake, privatePath } from '../tables/layout.js';
+import { changeAddress } from './page.js';
+
+/** A page with its filters under a name of the reader's. */
+export interface SavedView {
+  name: string;
+  /** Path and search of a page. */
+  address: string;
+}
+
+const MOST_VIEWS = 50;
+export const LONGEST_NAME = 60;
+const LONGEST_ADDRESS = 2000;
+/** More than as many views can take. */
+const MOST_BYTES = 500_000;
+
+/** Nothing that an attribute or a header would misread, and no other host. */
+const PAGE = /^\/(?![/\\])[\w/%.~!$&'()*+,;=:@-]*(?:\?[\w%&=+.*-]*)?$/u;
+
+const viewSchema = z.strictObject({
+  name: z.string().min(1).max(LONGEST_NAME),
+  address: z.string().max(LONGEST_ADDRESS).regex(PAGE),
+});
+const fileSchema = z.strictObject({ views: z.array(viewSchema).max(MOST_VIEWS) });
+
+/** Views that readers have saved, in `_pricelake/views.json` of the lake. A name is data in this file, and never a path. */
+export class SavedViews {
+  readonly #lake: Lake;
+  readonly #file: string;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(lake: Lake) {
+    this.#lake = lake;
+    this.#file = privatePath(lake, 'views.json');
+  }
+
+  /** In the order of their names. @throws PricelakeError `lake_invalid` if the file was damaged or made by another program */
+  async list(): Promise<readonly SavedView[]> {
+    const info = await stat(this.#file).catch(ignoreMissing);
+    if (info === undefined) return [];
+    const text = info.size > MOST_BYTES ? '' : await readFile(this.#file, 'utf8');
+    const read = fileSchema.safeParse(parseJson(text));
+    if (read.success) return read.data.views;
+    throw new PricelakeError(
+      'lake_invalid',
+      `${this.#file}: the file does not hold saved views as pricelake writes them`,
+      {
+        hint: 'Move the file away; pages then begin with no saved view.',
+      },
+    );
+  }
+
+  /** Keeps a view under a name, in place of an earlier one. @throws PricelakeError `usage` for a name or an address that can't be kept */
+  save(name: string, address: string): Promise<SavedView> {
+    const view = checkView(name, address);
+    return this.#change((views) => {
+      const others = views.filter((one) => one.name !== view.name);
+      if (others.length >= MOST_VIEWS) {
+        throw new PricelakeError('usage', `${MOST_VIEWS} views are saved, and no more are kept`, {
+          hint: 'Remove one on the page Views first.',
+        });
+      }
+      return [...others, view].sort((a, b) => a.name.localeCompare(b.name, 'en'));
+    }).then(() => view);
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#change((views) => views.filter((one) => one.name !== name));
+  }
+
+  /** One change after the other, so that none is lost. */
+  #change(next: (views: readonly SavedView[]) => SavedView[]): Promise<void> {
+    const changed = this.#last.then(async () => {
+      const views = next(await this.list());
+      await writeDurably(this.#lake, this.#file, `${JSON.stringify({ views }, null, 1)}\n`);
+    });
+    this.#last = changed.catch(() => {});
+    return changed;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function checkView(given: string, address: string): SavedView {
+  const name = stripControls(given).replaceAll(/\s+/gu, ' ').trim();
+  if (name === '' || name.length > LONGEST_NAME) {
+    throw new PricelakeError('usage', `A view needs a name of up to ${LONGEST_NAME} characters.`);
+  }
+  const view = viewSchema.safeParse({ name, address: writeAddress(address) });
+  if (view.success) return view.data;
+  const message = `A view is a page of this server, with an address of up to ${LONGEST_ADDRESS} characters.`;
+  throw new PricelakeError('usage', message);
+}
+
+/** Path and search, written in one form, and without a secret. */
+function writeAddress(address: string): string | undefined {
+  const origin = 'http://pages.invalid';
+  if (!address.startsWith('/') || !URL.canParse(address, origin)) return undefined;
+  const { origin: own, pathname, searchParams } = new URL(address, origin);
+  return own === origin ? changeAddress(pathname, searchParams, { token: '', part: '' }) : undefined;
+}

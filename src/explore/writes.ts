@@ -1,0 +1,75 @@
+import type { Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { formatCount } from '../formats/count.js';
+import { html } from '../formats/html.js';
+import { productPath } from './cells.js';
+import type { ListEdits } from './list-edits.js';
+import type { Page } from './page.js';
+import { readListed } from './pages/alarm.js';
+import type { SavedViews } from './saved-views.js';
+import type { Snapshot } from './snapshot.js';
+import { MOST_LIST_BYTES, type Uploads } from './upload.js';
+
+/** A reader's own server changes the list that is shown, lines of it, and saved views. A shared one changes nothing. */
+export interface Writable {
+  uploads: Uploads;
+  /** Undefined where the lake is not a folder of this machine, which would lose them. */
+  views: SavedViews | undefined;
+  /** Undefined without a list of the command. */
+  edits: ListEdits | undefined;
+}
+
+interface Answering {
+  /** Runs work; an error becomes a page. */
+  answer(c: Context, work: (snapshot: Snapshot) => Promise<Response>): Promise<Response>;
+  show(c: Context, page: Page): Promise<Response>;
+}
+
+const MOST_FORM_BYTES = 20_000;
+
+/** The only requests that change something. Each is a form of this server's own pages. */
+export function addWrites(app: Hono, { uploads, views, edits }: Writable, { answer, show }: Answering): void {
+  const isTooLarge = (c: Context) => show(c, tellTooLarge());
+  app.post('/list', bodyLimit({ maxSize: MOST_LIST_BYTES, onError: isTooLarge }), (c) =>
+    answer(c, async () => {
+      await uploads.take(await c.req.formData());
+      return c.redirect('/list', 303);
+    }),
+  );
+  const small = bodyLimit({ maxSize: MOST_FORM_BYTES });
+  if (edits !== undefined) {
+    app.post('/alarm', small, (c) =>
+      answer(c, async (snapshot) => {
+        const form = await c.req.formData();
+        const listed = readListed((name) => readField(form, name));
+        await edits.write(snapshot, listed, readField(form, 'digest'), c.req.raw.signal);
+        return c.redirect(productPath(listed.product, listed.currency), 303);
+      }),
+    );
+  }
+  if (views === undefined) return;
+  app.post('/views', small, (c) =>
+    answer(c, async () => {
+      const form = await c.req.formData();
+      const { address } = await views.save(readField(form, 'name'), readField(form, 'address'));
+      return c.redirect(address, 303);
+    }),
+  );
+  app.post('/views/remove', small, (c) =>
+    answer(c, async () => {
+      await views.remove(readField(await c.req.formData(), 'name'));
+      return c.redirect('/views', 303);
+    }),
+  );
+}
+
+/** Empty for a file, or for a field that is missing. */
+function readField(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value : '';
+}
+
+const tellTooLarge = (): Page => ({
+  title: 'This list is too large',
+  body: html`<p>A list has at most ${formatCount(MOST_LIST_BYTES / 1_000_000)} MB. Start <code>pricelake explore --list FILE</code> with a larger list.</p>`,
+});
