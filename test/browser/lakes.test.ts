@@ -78,6 +78,8 @@ const PAGES: readonly [name: string, path: string | RegExp, on?: string][] = [
   ['a shop', /<tbody[\s\S]*?href="(\/shops\/\d+)"/u, '/shops'],
   ['Categories', '/categories'],
   ['My list', '/list'],
+  ['Matrix', '/list/matrix'],
+  ['Views', '/views'],
   ['Analyses', '/analyses'],
   ...['movers', 'price_index', 'persistence', 'listing_lifetimes', 'find_products', 'report_runs'].map(
     (name): [string, string] => [`analysis ${name}`, `/analyses/${name}`],
