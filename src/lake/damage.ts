@@ -34,8 +34,8 @@ export function nameDamage(lakePath: string, error: unknown): unknown {
 }
 
 /**
- * Compares files with their checksums. Rows that go on from a file to another would lose what proves that they are right.
- * @throws PricelakeError `lake_invalid` that names the first damaged one
+ * Compares files with their checksums. Copying rows from a damaged file to a new one would hide the damage.
+ * @throws PricelakeError `lake_invalid` that names the first damaged file
  */
 export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {
   const found = await findDamagedFile(files, (path) => tablePath(lake, table, path));

@@ -9,11 +9,11 @@ import { openPlan } from './plan/open-plan.js';
 import type { SyncOptions } from './sync.js';
 import { timeTry } from './time-try.js';
 
-/** The news that a run has landed. */
+/** The result of landing. */
 export interface LandReport {
-  /** False where nothing is new: the run is forgotten. */
+  /** False if there was nothing new. The run is then removed. */
   landed: boolean;
-  /** True when the run continued an interrupted one. */
+  /** True if the run continued an interrupted one. */
   resumed: boolean;
   runId: string;
   runNumber: bigint;
@@ -26,9 +26,9 @@ export interface LandReport {
 }
 
 /**
- * The first step of a run alone: lands what is new, and leaves the tables as they are. Nothing is typed. The next run
- * continues from the journal as after a crash, and asks for nothing that has landed. Items about which changes say too little are
- * read whole by that run.
+ * Runs only the first steps: lands what is new, and leaves the tables unchanged. Nothing is typed. The next run
+ * continues from the journal as after a crash, and requests nothing that has landed. It also reads items whole whose
+ * changes don't contain all values.
  * @throws PricelakeError as `syncPipeline` does until bytes have landed
  */
 export function landPipeline(

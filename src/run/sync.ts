@@ -27,26 +27,26 @@ import { timeTry } from './time-try.js';
 
 /** The outcome of a run. */
 export interface RunReport {
-  /** False when nothing had changed: no file was written. */
+  /** False if nothing had changed and no file was written. */
   published: boolean;
-  /** True when the run continued an interrupted one. */
+  /** True if the run continued an interrupted one. */
   resumed: boolean;
   row: RunRow;
   checks: CheckResult[];
 }
 
 export interface SyncOptions {
-  /** Publishes the batch that a failed gate holds, without a call; nothing else. */
+  /** Only publishes the batch that a failed gate holds, without a call. */
   publishHeld?: boolean;
-  /** When to stop at the next point where stopping loses nothing. */
+  /** The time after which the run stops at the next point where that loses nothing. */
   deadline?: Deadline;
-  /** Limits from the command line. */
+  /** Caps from the command line. */
   caps?: RunCaps;
-  /** Makes the client; default: of the service that the pipeline names. */
+  /** Creates the client; by default, one for the pipeline's service. */
   connect?: OpenOptions['connect'];
-  /** Plugs into the run; default: nothing. */
+  /** The wings that plug into the run; by default none. */
   wings?: Wings;
-  /** Gets the time that each step took, even one that failed. */
+  /** Called with the seconds of each step, even of a failed one. */
   onStep?: (step: RunStep, seconds: number) => void;
 }
 
@@ -113,7 +113,7 @@ async function syncLake(
       await publishRun(world, found, ledger, engine.graph, proved);
       await wings?.store?.publish();
     });
-    // Joins the small files of tables that have many. Costs nothing where there are few.
+    // Joins the small files of tables that have many. Costs nothing if there are few.
     const targetBytes = pipeline.lake.targetFileSize;
     const compact = () => compactLake(engine.graph.db, found.lake, 'due', world.io, { stop, targetBytes });
     if (!deadline.hasPassed()) await step('compact', compact);
@@ -126,7 +126,7 @@ async function syncLake(
   }
 }
 
-/** Undefined where that would fetch files. */
+/** Undefined if reading them would fetch files. */
 async function readCredits(db: Database, lake: Lake): Promise<Attribution[] | undefined> {
   if ((await readPartial(lake)) !== undefined) return undefined;
   return readAttributions(db, await relateTable(db, lake, 'sites'));

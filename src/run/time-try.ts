@@ -5,7 +5,7 @@ import type { RunStep, RunTry } from '../journal/tries.js';
 import { errorCodeOf, explainMemory } from '../lake/faults.js';
 import type { OpenedRun } from './open/open-run.js';
 
-/** Times the steps of this process's work on a run, and notes them in the lake's memory. */
+/** Times the steps of this process's work on a run, and records them in the lake's memory. */
 export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => void) {
   const begunAt = io.now();
   const steps = new Map<RunStep, number>();
@@ -28,10 +28,10 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
         onStep?.(step, seconds);
       }
     },
-    /** Does `work`, the steps after the lake is open, and notes how it ended. */
+    /** Does `work`, the steps after opening the lake, and records how it ended. */
     remember: async <T>(run: OpenedRun, work: () => Promise<T>): Promise<T> => {
       const done = await work().catch(async (error: unknown) => {
-        // The error of the run matters more than that it is noted.
+        // The error of the run takes precedence over an error of recording it.
         const { stop, lock } = run;
         if (!lock.lost.aborted) await note(run, stop.aborted ? stop.reason : error).catch(() => {});
         throw error;
@@ -44,7 +44,7 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
 
 const LONGEST = 1000;
 
-/** The service may repeat the key in an answer that a message quotes. */
+/** Describes the error without the key, which the service may repeat in an answer that a message quotes. */
 function describeFault(
   error: unknown,
   step: RunStep,

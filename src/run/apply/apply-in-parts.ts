@@ -1,4 +1,4 @@
-/** The steps of applying that look at the rows of one item at a time: over all items at once, or one part after the other. */
+/** The steps of applying that read the rows of one item at a time: over all items at once, or part by part. */
 
 import path from 'node:path';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -16,13 +16,13 @@ import {
 import { type MergeValues, selectMerged } from './merge.js';
 import { type Read, RowsInParts } from './rows-in-parts.js';
 
-/** The needs of a model, all of them relations. */
+/** The needs of a model, with a relation for each name. */
 type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
-/** Memory that a change takes while it is applied: with more of them, items are worked on part by part. */
+/** The memory that applying a change takes. If the changes need more than there is, items are processed in parts. */
 const BYTES_OF_CHANGE = 400;
 
-/** One part, or more if so many items change that memory would not do. */
+/** Divides the items into one part, or into more if so many change that memory would not suffice. */
 export async function divideItems(
   { graph, workFolder, memoryLimit }: Engine,
   { pending, different }: { pending: Relation; different: Relation },
@@ -32,7 +32,10 @@ export async function divideItems(
   return new RowsInParts(graph, { folder: path.join(workFolder, 'applied'), count, key: 'item_id' });
 }
 
-/** The relations that the model `needs` has to read: of several parts it gets the items that changes ask for, and no changes. */
+/**
+ * The relations that the model `needs` must read. With several parts, these are the items that changes ask for, without
+ * the changes.
+ */
 export async function narrowNeeds(
   graph: RelationGraph,
   parts: RowsInParts,
@@ -67,7 +70,7 @@ export async function judgeReads(
 ): Promise<JudgedReads> {
   const { needs: all, values } = describeJudging(sources, facts);
   const { reread_items, stale_items } = all;
-  // Only changes of stale items are read of history.
+  // Only the changes of stale items are read from history.
   const stale = sql`SELECT * FROM ${all.history} SEMI JOIN ${stale_items} USING (item_id)`;
   const needs = { ...all, history: graph.table('stale_history', stale) };
   const judged = await parts.compute('judged_reads', Object.values(needs), (read) =>
@@ -79,7 +82,7 @@ export async function judgeReads(
   return { judged, taken };
 }
 
-/** The rows that change, as they are after the run. */
+/** Computes the changed rows as they are after the run. */
 export function mergeRows(parts: RowsInParts, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
   const { renamed_datasets, renamed_sites, ...ofItems } = needs;
   return parts.compute('merged_items', Object.values(ofItems), (read) => selectMerged(bindRead(needs, read), values));

@@ -35,16 +35,19 @@ import { findNextSources } from './seen-sources.js';
 import { fixMoment, type Moment } from './service-time.js';
 import type { NextSources } from './sources.js';
 
-/** The applied batch, and what the service has said of itself. */
+/** The applied batch, and what the service reported about itself. */
 export interface AppliedRun extends Batch {
   landed: LandedInput;
   sources: NextSources;
   datasets: LandedDatasets;
-  /** Items of the sample that only the feed described, and that were read already. */
+  /** Sampled items whose values came only from the feed, and that were already read. */
   toldSample: readonly bigint[];
 }
 
-/** Types what landed, has items read about which it says too little, and applies both to the items so far. */
+/**
+ * Types what landed, has items read whose changes don't contain all values, and applies everything to the current
+ * items.
+ */
 export async function applyRun(
   world: World,
   found: FoundLake,
@@ -52,7 +55,7 @@ export async function applyRun(
   engine: Engine,
   landed: LandedInput,
 ): Promise<AppliedRun> {
-  loadFooterReader().catch(() => {}); // whoever reads a footer gets its error
+  loadFooterReader().catch(() => {}); // whoever reads a footer gets the error
   const { io } = world;
   const { landing } = ledger;
   const datasets = await landRunDatasets(world, landing, landed.account);
@@ -77,7 +80,9 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/** True when whole rows were read that show what the lake holds already, and no source was seen since: no file has to be written. */
+/**
+ * True if the whole rows show only what the lake already has, and no source was seen since. Then no file is written.
+ */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
@@ -94,19 +99,22 @@ export async function isUnchanged(
   return isComplete(found);
 }
 
-/** The lake notes what the run is a copy of. */
+/** True if the lake already records which datasets the run copies. */
 function isSelectionNoted(tables: Tables, { added, selection }: LandedInput): boolean {
   return added.length === 0 && String(readLakeSelection(tables.items) ?? '') === String(selection);
 }
 
-/** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
+/**
+ * Settles the row equation before anything is published, because a later try finds rows already in place and would
+ * miscount.
+ */
 export async function settleTally(
   { io, client }: World,
   landing: Landing,
   counted: Batch['tally'],
 ): Promise<Publishable> {
   if (!isPublishable(landing.journal.state)) {
-    // Counted as the bytes landed, not from the tables: the row equation compares the two.
+    // Rows are counted as bytes landed, not from the tables, because the row equation compares the two.
     const tally = { received: sumLanded(landing.journal.state).rows, ...counted };
     await landing.journal.append({ type: 'tally', ...tally }, noteCalls(client));
     io.log('debug', 'settled', { ...tally });
@@ -114,7 +122,7 @@ export async function settleTally(
   return readPublishable(landing);
 }
 
-/** A complete copy of all items, or in a run by the feed of new datasets, typed; undefined where the run takes none. */
+/** The typed complete copy of all items, or in a run by the feed of new datasets; undefined if the run takes none. */
 async function findCopy(
   { typing }: Engine,
   { landed, reader, lake, changes, pending, names }: ReadChanges,
@@ -129,7 +137,7 @@ async function findCopy(
   return { ...rows, changes: changes.typed, pending, names, facets, added, at: serviceAt ?? at };
 }
 
-/** Has the items read that are needed, and merges all into the items so far. */
+/** Has the needed items read, and merges everything into the current items. */
 async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine: Engine, rows: FoundRows) {
   const { graph, typing } = engine;
   const { io } = world;
@@ -142,7 +150,7 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
   const { wanted: need } = compared.needed;
   await hydrateRun(world, landing, typing, landed, { need, source: found.pipeline.source });
   const judged = await judgeRun(graph, compared, await typing.finish());
-  // A read that does not show its changes yet is made once more.
+  // An item is read once more if its read does not show its changes yet.
   const hasRead = await rereadStale(world, landing, typing, landed.account, await listStaleReads(graph, judged.reads));
   const last = hasRead ? await judgeAgain(graph, judged, await typing.finish()) : judged;
   const batch = await mergeRun(io, found.before, graph, last);
@@ -152,7 +160,7 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
 
 /**
  * True for few changes to a small lake. Its statements are no faster on several threads, and a tenth of the run's CPU
- * time is threads that wait for each other.
+ * time would be threads waiting for each other.
  */
 function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
@@ -167,7 +175,7 @@ async function typeChanges(typing: TypingQueue, { feed, brought }: LandedInput):
   return files;
 }
 
-/** Reads the landed changes, and finds those that are not yet in items. */
+/** Reads the landed changes, and finds those that are not yet applied to items. */
 async function readLandedChanges(
   before: LakeRows,
   graph: RelationGraph,
@@ -197,8 +205,8 @@ async function readLandedChanges(
 }
 
 /**
- * True if items can be in no dataset beside those of the list: what else an item was in, it is in no longer. With a key
- * that reads none of the known datasets, nothing is known of these.
+ * True if items can only be in the listed datasets, so that an item is no longer in any other. Unknown for a key that
+ * can read none of the known datasets.
  */
 function isListWhole(
   selection: DatasetSelection,

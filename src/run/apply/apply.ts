@@ -1,4 +1,7 @@
-/** Compares what has landed with the items so far, and judges what was read whole. Nothing here asks the service: what is to be read is returned. */
+/**
+ * Compares what has landed with the current items, and judges whole reads. Makes no calls: the items to read are
+ * returned.
+ */
 
 import type { Io } from '../../io/io.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -20,15 +23,15 @@ import { countUnnamed, type RejectedRows, readRejectedRows } from './rejects.js'
 import type { RowsInParts } from './rows-in-parts.js';
 import type { Moment } from './service-time.js';
 
-/** The changes of a run beside the lake before it. */
+/** The changes of a run, and the lake before it. */
 export interface ReadChanges {
   landed: LandedInput;
-  /** The lake before the run, as far as applying reads it. */
+  /** The tables of the lake before the run that applying reads. */
   lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
-  /** Files of changes, typed. */
+  /** The typed files of changes. */
   changeFiles: readonly TypedFile[];
   changes: LandedChanges;
-  /** Changes that are not yet in items. */
+  /** Changes that are not yet applied to items. */
   pending: Relation;
   names: DatasetNames;
   renames: readonly DatasetRename[];
@@ -36,11 +39,11 @@ export interface ReadChanges {
   reader: ItemReader;
 }
 
-/** Whole rows of a run beside the lake, and the items that are to be read whole. */
+/** The whole rows of a run, the lake, and the items that must be read whole. */
 export interface ComparedRun extends FoundRows {
   base: MergeBase;
   baseRows: BaseRows;
-  /** Items part by part, where many change. */
+  /** The items in parts, if many change. */
   parts: RowsInParts;
   exported: ItemReads;
   reread: ItemReads;
@@ -48,23 +51,23 @@ export interface ComparedRun extends FoundRows {
   rejected: RejectedRows;
   renamedDatasets: Relation;
   skew: FeedSkew;
-  /** True where changes could not be typed, in this run or before. */
+  /** True if changes could not be typed, in this run or an earlier one. */
   lacksChanges: boolean;
   needed: NeededItems;
-  /** Changes and rows of items that nothing names: whether these are listed is not known. */
+  /** The number of changes and rows whose item is unknown, so that it is not known whether these items are listed. */
   unnamed: bigint;
 }
 
-/** Typed whole rows, and what single reads have shown of the items that they lack. */
+/** Typed whole rows, and what single reads have shown about items that they lack. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
-  /** Files of whole rows, typed. */
+  /** The typed files of whole rows. */
   itemFiles: readonly TypedFile[];
-  /** True if items are read whole although the changes seem to say all of them. */
+  /** True if items are read whole although their changes seem to contain all values. */
   isDistrusted: boolean;
   moment: Moment;
 }
 
-/** Compares whole rows with the lake, and finds the items about which all of it says too little. */
+/** Compares whole rows with the lake, and finds the items that must be read whole. */
 export async function compareRun(io: Io, found: FoundLake, engine: Engine, read: FoundRows): Promise<ComparedRun> {
   const { graph } = engine;
   const { landed, lake, changes, pending, names, reader, itemFiles, moment } = read;
@@ -92,7 +95,7 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
   );
-  // Another program changed the rows, not the shop: history must not say so.
+  // Another program changed the rows, not a shop, so history must not record differences.
   const isRepaired = Object.keys(found.repairs).length > 0;
   const compared = isRepaired ? { ...different, changes: graph.empty('diff_changes', 'history') } : different;
   const { unreadable: kept } = compared.counts;
@@ -119,7 +122,7 @@ export interface JudgedRun extends ComparedRun {
   reads: JudgedReads;
 }
 
-/** Judges what was read whole; `itemFiles` are the files of all whole rows by now. */
+/** Judges whole reads. `itemFiles` are all files of whole rows so far. */
 export async function judgeRun(
   graph: RelationGraph,
   compared: ComparedRun,
@@ -130,7 +133,7 @@ export async function judgeRun(
   return judge(graph, { ...next, skew });
 }
 
-/** Judges again, with what was read once more. */
+/** Judges again, after items were read once more. */
 export async function judgeAgain(
   graph: RelationGraph,
   judged: JudgedRun,
@@ -190,7 +193,7 @@ async function chooseMergeBase(
 ): Promise<MergeBase> {
   const { items } = tables;
   const lake = { before: await before.table('items'), isRewritten: false };
-  // Whole rows that an earlier try has committed are part of the lake.
+  // Whole rows that an earlier try has committed are already part of the lake.
   if (lowWatermark === undefined || standing.items === 'committed') return { kind: 'lake', ...lake };
   if (items.version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };

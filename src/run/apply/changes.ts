@@ -7,22 +7,22 @@ import { LAG_MS } from '../../tables/table.js';
 import type { TypedFile } from '../../typing/type-file.js';
 import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from '../../typing/typed-rows.js';
 
-/** Columns that typed changes have beside those of history. */
+/** Columns of typed changes that history does not have. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
 /** The landed changes of a run. */
 export interface LandedChanges {
-  /** All landed changes. */
+  /** All landed changes, repeated ones included. */
   typed: Relation;
-  /** Changes of the feed, each once. */
+  /** The changes of the feed, each once. */
   feed: Relation;
   /** Changes that only webhooks brought. */
   webhook: Relation;
-  /** Changes that only items' histories brought. */
+  /** Changes that only item histories brought. */
   backfill: Relation;
   /** The changes that history lacks, each once. */
   fresh: Relation;
-  /** Those of them that became visible behind changes that are in items. */
+  /** Those of them that became visible after later changes were already applied. */
   late: Relation;
   tally: Tally;
 }
@@ -35,9 +35,10 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If the feed and a webhook brought the same change, the feed's counts. With several datasets,
- * a feed may pass the common cursor; its changes ahead of the cursor are new to history as well.
- * @param isSelected true if the lake copies some datasets only: a webhook's change of an unknown item may be of another one
+ * Reads the landed changes. If both the feed and a webhook brought a change, the feed's copy counts. With several
+ * datasets, a feed may pass the common cursor; its changes beyond the cursor are new to history as well.
+ * @param isSelected true if the lake copies only some datasets, so a webhook's change of an unknown item may belong to
+ *   another dataset
  */
 export async function readChanges(
   graph: RelationGraph,
@@ -118,7 +119,10 @@ function noChanges(graph: RelationGraph): LandedChanges {
   };
 }
 
-/** Fills in items that the feed shows as null: a webhook may have named the item while the key could still see it. */
+/**
+ * Fills in items that the feed shows as null, because a webhook may have named the item while the key could still see
+ * it.
+ */
 function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
   const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));
@@ -131,9 +135,9 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Changes that are not yet in items, from this run or from history. Whole rows may lag behind the feed. So for items that
- * are new to the lake, changes from shortly before the read are pending too. So are late ones, although rows may show
- * them: their items are read whole.
+ * Finds changes, of this run or in history, that are not yet applied to items. Whole rows may lag behind the feed, so
+ * for items that are new to the lake, changes from shortly before the read are pending too. So are late changes, even
+ * if rows may show them, and their items are read whole.
  */
 export function findPendingChanges(
   graph: RelationGraph,
@@ -162,8 +166,8 @@ export function findPendingChanges(
 }
 
 /**
- * The newest change in history ahead of `to` after the run, or 0. Such changes come from webhooks, from the feed of one of
- * several datasets, or from items' histories if there is no feed.
+ * The newest change in history beyond `to` after the run, or 0. Such changes come from webhooks, from the feed of one
+ * of several datasets, or from item histories if there is no feed.
  */
 export async function findAhead(
   graph: RelationGraph,

@@ -9,15 +9,15 @@ import type { MergeBase } from './merge.js';
 
 /** Counts of differences between whole rows and the lake. */
 export interface Comparison {
-  /** Items with other values that no landed change explains. */
+  /** The number of items with other values that no landed change explains. */
   differences: bigint;
-  /** JSON text: name of a value → number of items in which it differs. */
+  /** JSON text with the number of different items by name of the value. */
   columns: string;
-  /** Items that the lake lacked and that no landed change explains. */
+  /** The number of items that the lake lacked and that no landed change explains. */
   missed: bigint;
-  /** Items that a complete copy lacks. */
+  /** The number of items that a complete copy lacks. */
   gone: bigint;
-  /** Missing items that may be in a dataset which can no longer be read. Their rows stay. */
+  /** The number of missing items that may be in a dataset which can no longer be read. Their rows stay. */
   unreadable: bigint;
 }
 
@@ -30,9 +30,9 @@ export interface ComparedRows {
   different: Relation;
   /** Rows of history for differences that no change explains. */
   changes: Relation;
-  /** Rows of the lake that are marked gone: a complete copy lacks them. */
+  /** Rows of the lake that are marked as gone, because a complete copy lacks them. */
   missing: Relation;
-  /** New items that the copy may lack only because it lags. They are read before they are marked gone. */
+  /** New items that the copy may lack only because it lags. They are read before they are marked as gone. */
   doubted: Relation;
 }
 
@@ -48,17 +48,17 @@ export interface ComparisonFacts {
   /** The time that differences get, ISO 8601. */
   at: string;
   skew: FeedSkew;
-  /** Position up to which the feed was read; undefined without a feed. */
+  /** The cursor up to which the feed was read; undefined without a feed. */
   cursor: bigint | undefined;
   /** Names of the datasets that the key can read; undefined if it can read all datasets of the lake. */
   datasets: readonly string[] | undefined;
   /** Names of datasets that are new to the lake. Their items are not differences. */
   added: readonly string[];
-  /** False if a row could not be typed: its item is not missing. */
+  /** False if a row could not be typed. Its item then does not count as missing. */
   isReadWhole: boolean;
-  /** Items that single reads have found to be no longer visible. */
+  /** Items that single reads found to be no longer visible. */
   unlisted: readonly bigint[];
-  /** True if a listed item, or one that is no longer listed, is gone if a complete copy lacks it. */
+  /** True if an item that a complete copy lacks is gone; separately for listed items and for removed ones. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 
@@ -125,7 +125,7 @@ export async function compareItems(
   };
 }
 
-/** Items to read again, and the time since which they changed. */
+/** The items to read again, and the time since which they changed. */
 export const DOUBTED_COLUMNS = [
   { name: 'item_id', type: 'BIGINT' },
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },

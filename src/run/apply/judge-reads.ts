@@ -10,7 +10,7 @@ import type { RejectedRows } from './rejects.js';
 /** Items that must be read whole. */
 export interface NeededItems {
   rows: Relation;
-  /** Items to read now, and the time since which they changed; undefined if there are none. */
+  /** The items to read now, and the time since which they changed; undefined if there are none. */
   wanted: { itemIds: IdSet; changedSince: string } | undefined;
 }
 
@@ -31,7 +31,10 @@ export async function findNeeds(
 
 /** Whole reads of items, judged by the changes. */
 export interface JudgedReads {
-  /** A row for each needed item, and each changed item that was also read: the reason why its read does not suffice. */
+  /**
+   * A row for each needed item, and for each changed item that was also read, with the reason why its read does not
+   * suffice.
+   */
   judged: Relation;
   /** The reads that become rows of items. */
   taken: Relation;
@@ -47,7 +50,7 @@ export interface JudgedSources {
   reread: ItemReads;
 }
 
-/** When and how reads are judged. */
+/** The facts by which reads are judged. */
 export interface JudgingFacts {
   at: string;
   skew: FeedSkew;
@@ -61,13 +64,13 @@ export function describeJudging({ rejected, reread, ...sources }: JudgedSources,
   };
 }
 
-/** Selects the reads that become rows of items. Both arguments stand after FROM. */
+/** Selects the reads that become rows of items. Both arguments are texts after FROM. */
 export function selectTaken(reread: Sql, judged: Sql): Sql {
   return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
     FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;
 }
 
-/** Needed items whose read shows too little. */
+/** Lists needed items whose read does not show their newest changes. */
 export async function listStaleReads(graph: RelationGraph, { judged }: JudgedReads): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT item_id FROM ${judged}
     WHERE reason IS NOT NULL AND reason <> 'not found' AND NOT is_untyped(reason) ORDER BY item_id`);
@@ -77,11 +80,11 @@ export async function listStaleReads(graph: RelationGraph, { judged }: JudgedRea
 /** Items whose newest known changes no read shows yet (table stale_items). */
 export interface StaleItems {
   count: bigint;
-  /** The table after the run; undefined if it stays. */
+  /** The table after the run; undefined if it does not change. */
   rows: Sql | undefined;
 }
 
-/** Makes the next stale_items. An item whose row can't be typed stays until one can. */
+/** Computes the next stale_items. An item whose row can't be typed stays in it until a row can be typed. */
 export async function findStaleItems(
   graph: RelationGraph,
   { judged }: JudgedReads,

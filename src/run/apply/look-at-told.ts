@@ -10,7 +10,7 @@ import type { LandedInput } from '../land/land-run.js';
 import type { Engine, Ledger, World } from '../open/run-parts.js';
 import type { ComparedRun } from './apply.js';
 
-/** So long a service whose `changes` were seen to be partial is not trusted. After that, samples may show it again. */
+/** For this long after `changes` were seen to be partial, they are not trusted. Then samples may show it again. */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
 /** True if this run reads all changed items whole, because a sample has shown that `changes` leave out values. */
@@ -23,16 +23,16 @@ export async function isDistrusted(io: Io, { landing, memory }: Ledger, { accoun
   return journal.state.hydration.isDistrusted;
 }
 
-/** Half of a run's sample is drawn from the items that only the feed described. */
+/** The half of a run's sample that is drawn from items whose new values came only from the feed. */
 export interface ToldSample {
   ids: readonly bigint[];
-  /** True if the service shows other values of one than its changes name. */
+  /** True if the service shows values of an item that its changes did not contain. */
   isPartial: boolean;
 }
 
 const NO_SAMPLE: ToldSample = { ids: [], isPartial: false };
 
-/** Values that a change of the price moves, or that no change need name. */
+/** Values that change together with the price, or that no change has to contain. */
 const MOVED = [
   'price',
   'previousPrice',
@@ -45,8 +45,8 @@ const MOVED = [
 ];
 
 /**
- * Reads some of the items that the changes describe whole, if they are complete (section 2, Change: `changes`), and
- * compares the values that the changes don't name. Journals and remembers a difference.
+ * If `changes` are complete (section 2, Change: `changes`), reads some of the changed items whole, and compares the
+ * values that the changes don't contain. Journals and remembers a difference.
  */
 export async function lookAtTold(
   world: World,

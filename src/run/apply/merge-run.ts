@@ -22,16 +22,16 @@ import { findSites, type NextSites } from './sites.js';
 export interface Batch {
   merge: Merge;
   comparison: Comparison;
-  /** Changes that history does not hold yet. */
+  /** The number of changes that history does not hold yet. */
   newChanges: bigint;
-  /** Newest change that is in history ahead of the cursor; 0 when there is none. */
+  /** The newest change in history beyond the cursor; 0 if there is none. */
   ahead: bigint;
   /** Items that the next run reads again. */
   stale: StaleItems;
   unnamed: bigint;
   history: TableChange;
   sites: NextSites;
-  /** Undefined when nothing was rejected. */
+  /** Undefined if nothing was rejected. */
   rejects: Sql | undefined;
   tally: Record<'written' | 'rejected' | 'deduplicated', bigint>;
   moment: Moment;
@@ -40,7 +40,7 @@ export interface Batch {
   datasetPattern: string | null;
 }
 
-/** Applies changes and reads to the rows so far. */
+/** Applies changes and reads to the current rows. */
 export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, judged: JudgedRun): Promise<Batch> {
   const {
     landed,
@@ -100,7 +100,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   };
 }
 
-/** Whole rows that are in the table: a reread takes the place of the item's exported row. */
+/** The number of whole rows that are in the table. A second read replaces the item's exported row. */
 async function countWritten(graph: RelationGraph, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
   const rereads = await graph.count(reads.taken);
   if (base.kind === 'lake') return rereads;

@@ -8,37 +8,39 @@ import type { DataFile } from '../../tables/table.js';
 import type { FeedSkew } from '../../typing/feed-skew.js';
 
 /**
- * The source of the rows that changes apply to. `first`: the whole rows are the lake. `lake`: published rows. `poll`:
- * published rows, and whole rows in place of those that differ. `reload`: as `poll`, with whole rows of all items; an item
- * without one is marked gone.
+ * The rows that changes are applied to. `first`: the whole rows are the lake. `lake`: published rows. `poll`: published
+ * rows, with whole rows in place of those that differ. `reload`: as `poll`, with whole rows of all items; an item
+ * without one is marked as gone.
  */
 export type MergeBase = { kind: 'first' } | LakeBase;
 
 interface LakeBase {
   kind: 'lake' | 'poll' | 'reload';
   before: TableRows;
-  /** True if all rows are written again, into files of another layout. */
+  /** True if all rows are written again, because the layout of the files changes. */
   isRewritten: boolean;
 }
 
-/** The items that a run may change, by the reason. */
+/** The items that a run may change, by reason. */
 export interface TouchedItems {
   exported: Relation;
-  /** Changes that are not yet in items. */
+  /** Changes that are not yet applied to items. */
   pending: Relation;
   /** Items whose whole rows differ from the lake. */
   different: Relation;
   stale: Relation;
   doubted: Relation;
   rejected: Relation;
-  /** Websites and datasets whose current name differs from rows of items; undefined if names are not known yet. */
+  /**
+   * Websites and datasets whose current name differs from that in rows of items; undefined if names are not known yet.
+   */
   renamed?: { sites: Relation; datasets: Relation };
 }
 
-/** Rows, before the run, of all items that may change. */
+/** The rows, before the run, of all items that may change. */
 export interface BaseRows {
   rows: Relation;
-  /** The items and their places, if these were looked up. */
+  /** The items and the files that hold them, if these were looked up. */
   places?: Relation;
 }
 
@@ -54,7 +56,7 @@ export async function readBase(graph: RelationGraph, base: MergeBase, touched: T
   return { rows: graph.rowsOf('base_items', select, await graph.count(different)) };
 }
 
-/** A condition over items. */
+/** A condition for the touched items. */
 function selectTouched(touched: TouchedItems): Sql {
   const condition = sql`item_id IN (${selectIds(touched)})`;
   const { renamed } = touched;
@@ -98,14 +100,14 @@ export interface Merge {
   merged: Relation;
   /** The same items' rows before the run. */
   before: Relation;
-  /** Number of items whose row changes; undefined if all rows are new. */
+  /** The number of items whose row changes; undefined if all rows are new. */
   changed: bigint | undefined;
 }
 
 /** Values of the model `apply`, and the number of missing items. */
 export type MergeValues = Values<'apply'> & { gone: bigint };
 
-/** Selects the rows that changes and whole reads make of the base (model apply), and those of the missing items. */
+/** Selects the rows that changes and whole reads make of the base (model apply), and the rows of missing items. */
 export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeValues): Sql {
   const applied = bindModel('apply', needs, values);
   if (gone === 0n) return applied;
@@ -115,7 +117,7 @@ export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeVa
     SELECT * FROM ${asRows(needs.missing_items)} ANTI JOIN applied USING (item_id)`;
 }
 
-/** The change of table items. @param merged the rows that `selectMerged` gives */
+/** The change of table items. @param merged the rows of `selectMerged` */
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -149,9 +151,9 @@ export async function mergeItems(
 }
 
 /**
- * Adds changes and differences to history, at most `maxRows` in both. A change of this run replaces the row that a
- * comparison wrote for the same difference. Such rows have no change id, so this reads only files that hold some, from
- * the day of the first change on.
+ * Adds changes and differences to history, at most `maxRows` of both. A change of this run replaces the row that an
+ * earlier comparison wrote for the same difference. Such rows have no change id, so only files that contain some are
+ * read, from the day of the first change on.
  */
 export async function extendHistory(
   graph: RelationGraph,
@@ -184,7 +186,7 @@ async function findLooseFiles(graph: RelationGraph, history: TableRows, fresh: R
   return loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
 }
 
-/** Reads the file's statistics. A file without statistics may have such rows. */
+/** True if a file may have rows without a change id, by its statistics. */
 function hasRowsWithoutId({ stats }: DataFile): boolean {
   const { nullCount } = (stats === '' ? {} : JSON.parse(stats)) as { nullCount?: { change_id?: number } };
   return nullCount?.change_id !== 0;

@@ -1,4 +1,4 @@
-/** Rows that could not be typed, and the items that they are of. */
+/** Rows that could not be typed, and their items. */
 
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -6,7 +6,7 @@ import { code, join, readFiles, type Sql, sql } from '../../sql/sql.js';
 import { CHANGE_ORIGINS } from '../../tables/table.js';
 import { isChangeOrigin, type TypedFile } from '../../typing/type-file.js';
 
-/** Rows of table `rejects`, with place, reason and raw text; undefined if there are none. */
+/** Selects rows of table `rejects` with place, reason and raw text; undefined if there are none. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
@@ -33,7 +33,7 @@ export interface RejectedRows {
   items: Relation;
 }
 
-/** Reads ids and times of rejected rows, without items' histories, which items don't need. */
+/** Reads ids and times of rejected rows. Leaves out item histories, which items don't need. */
 export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile[]): Relation {
   const rows = selectRejected(files.filter(({ origin }) => origin !== 'history'));
   if (rows === undefined) return graph.empty('rejected_rows', ROW_COLUMNS);
@@ -43,7 +43,7 @@ export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile
   );
 }
 
-/** All that is known of rejected rows; undefined if there are none. */
+/** Selects rejected rows with all that is known of them; undefined if there are none. */
 function selectRejected(files: readonly TypedFile[]): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
   return parts.length === 0 ? undefined : join(parts, ' UNION ALL ');
@@ -64,8 +64,8 @@ function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[
 }
 
 /**
- * Counts changes without an item (section 2, Change) and rows whose id can't be read. Changes up to the watermark don't
- * count, because whole rows read after it show them.
+ * Counts changes without an item (section 2, Change) and rows with an unreadable id. Changes up to the watermark don't
+ * count, because whole rows that were read later show them.
  */
 export async function countUnnamed(
   graph: RelationGraph,

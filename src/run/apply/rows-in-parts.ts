@@ -8,7 +8,7 @@ import { quoteLiteral } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
 
-/** Gives the rows of a relation, for use after FROM: all of them, or those of one part. */
+/** Returns the rows of a relation for use after FROM: all of them, or those of one part. */
 export type Read = (rows: Relation) => Sql;
 
 /** The rows of a relation in one part. */
@@ -17,15 +17,15 @@ type ReadPart = (part: number) => Sql;
 export interface Parts {
   /** A folder for files of rows. */
   folder: string;
-  /** The number of parts. One part is all rows, and no row is written. */
+  /** The number of parts. With one part, rows are not divided into files. */
   count: number;
-  /** Rows with equal values in this column are in one part; rows without a value are in none. */
+  /** Rows with equal values in this column are in the same part. Rows with null are in no part. */
   key: 'item_id' | 'product_id';
 }
 
 /**
- * Relations in parts, so that memory stays the same however many rows there are. A relation is divided into files of each
- * part when it is first read so: every part would read all of it.
+ * Relations in parts, so that memory stays the same however many rows there are. A relation is divided into files when
+ * it is first read in parts, because otherwise every part would read all of it.
  */
 export class RowsInParts {
   readonly count: number;
@@ -39,7 +39,7 @@ export class RowsInParts {
     this.#parts = parts;
   }
 
-  /** Notes that the rows of a part follow from others of the same part. */
+  /** Declares that the rows of a part follow from other rows of the same part. */
   follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void {
     const read = async (): Promise<ReadPart> => {
       const reads = await this.read(from);
@@ -55,8 +55,8 @@ export class RowsInParts {
   }
 
   /**
-   * Divides these relations, and reads other ones whole.
-   * @param columns those of a relation that are kept; default: all
+   * Divides these relations. All other relations are read whole.
+   * @param columns the columns of a relation that are kept; by default all
    */
   async read(from: readonly Relation[], columns?: (rows: Relation) => Sql): Promise<Read[]> {
     if (this.count <= 1) return [asRows];
@@ -85,7 +85,7 @@ export class RowsInParts {
     const copy = `COPY (${select.text}) TO ${quoteLiteral(own)} (FORMAT parquet, PARTITION_BY (part), RETURN_STATS true)`;
     const written = await explainSystemFault(folder, () => this.#graph.db.rows(copy));
     const files = written.map(({ filename }) => String(filename));
-    // A part without rows has no file: it must not bring all of them.
+    // A part without rows has no file, and must not read all rows instead.
     const none = sql`(SELECT * FROM ${rows} WHERE false)`;
     return (part) => {
       const ofPart = files.filter((file) => path.basename(path.dirname(file)) === `part=${part}`);

@@ -8,7 +8,7 @@ import type { JudgedRun } from './apply.js';
 import type { Merge } from './merge.js';
 import { findSources, type NextSources } from './sources.js';
 
-/** Finds when each source was last seen, by all that the run has read. */
+/** Finds when each source was last seen, from everything that the run has read. */
 export async function findNextSources(
   found: FoundLake,
   graph: RelationGraph,
@@ -19,7 +19,8 @@ export async function findNextSources(
   const { tables, repairs, before } = found;
   const { mode, lowWatermark } = landed;
   const isWhole = mode === 'snapshot' && lowWatermark !== undefined;
-  // The first run has no such table, nor may one behind a run that was stopped; rows that another program changed count no more.
+  // The table is missing on the first run, and after a run that was stopped. Rows that another program changed don't
+  // count.
   const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
   const select = (rows: Sql, readBy: string) =>
     sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;
@@ -28,7 +29,7 @@ export async function findNextSources(
   const seen = [
     select(sql`${exported.typed}`, mode === 'poll' ? 'poll' : 'copy'),
     select(sql`${reread.typed}`, 'item'),
-    // The service shows items of other datasets as well.
+    // The service also shows items of datasets that the lake does not copy.
     select(sql`(${probed}) SEMI JOIN ${known} USING (site_id, source_id)`, 'probe'),
     select(sql`${merged}`, 'change'),
     ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),
@@ -47,7 +48,7 @@ export async function findNextSources(
   );
 }
 
-/** The websites that the run asked: few, one call each. */
+/** The few websites that the run asked, one call each. */
 function selectProbes({ sites }: Probes): Sql {
   const rows = [...sites].flatMap(([site, found]) =>
     found === undefined ? [] : [sql`(${site}, ${found.source}, ${found.seenAt})`],

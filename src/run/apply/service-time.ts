@@ -6,15 +6,18 @@ import type { World } from '../open/run-parts.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
-/** The moment that dates what the run finds. */
+/** The moment that dates the run's own findings. */
 export interface Moment {
   /** By this machine's clock, ISO 8601. */
   at: string;
-  /** By the service's; null if its answers don't say. */
+  /** By the service's clock; null if its answers don't show it. */
   serviceAt: string | null;
 }
 
-/** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
+/**
+ * Fixes the moment that dates the run's findings. It is the same in each try of the run, and when the run is redone
+ * from its bytes.
+ */
 export async function fixMoment({ client, io }: World, { journal }: Landing): Promise<Moment> {
   const fixed = journal.state.moment;
   if (fixed !== undefined) return fixed;
@@ -25,18 +28,19 @@ export async function fixMoment({ client, io }: World, { journal }: Landing): Pr
 
 /** Evidence of the service's time. */
 export interface TimeEvidence {
-  /** By the `Date` headers of its answers; undefined where none was valid. */
+  /** By the `Date` headers of its answers; undefined if none was valid. */
   date: Date | undefined;
-  /** The newest instant that the service has written into a row. */
+  /** The newest time that the service wrote into a row. */
   seen: Date | undefined;
   /** By this machine's clock. */
   local: Date;
 }
 
 /**
- * The time by which days close. The `Date` headers show it, but a proxy may write them: if the rows are more than a day
- * behind, the rows hold. Without headers, it is what the rows show, up to this machine's time; without rows, this
- * machine's time. If clocks contradict each other, the one behind holds, because a day that closes late is whole.
+ * Chooses the time by which days close. The `Date` headers show it, but a proxy may write them, so if the rows are more
+ * than a day behind, the rows decide. Without headers, it is the time that the rows show, at most this machine's time;
+ * without rows, this machine's time. If clocks contradict each other, the earlier one is taken, because a day that
+ * closes late is complete.
  */
 export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
   if (date === undefined) return seen !== undefined && seen < local ? seen : local;

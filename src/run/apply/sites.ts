@@ -6,9 +6,9 @@ import type { ItemReads } from '../../typing/typed-rows.js';
 /** Websites after the run. */
 export interface NextSites {
   rows: Relation;
-  /** New rows of table sites; undefined if no website is new or different. */
+  /** The new rows of table sites; undefined if no website is new or different. */
   changed: Sql | undefined;
-  /** Current name and host of websites whose rows of items have others. */
+  /** The current name and host of websites whose items have others. */
   renamed: Relation;
   renamedCount: bigint;
 }
@@ -43,9 +43,9 @@ export async function findSites(
 }
 
 /**
- * Lists every website that a landed row shows. The service shows a website as it is when it answers: the later answer
- * holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. A webhook may be a
- * day old, so it only adds websites that are not known yet.
+ * Lists every website in a landed row. The service shows a website as it is when it answers, so the latest answer
+ * counts: by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. A webhook may be a
+ * day old, so it only adds unknown websites.
  */
 function listSiteRefs(
   graph: RelationGraph,

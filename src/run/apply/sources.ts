@@ -6,26 +6,26 @@ import type { StaleAfter } from '../open/told-rows.js';
 
 /** Sources after the run. */
 export interface NextSources {
-  /** All rows of table sources; undefined if nothing is newer. */
+  /** All rows of table sources; undefined if none is newer. */
   changed: Sql | undefined;
-  /** Sources of which offers read something else than before. */
+  /** Sources whose offers change because the source became stale, or is no longer stale. */
   flipped: Relation;
 }
 
 export interface SeenSources {
-  /** Table sources before the run. */
+  /** The table sources before the run. */
   sources: Relation;
-  /** Rows with `site_id`, `source_id`, `last_seen_at`, and the read that brought them as `read_by`. */
+  /** Rows with `site_id`, `source_id`, `last_seen_at`, and the kind of read as `read_by`. */
   seen: Sql;
-  /** Websites that were asked: `site_id`, and `source_id` and `last_seen_at` of the item that was seen last. */
+  /** The websites that were asked, with `source_id` and `last_seen_at` of the item that was seen last. */
   probed: Sql;
-  /** Items by whose times the usual interval of a source is measured again; undefined if limits stay as they are. */
+  /** Items from whose times the usual interval of a source is measured again; undefined if the limits stay. */
   measured: Source | undefined;
   /** True if all items were read. */
   isWhole: boolean;
 }
 
-/** Columns whose change makes a row worth writing. */
+/** A row is written again only if one of these columns changes. */
 const TOLD = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
 /** Finds when each source was last seen, and which are stale (model sources). */
@@ -51,7 +51,7 @@ export async function findSources(
   );
   const different = sql`SELECT ${TOLD} FROM ${rows} EXCEPT SELECT ${TOLD} FROM ${sources}`;
   const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
-  // Offers say since which day a stale source was not seen.
+  // Offers state since which day a stale source was not seen.
   const flipped = graph.table(
     'flipped_sources',
     sql`SELECT site_id, source_id FROM ${rows} AS n LEFT JOIN ${sources} AS k USING (site_id, source_id)

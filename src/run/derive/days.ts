@@ -10,20 +10,20 @@ import type { NextLake, StagedTable, Staging } from './stage.js';
 
 const TABLE = 'price_spread_daily';
 
-/** The tables that closed days follow from. */
+/** The tables that closed days are computed from. */
 export interface DaySources {
-  /** The lake as it would be. */
+  /** The lake as this run would publish it. */
   items: Relation;
   history: Relation;
   sites: Relation;
   runs: Relation;
-  /** The rows before the run of the items that it changed; undefined where there was no table. */
+  /** The rows, before the run, of the items that it changed; undefined if there was no table. */
   itemsBefore: Relation | undefined;
 }
 
 /**
- * Adds the days (UTC) that have closed since, and makes earlier ones again where the run learned something about them.
- * Licence texts of a day stay as they were when it closed.
+ * Adds the days (UTC) that have closed since the last run, and computes earlier days again if the run learned something
+ * about them. The licence texts of a day stay as they were when it closed.
  * @param now by the service's clock
  */
 export async function stageDays(
@@ -75,7 +75,7 @@ function selectDays(
   return selectDailySpreads(graph, sources, { ...days, runId });
 }
 
-/** The first day to be added: behind those kept, or as far as history and `daily` reach. */
+/** The first day to add: the one after the kept days, or the first that history and `daily` cover. */
 async function findFirstDay(
   graph: RelationGraph,
   { history, runs }: DaySources,
@@ -93,9 +93,9 @@ async function findFirstDay(
 }
 
 /**
- * Makes the kept days again for the products about which the run learned something. That is a change that came after
- * its day was closed, or an item that is new or has another product, website or currency than before. Only rows that
- * differ are replaced, so files that show the same stay as they are.
+ * Computes the kept days again for the products about which the run learned something. That is a change that arrived
+ * after its day was closed, or an item that is new or has another product, website or currency. Only rows that differ
+ * are replaced, so unchanged files stay.
  */
 async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Promise<TableChange> {
   const { graph, runId } = staging;
@@ -129,8 +129,8 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 }
 
 /**
- * Products and the first of the kept days that may be different. The first change that is known of an item also says
- * what was before it.
+ * Finds products, and the first kept day that may differ. The first known change of an item also shows the values
+ * before it.
  */
 async function findTouchedProducts(
   staging: Staging,
@@ -139,7 +139,7 @@ async function findTouchedProducts(
 ): Promise<Relation> {
   const { graph, runId } = staging;
   const first = (await readFirstDay(staging)) ?? last;
-  // Without items before there is nothing to compare with: a rebuild begins with a copy.
+  // Without earlier items there is nothing to compare with, as when a rebuild begins with a copy.
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
   const select = sql`WITH news AS (
@@ -176,7 +176,7 @@ async function findTouchedProducts(
   return graph.table('touched_products', select);
 }
 
-/** The first day that the table reaches back to. Only files of which the log does not say it are read. */
+/** Reads the first day of the table. Only files whose statistics lack it are read. */
 async function readFirstDay({ graph, found: { before, tables } }: Staging): Promise<string | undefined> {
   const { firstDay } = tables[TABLE].applied;
   const files = withRows(tables[TABLE]);
@@ -192,7 +192,7 @@ async function readFirstDay({ graph, found: { before, tables } }: Staging): Prom
   return row?.day === null || row === undefined ? undefined : String(row.day);
 }
 
-/** The rows of the touched products, as they are by what is known now. */
+/** Computes the rows of the touched products from what is known now. */
 async function remakeDays(
   staging: Staging,
   sources: DaySources,
@@ -224,14 +224,14 @@ async function remakeDays(
 
 const withRows = ({ files }: TableState) => files.filter((file) => !isEmptyFile(file));
 
-/** The first and the last day of a file's rows, by its statistics; undefined where there are none. */
+/** The first and last day of a file's rows, by its statistics; undefined without statistics. */
 function readDays({ stats }: DataFile): { first: string; last: string } | undefined {
   const { minValues, maxValues } = JSON.parse(stats) as Record<'minValues' | 'maxValues', { day?: string } | undefined>;
   const [first, last] = [minValues?.day, maxValues?.day];
   return first === undefined || last === undefined ? undefined : { first, last };
 }
 
-/** A number of days since 1970 as `2026-11-20`. */
+/** Writes a number of days since 1970 as `2026-11-20`. */
 function formatDay(day: bigint): string {
   return new Date(Number(day) * DAY_MS).toISOString().slice(0, 10);
 }

@@ -19,16 +19,16 @@ import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
 import { NextLake, type StagedTable, Staging } from './stage.js';
 
-/** The next version of the lake's tables but for those that describe the run itself. */
+/** The next version of the lake's tables, except those that describe the run itself. */
 export interface DerivedRun {
   applied: AppliedRun;
-  /** The row equation stands: from now on the run may be published. */
+  /** The row equation is settled, so the run may be published from now on. */
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
 }
 
-/** Writes the next files of every table beside the lake. The service answers meanwhile. */
+/** Writes the next files of every table beside the lake. Witnesses ask the service meanwhile. */
 export async function deriveRun(
   world: World,
   found: FoundLake,
@@ -57,15 +57,15 @@ export async function deriveRun(
   return { next: next.with(...derived), attributions, applied, settled };
 }
 
-/** Lets witnesses choose what they ask while tables are derived. */
+/** Lets witnesses choose their questions before tables are derived. */
 async function chooseQuestions({ watches }: World, next: NextVersion): Promise<(() => Promise<void>)[]> {
   const asking: (() => Promise<void>)[] = [];
-  // One after another: each may read all items.
+  // Witnesses choose one after the other, because each may read all items.
   for (const { ask } of watches) if (ask !== undefined) asking.push(await ask(next));
   return asking;
 }
 
-/** The lake as it would be, for witnesses. */
+/** The lake as this run would publish it, for witnesses. */
 export function describeNext(
   { landed, names, skew, datasetPattern, toldSample }: AppliedRun,
   next: NextLake,
@@ -88,7 +88,7 @@ async function readSites(graph: RelationGraph, { sites: { rows } }: AppliedRun):
 /** The derived tables, and the closed days. */
 const DERIVED = BigInt(DERIVED_TABLES.length + 1);
 
-/** Stages the tables that follow from those that are staged before them. */
+/** Stages the tables that are derived from those staged before them. */
 async function stageDerived(
   staging: Staging,
   next: NextLake,
@@ -102,7 +102,7 @@ async function stageDerived(
   return [...derived, await stageDays(staging, next, version < 0n ? undefined : merge.before, now)];
 }
 
-/** Stages the tables of what was applied. */
+/** Stages the tables of the applied batch. */
 async function stageApplied(staging: Staging, applied: AppliedRun): Promise<StagedTable[]> {
   const { landed, datasets, merge, history, stale, sites, sources, rejects, ahead } = applied;
   const { tables } = staging.found;
@@ -122,7 +122,7 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
   return [...staged, ...told, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
 }
 
-/** Stages the tables whose rows the pipeline file says, where it says others than before. */
+/** Stages the tables with settings of the pipeline file, if the settings have changed. */
 function stageTold(staging: Staging): Promise<StagedTable[]> {
   const { found, graph, runId } = staging;
   return Promise.all(
@@ -134,13 +134,13 @@ function stageTold(staging: Staging): Promise<StagedTable[]> {
   );
 }
 
-/** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */
+/** The time up to which items were polled, for the next run if this one did not reach the feed's end. */
 function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-/** The datasets that the items are a copy of by now: of those that can be read, the ones that were copied whole, now or before. */
+/** The datasets that the items are now a copy of: those that can be read and were copied whole, now or before. */
 function noteDatasets(
   tables: Tables,
   { mode, added, selection }: LandedInput,
@@ -149,7 +149,7 @@ function noteDatasets(
   if (selection !== 'all') return { isList: true, ids: selection };
   const visible = datasets.map(({ id }) => id);
   const before = tables.items.applied.datasets.ids;
-  // A lake that does not note them yet has a copy of all.
+  // A lake that does not record its datasets yet has a copy of all.
   const isWhole = mode === 'snapshot' || before.length === 0;
   return { isList: false, ids: visible.filter((id) => isWhole || added.includes(id) || before.includes(id)) };
 }

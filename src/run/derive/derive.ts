@@ -14,10 +14,10 @@ import { countParts, divideTables, type PartTables } from './product-parts.js';
 import { type NextLake, once, type StagedTable, type Staging } from './stage.js';
 
 /**
- * Stages the derived tables. If a table follows from the items before the run, only rows that follow from changed items are
- * computed, and only files that hold a row which differs are written again.
- * @param flipped sources of which offers read something else than before
- * @param next the lake as it would be, without these tables
+ * Stages the derived tables. If a table was derived from the items before the run, only rows that depend on changed
+ * items are computed, and only files with a row that differs are written again.
+ * @param flipped sources that became stale, or are no longer stale
+ * @param next the lake as this run would publish it, without these tables
  */
 export async function deriveTables(
   staging: Staging,
@@ -39,7 +39,7 @@ export async function deriveTables(
       sql`SELECT ${columns} FROM ${await next.rows('items')} SEMI JOIN ${products.rows} USING (product_id)`,
     );
   }
-  // Groups of whole tables hold much memory: one is made after the other.
+  // Whole tables are made one after the other, because grouping them takes much memory.
   const inTurn = pLimit(1);
   const divideProducts = once(async () => {
     const count = countParts(await graph.count(await next.rows('items')));
@@ -50,7 +50,7 @@ export async function deriveTables(
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
-    // Offers of sources that became stale, or are no longer, are of the changed products.
+    // Offers of sources that became stale, or are no longer stale, belong to the changed products.
     if (name === 'sources') return { isKept: true };
     return (await made.get(name)) ?? { isKept: next.isKept(name) };
   };
@@ -68,26 +68,26 @@ export async function deriveTables(
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
 }
 
-/** Whoever waits for it later gets its error. */
+/** Starts work. Whoever awaits it later gets its error. */
 function begin<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }
 
-/** True where the same query made the table from the items before the run, and nothing was repaired since. */
+/** True if the same query derived the table from the items before the run, and nothing was repaired since. */
 function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;
   return isOfItems && Object.keys(repairs).length === 0;
 }
 
-/** The origin that the commit of a derived table notes. */
+/** The origin that the commit of a derived table records. */
 function noteOrigin({ staging, next, one }: Deriving) {
   const isItemsChanged = next.changes.some(({ table }) => table === 'items');
   return { itemsVersion: staging.found.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
 }
 
-/** Makes the rows that follow from changed items, and replaces those of the table that differ. */
+/** Computes the rows that depend on changed items, and replaces those of the table that differ. */
 async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<Made> {
   const { staging, next, one } = deriving;
   const { table } = one;
@@ -103,7 +103,7 @@ async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<M
   return one.by === 'product' ? { staged, changed, isKept: true } : { staged, isKept: change === KEEP };
 }
 
-/** Replaces the rows with some keys by those that are computed for them, where these differ. */
+/** Replaces the rows with certain keys by the newly computed rows, if they differ. */
 async function replaceDifferent(
   { staging: { graph, found }, one: { table } }: Deriving,
   { key, keys }: Narrowed,
@@ -114,7 +114,7 @@ async function replaceDifferent(
   const using = code(key);
   const ofKeys = keys === undefined ? sql`` : sql`SEMI JOIN ${keys} USING (${using})`;
   const stored = graph.table(`stored_${table}`, sql`SELECT * FROM ${rows} ${ofKeys}`);
-  // A row that did not change keeps the id of the run that made it.
+  // run_id is left out, because an unchanged row keeps the id of the run that made it.
   const values = columnsOf(table, ['run_id']);
   const different = graph.table(
     `different_${table}`,
@@ -131,7 +131,7 @@ async function replaceDifferent(
   });
 }
 
-/** Makes all rows of a table: those of one part of the products after the other, where there are many. */
+/** Computes all rows of a table, in parts of the products if there are many. */
 async function remake(
   deriving: Deriving,
   divide: (tables: Partial<Record<TableName, Relation>>) => Promise<PartTables[]>,

@@ -8,38 +8,41 @@ import type { Merge } from '../apply/merge.js';
 import { isByProduct } from './product-parts.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 
-/** A table that others read. */
+/** A table that is ready for others to read. */
 export interface Made {
-  /** Undefined where it is not a derived one. */
+  /** Undefined if it is not a derived table. */
   staged?: StagedTable;
-  /** Its rows of the changed products, where its other rows stay as they are. */
+  /** Its rows of the changed products, if its other rows stay unchanged. */
   changed?: Relation;
-  /** True where rows of other products stay as they are. */
+  /** True if rows of other products stay unchanged. */
   isKept: boolean;
 }
 
-/** All that a derived table is made with. */
+/** The inputs from which a derived table is made. */
 export interface Deriving {
   merge: Merge;
   staging: Staging;
-  /** The lake as it would be, with the tables that this one reads. */
+  /** The lake as this run would publish it, with the tables that this one reads. */
   next: NextLake;
   one: DerivedTable;
   reads: ReadonlyMap<TableName, Made>;
-  /** The products whose rows may become different; undefined if they are many, or all. */
+  /** The products whose rows may change; undefined if they are many or all. */
   products: ChangedProducts | undefined;
 }
 
-/** The rows of a table that may become different, and what they are made of. */
+/** The rows of a table that may change, and the rows that they are computed from. */
 export interface Narrowed {
-  /** Column of the table, and the values of it that these rows have; all values if undefined. */
+  /** The column of the table by which these rows are chosen, and its values; undefined for all values. */
   key: 'product_id' | 'site_id';
   keys: Relation | undefined;
-  /** Rows in place of those of whole tables. */
+  /** Rows that replace whole tables as input. */
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/** The rows that follow from changed items. `none` if no row does, `all` if so many do that the table is made as a whole. */
+/**
+ * Finds the rows that depend on changed items. `none` if no row does, `all` if so many do that the whole table is
+ * computed.
+ */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {
@@ -47,9 +50,9 @@ export interface ChangedProducts {
   count: bigint;
 }
 
-/** One changed product in so many is many. */
+/** If more than one product in this many changed, the changed products count as many. */
 const FEW_PRODUCTS = 4n;
-/** So many products whose brand or codes changed are few. */
+/** Up to this many products with another brand or code count as few. */
 const FEW_RENAMED = 100n;
 
 const narrowByProduct: Narrow = async ({ reads, products, next }) => {
@@ -62,7 +65,7 @@ const narrowByProduct: Narrow = async ({ reads, products, next }) => {
   return { key: 'product_id', keys: products.rows, sources };
 };
 
-/** Products of which an item has another brand, code or shop than before, and the items of their brands. */
+/** Finds products of which an item has another brand, code or shop than before, and the items of their brands. */
 const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) => {
   if (merge.changed === 0n) return 'none';
   const all: Narrowed = { key: 'product_id', keys: undefined, sources: {} };
@@ -89,7 +92,7 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
   return { key: 'product_id', keys: renamed, sources: { items: own } };
 };
 
-/** Websites of which an item is new or has another state than before, and their items. */
+/** Finds websites of which an item is new or has another listing state than before, and their items. */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';
   const sites = graph.table(
@@ -101,14 +104,14 @@ const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   return { key: 'site_id', keys: sites, sources: { items } };
 };
 
-/** By what the rows of a table follow from (src/tables/table.ts). */
+/** The function for each kind of dependence (src/tables/table.ts). */
 export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   product: narrowByProduct,
   brand: narrowByBrand,
   site: narrowBySite,
 };
 
-/** Items as they are now or were before the run, where they have other values of some columns. */
+/** Selects items, as they are now or were before the run, whose values in some columns differ. */
 function selectDifferent({ merged, before }: Merge, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})
@@ -116,8 +119,8 @@ function selectDifferent({ merged, before }: Merge, columns: string): Sql {
 }
 
 /**
- * The products that merged rows are offers of, or were before the run, and those with offers of a flipped source; undefined
- * if they are many.
+ * Finds the products to which the merged rows belong, now or before the run, and those with offers of a flipped source;
+ * undefined if they are many.
  */
 export async function findChangedProducts(
   { graph, found }: Staging,

@@ -5,25 +5,26 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
 import type { RowsInParts } from '../apply/rows-in-parts.js';
 
-/** So many items are grouped by product at once: what groups hold can't all be spilled. */
+/** Up to this many items are grouped by product at once, because DuckDB can't spill everything that grouping needs. */
 const WHOLE_ITEMS = 1_100_000n;
-/** If there are more, so many at a time. */
+/** With more items, this many are grouped at a time. */
 const PART_ITEMS = 600_000n;
 
-/** Counts the parts of products that so many items make. Few are one. */
+/** The number of parts for a number of items; one for few items. */
 export function countParts(items: bigint, { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = {}): number {
   const divide = (size: bigint) => Number((items + size - 1n) / size);
   if (items <= wholeItems) return 1;
-  // A part leaves a file in each table: of more small ones, the run would join them again.
+  // The number is limited, because each part leaves a file in each table, and the run would join many small files
+  // again.
   return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
 }
 
-/** Tables by name, as the rows of a part of the products. */
+/** Tables by name, with the rows of one part of the products. */
 export type PartTables = Partial<Record<TableName, Sql>>;
 
 /**
- * The tables part by part. Those whose rows are not a product's own come whole.
- * @param queries over the parts: only the columns that they name are kept
+ * Divides the tables into parts. Tables whose rows don't belong to a single product stay whole.
+ * @param queries the queries over the parts; only the columns that they name are kept
  */
 export async function divideTables(
   parts: RowsInParts,
@@ -38,7 +39,7 @@ export async function divideTables(
   return reads.map((read) => Object.fromEntries(all.map(([name, rows]) => [name, sql`FROM ${read(rows)}`])));
 }
 
-/** True for tables whose rows of a product are its own. */
+/** True for tables in which the rows of a product depend only on that product. */
 export function isByProduct(table: TableName): boolean {
   return loadTableSchema(table).columns.some(({ name }) => name === 'product_id');
 }

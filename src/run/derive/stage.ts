@@ -12,14 +12,14 @@ import type { Applied, FileChange, StagedFile, TableName } from '../../tables/ta
 import { chooseItemsLayout } from '../open/items-layout.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** A table's next version, written beside the lake. */
+/** The next version of a table, written beside the lake. */
 export interface StagedTable {
   table: TableName;
-  /** Undefined where an earlier try has committed the table. */
+  /** Undefined if an earlier try has already committed the table. */
   change: FileChange | undefined;
-  /** The added files as soon as they are synced and checked. */
+  /** The added files, once they are synced and checked. */
   sealed: Promise<StagedFile[]>;
-  /** The table as it will be. */
+  /** The rows of the table after the commit. */
   rows: () => Promise<TableRows>;
 }
 
@@ -36,7 +36,7 @@ export class Staging {
   readonly #run: StagingRun;
   /** Key-value metadata of each file. */
   readonly #metadata: Record<string, string>;
-  /** Counts tables. */
+  /** Counts the staged tables for the progress. */
   readonly #progress: OpenStep | undefined;
   readonly #sealing: Promise<StagedFile[]>[] = [];
 
@@ -58,12 +58,12 @@ export class Staging {
     return this.#run.landing.runId;
   }
 
-  /** Writes the rows of a change. With them, the commit notes what is `noted`. */
+  /** Writes the rows of a change. The commit will record what is `noted`. */
   stage(table: TableName, change: TableChange, noted: Partial<Applied> = {}): Promise<StagedTable> {
     return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], noted);
   }
 
-  /** As `stage`, with rows that are made part by part, each before the next. */
+  /** Stages as `stage` does, with rows that are computed part by part. */
   async stageParts(
     table: TableName,
     { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
@@ -88,7 +88,7 @@ export class Staging {
     );
     const applied = { run: landing.runNumber, accepted: repairs[table], ...noted };
     const sealed = Promise.all(sealing).then((files) => files.flat());
-    sealed.catch(() => {}); // reported to whoever waits for it
+    sealed.catch(() => {}); // whoever awaits it gets the error
     return {
       table,
       change: { table, add, remove: [...remove], applied },
@@ -100,7 +100,7 @@ export class Staging {
     };
   }
 
-  /** Does work that stages tables, and reports a file that can't be sealed before all else. */
+  /** Does work that stages tables. If a file can't be sealed, throws that error first. */
   guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return reportSealFirst(
       () => work(this),
@@ -145,12 +145,12 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
-  /** Does work that reads these tables, and reports a file that can't be sealed before all else. */
+  /** Does work that reads these tables. If a file can't be sealed, throws that error first. */
   guard<T>(work: () => Promise<T>): Promise<T> {
     return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
 
-  /** As it would be, with these tables beside. */
+  /** The same lake with these tables in addition. */
   with(...staged: readonly StagedTable[]): NextLake {
     return new NextLake(this.#before, [...this.#staged.values(), ...staged]);
   }
@@ -163,13 +163,13 @@ export class NextLake {
     return (await this.table(name)).rows;
   }
 
-  /** True where the run leaves the rows of a table as they were. */
+  /** True if the run leaves the rows of a table unchanged. */
   isKept(name: TableName): boolean {
     const { add = [], remove = [] } = this.#staged.get(name)?.change ?? {};
     return add.length + remove.length === 0;
   }
 
-  /** The rows of a table that the run adds, as far as it stages them. */
+  /** The rows that the run adds to a table, as far as they are staged. */
   added(name: TableName): Sql {
     const files = this.#staged.get(name)?.change?.add ?? [];
     return sql`SELECT * FROM ${relateFiles(
@@ -178,7 +178,7 @@ export class NextLake {
     )}`;
   }
 
-  /** The changes to commit. Their files are synced and checked. */
+  /** The changes to commit, once their files are synced and checked. */
   async seal(): Promise<FileChange[]> {
     const sealed = await Promise.all(
       [...this.#staged.values()].map(async ({ change, sealed }) => {
@@ -189,13 +189,16 @@ export class NextLake {
     return sealed.flat();
   }
 
-  /** Changes of tables, before their files are sealed. */
+  /** The changes of tables, before their files are sealed. */
   get changes(): FileChange[] {
     return [...this.#staged.values()].flatMap(({ change }) => change ?? []);
   }
 }
 
-/** A file that can't be sealed is removed, so work that reads it fails as well: the seal's error says why. */
+/**
+ * Reports the error of the seal first. A file that can't be sealed is removed, so that work which reads it fails as
+ * well.
+ */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;
@@ -203,7 +206,7 @@ async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Pro
   throw made.reason;
 }
 
-/** Does work when it is first asked for. */
+/** Returns a function that does the work at its first call and keeps the result. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

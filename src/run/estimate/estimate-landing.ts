@@ -37,11 +37,11 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
   if (isDone) return 0;
   const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
-  // A call counts the items. After several pages, another looks for items that came meanwhile.
+  // One call counts the items. After several pages, another one looks for items that changed meanwhile.
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
-/** Counts items that changed since the start of each poll. */
+/** Counts the items that changed since the start of each poll. */
 export async function estimatePolls(
   client: ApiClient,
   { landed }: RunFacts,
@@ -53,7 +53,7 @@ export async function estimatePolls(
       const polled = reopens ? undefined : landed.polls.get(part.dataset);
       if (polled?.isDone) continue;
       const changedSince = polled?.round.since ?? since;
-      // Without a time, the poll asks for items that move while shards are read: usually one page.
+      // Without a time, the poll looks for items that moved while shards were read, usually one page.
       const changed =
         changedSince === undefined ? 0n : await countItems(part.client, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};
@@ -67,7 +67,7 @@ export async function estimatePolls(
   return sumCounts(counts);
 }
 
-/** The waiting changes, and the first page of them. */
+/** The waiting changes, and their first page. */
 export interface WaitingFeed {
   changes: Count;
   body?: Buffer;
@@ -77,8 +77,8 @@ export interface WaitingFeed {
 type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before' | 'memory' | 'io'>;
 
 /**
- * Reads the page of the feed that the run would begin with (section 4, /changes), and if more waits, the newest change.
- * For a list of datasets, it reads a page of each, unless no change is newer than the lake.
+ * Reads the page of the feed with which the run would begin (section 4, /changes), and if more changes wait, the newest
+ * one. For a list of datasets, reads a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(source: FeedSource, starts: readonly FeedStart[]): Promise<WaitingFeed> {
   const { client, journal } = source;
@@ -89,7 +89,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   for (const { dataset, from, overlap, watermark } of starts) {
     const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
-    // Such a feed begins about where it ends, so one page brings all.
+    // Such a feed begins about at its end, so one page brings everything.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
     else {
       const hasMark = isOne && watermark !== undefined;
@@ -123,7 +123,7 @@ async function readPart(
   const rows = BigInt(page.changes.length);
   const seen = recallPages(source.memory.state, source.io.now());
   const isCut = mayBeCut({ ...page, rows: page.changes.length }, seen, part.hasMark);
-  // The service may put fewer changes on a page than asked for, even none while more wait.
+  // The service may put fewer changes on a page than requested, even none while more wait.
   const pageSize = (page.hasMore || isCut) && rows > 0n ? page.changes.length : PAGE_LIMIT;
   const count = (all: bigint, news: bigint): Count => ({
     count: news,

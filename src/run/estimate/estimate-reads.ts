@@ -23,16 +23,16 @@ import { type FactSource, readPollStart } from '../plan/run-planner.js';
 import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
 
-/** An estimate reads the same things as a run, without a lock. */
+/** An estimate reads the same facts as a run, without a lock. */
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
-  /** Limits from the command line. */
+  /** Caps from the command line. */
   caps: RunCaps;
   witnesses: readonly Witness[];
   memory: Pick<Memory, 'state' | 'append'>;
 }
 
 /**
- * Prices whole reads of items. Finds those that the first page of the feed needs as a run does, and extrapolates if
+ * Prices whole reads of items. Finds those that the first page of the feed requires as a run does, and extrapolates if
  * more changes wait. One call counts the changed items (section 4, /items, `changedSince`).
  */
 export async function estimateNeeds(
@@ -62,7 +62,7 @@ export async function estimateNeeds(
       broken,
     },
   );
-  // A run reads the first page before it chooses a way, and that page may be enough.
+  // A run reads the first page before it chooses how to read the items, and that page may suffice.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
   return {
@@ -73,7 +73,7 @@ export async function estimateNeeds(
   };
 }
 
-/** Finds needed items as a run does, over the present lake. */
+/** Finds the needed items as a run does, over the current lake. */
 async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed, overlap: bigint | undefined) {
   const { graph, before, typing, tables, workFolder, io } = source;
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
@@ -122,7 +122,10 @@ async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed
   return (await findNeeds(graph, needs, values)).wanted;
 }
 
-/** Prices how a poll finds out which items are listed: a call for counts, and pages if counts may hide something. */
+/**
+ * Prices how a poll establishes which items are listed: a call for counts, and pages if the counts may hide
+ * differences.
+ */
 export async function estimateListing(source: EstimateSource, { gate }: Account): Promise<Ahead['listing']> {
   const { graph, before, client, selection, journal } = source;
   if (journal.state.listing.done !== undefined) return undefined;

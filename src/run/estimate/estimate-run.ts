@@ -43,30 +43,30 @@ import { type EstimateSource, estimateListing, estimateNeeds } from './estimate-
 
 /** The next run's work and cost. */
 export interface RunEstimate extends ModeChoice, Total {
-  /** The interrupted or held run that it would continue. */
+  /** The interrupted or held run that the next run would continue. */
   unfinished: { runId: string; held: string[] } | undefined;
   steps: Step[];
-  /** Most blocks of overage that it would have billed. */
+  /** The most blocks of overage that it could be billed. */
   overageBlocks: bigint;
-  /** Time of its calls at the plan's rate, which is the least that it takes; undefined if the rate is unlimited. */
+  /** The seconds that its calls take at the plan's rate, which is the least; undefined for an unlimited rate. */
   seconds: number | undefined;
-  /** Rows that it receives, as far as lake and service show. */
+  /** The rows that it receives, as far as lake and service show. */
   rows: bigint;
-  /** The earlier run whose time is the best guess, of the same mode if there is one; undefined for a first run. */
+  /** The earlier run whose time is the best guess, if possible of the same mode; undefined before a first run. */
   earlier: EarlierRun | undefined;
-  /** Time of as large a first copy in the benchmarks; only for a first run that is a complete copy. */
+  /** The time of a first copy of this size in the benchmarks; only for a first run that is a complete copy. */
   benchSeconds: number | undefined;
-  /** Allowance of the run. A missing figure is unlimited. */
+  /** The run's allowance. A missing figure is unlimited. */
   allowed: { calls?: bigint; exportRows?: bigint };
-  /** Allowance left after the run, until `resetsAt`. */
+  /** The allowance left after the run, until `resetsAt`. */
   rest: { calls?: bigint; exportRows?: bigint };
   resetsAt: Date | undefined;
   plan: Pick<AccountPlan, 'plan' | 'name' | 'status'>;
-  /** Bytes of disk that it needs until its end, beside those of the lake as it is, and bytes that are free. */
+  /** The bytes of disk that the run needs beside the existing lake, and the free bytes. */
   disk: { needed: number; free: number };
-  /** Calls that the estimate itself made. */
+  /** The calls that the estimate itself made. */
   looked: number;
-  /** Reason why the run would be refused, or stop before its end. */
+  /** Why the run would be refused or would stop early. */
   refusal: PricelakeError | undefined;
 }
 
@@ -100,7 +100,7 @@ export async function estimateRun(
     const state = unfinished?.state ?? RUN_FOLD.start;
     refuseNarrowing(pipeline, tables.items, state);
     const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
-    // Only a run writes to the memory.
+    // Only a run may write to the memory.
     const memory = { state: await readMemory(lake), append: async () => {} };
     const journal = { state };
     const graph = new RelationGraph(db);
@@ -120,7 +120,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const account = await openAccount(source, state);
   const { plan, gate } = account;
   const allowed = gate.left();
-  // A run that is held, or that has made its calls, does not ask for the plan.
+  // A run that is held, or that has made its calls, does not read the plan.
   const isLanded = state.usage.after !== undefined || state.stage === 'held';
   const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : account));
   const priced: PricedPlan = isLanded
@@ -158,12 +158,12 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/** Ids of changes may have gaps, so a number of changes that was estimated from ids must not refuse a run. */
+/** Drops a number of changes that was estimated from ids, which may have gaps, because it must not refuse a run. */
 function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
 
-/** Too few calls stop the run before its end. */
+/** The error if the calls do not suffice until the end of the run. */
 function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looked: number): PricelakeError | undefined {
   if (bound === undefined) return undefined;
   const left = countLeft(bound) - BigInt(looked - 1);
@@ -188,7 +188,7 @@ interface PricedPlan {
   refusal: PricelakeError | undefined;
 }
 
-/** A run that has made its calls only has to publish. */
+/** For a run that has made its calls and only has to publish. */
 const NOTHING: Ahead = {
   plan: false,
   lowWatermark: undefined,
@@ -217,7 +217,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const changedItems = await estimatePolls(source.client, planner.facts, polls);
   const readsFeed = plan.feed.isRead && state.feed.done === undefined;
   const feed = readsFeed ? await lookAtFeed(source, plan, planner) : undefined;
-  // The plan is another now, as it is for a run.
+  // The plan is now another one, as it would be for a run.
   if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
   const brought = await estimateSources(source, account, copy?.items);
@@ -251,7 +251,10 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/** Estimates the waiting changes. As in a run, a refused cursor is a fact of the plan, and a copy reads the feed behind itself. */
+/**
+ * Estimates the waiting changes. As in a run, a refused cursor is a fact of the plan, and the feed is read after the
+ * copy.
+ */
 async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
   return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
     if (!isCursorRefused(error)) throw error;
@@ -261,14 +264,14 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Calls for the newest change, the items of each part, and listed items by website of parts that may be split. */
+/** Calls for the newest change, the items of each part, and listed items by website for parts that may be split. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** Prices the calls of sources around the run. */
+/** Prices the calls of sources before and after the run. */
 async function estimateSources(source: EstimateSource, { gate }: Account, copied: bigint | undefined) {
   const isFirst = source.tables.items.version < 0n;
   const next = { ...source, isFirst, callsLeft: countCallsLeft(gate.left(), 0n), copied };
@@ -276,7 +279,7 @@ async function estimateSources(source: EstimateSource, { gate }: Account, copied
   return priced.filter((one) => one !== undefined);
 }
 
-/** True if changes of sources, or the lake's own upkeep, wait for a run. */
+/** True if changes of sources, or upkeep of the lake, wait for a run. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
   for (const one of source.sources) if (await one.hasWaiting(source.lake)) return true;
   return !(await isAtRest(source));

@@ -9,15 +9,15 @@ export interface Count {
   calls: number;
 }
 
-/** A run's work, as far as lake and service show it. Undefined for a step that it does not have. */
+/** The work of a run, as far as lake and service show it. A step that the run does not have is undefined. */
 export interface Ahead {
   /** False for a run that has made its calls and only has to publish. */
   plan: boolean;
-  /** Calls that only look: the newest change, items in all, listed items by website. */
+  /** Calls that only count: the newest change, all items, listed items by website. */
   lowWatermark?: number | undefined;
   /** Exports of a complete copy, and their rows. */
   exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
-  /** Pages of all items instead of exports, including the calls that show that none is missing. */
+  /** Pages of all items in place of exports, including the calls that show that none is missing. */
   pages?: { calls: number; items: bigint; reason: string } | undefined;
   /** Items that changed since the last run, or while a copy was taken in parts. */
   changedItems?: Count | undefined;
@@ -25,19 +25,19 @@ export interface Ahead {
   listing?: { calls: number; basis: string } | undefined;
   /** Changes that wait in the feed. */
   changes?: Count | undefined;
-  /** Websites that are asked when they were seen, one call each. */
+  /** The number of websites that are asked for the newest time at which an item was seen, one call each. */
   probes?: number | undefined;
-  /** Whole reads of items about which changes say too little. */
+  /** Whole reads of items whose changes don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
-  /** Calls of sources beside the feed, around the run. */
+  /** Calls of sources other than the feed, before and after the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
-  /** Calls of a run beside items and changes, as are `facets` and those of `witnesses`. */
+  /** Calls that have nothing to do with items and changes; so are `facets` and those of `witnesses`. */
   datasets: number;
   facets: number;
   witnesses: readonly Pick<Step, 'step' | 'calls' | 'basis'>[];
-  /** True if the run asks for the plan again to compare the ledger. */
+  /** True if the run reads the plan again to compare the ledger. */
   countsUsage: (calls: number, rows: bigint) => boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Step {
   exportRows: bigint;
   /** False for an estimate. */
   exact: boolean;
-  /** Explains the number. */
+  /** Explains the figure. */
   basis: string;
 }
 
@@ -117,7 +117,10 @@ export function sumSteps(steps: readonly Step[]): Total {
   };
 }
 
-/** Estimates waiting changes from a page: its ids are as far apart as those up to the newest change. */
+/**
+ * Estimates the number of waiting changes from a page, assuming that ids up to the newest change are as far apart as on
+ * the page.
+ */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
   const { first, last, rows } = page;
   if (newest <= last || rows < 2n) return rows;
@@ -144,8 +147,8 @@ export function countAhead({ exports, pages, changedItems, changes, hydration }:
 }
 
 /**
- * Time of a first copy of so many rows in the benchmarks: two cores, and the service on the same machine
- * (`bench/README.md`). Says nothing about another machine, or about a network.
+ * The time of a first copy of this many rows in the benchmarks: on two cores, with the service on the same machine
+ * (`bench/README.md`). Another machine or a network may differ.
  */
 export function countBenchSeconds(rows: bigint): number {
   return 2 + Number(rows) / 52_000;

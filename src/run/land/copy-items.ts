@@ -11,7 +11,7 @@ import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import type { PlannedRun } from '../plan/open-plan.js';
 
-/** Copies items of a run by its plan, and hands what lands to the typing. */
+/** Copies the items of a run by its plan, and passes landed files to the typing queue. */
 export class ItemCopy {
   readonly #world: World;
   readonly #found: FoundLake;
@@ -28,8 +28,8 @@ export class ItemCopy {
   }
 
   /**
-   * Copies all items by the route of the plan; what an export that was cut brought is kept. A run that is refused before
-   * anything has landed is forgotten.
+   * Copies all items by the route of the plan. Rows of an export that was cut are kept. If the run is refused before
+   * anything has landed, it is removed.
    */
   landAll(): Promise<void> {
     return this.#landAll().catch((error) => dropRefused(this.#landing, error));
@@ -41,7 +41,7 @@ export class ItemCopy {
       const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
-      // Nothing of these rows is paid for yet, and rows that have landed are on the disk already.
+      // These rows are not paid for yet. Rows that have landed are already on the disk.
       const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
       await requireDisk(this.#found.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
@@ -49,7 +49,7 @@ export class ItemCopy {
       try {
         return await this.#export(copy, copy.shards);
       } catch (error) {
-        // The quota may run out while shards download side by side: one is cut, and the others are refused.
+        // The quota may run out while shards download in parallel: one is cut, and the others are refused.
         if (!isOutOfRows(error)) throw error;
         this.#planned.planner.note({ cut: error });
       }
@@ -78,7 +78,7 @@ export class ItemCopy {
     if (copy.settling !== undefined) await this.poll(copy.settling);
   }
 
-  /** Decided once for all tries: the shards that have landed fit no other plan. */
+  /** Shards are chosen once for all tries, because those that have landed fit no other choice. */
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
     const { client, io } = this.#world;
@@ -86,7 +86,7 @@ export class ItemCopy {
     io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
   }
 
-  /** Lands items that changed since a time. */
+  /** Lands the items that changed since a time. */
   async poll({ datasets, since: changedSince, untilSettled, reopens }: PollPlan): Promise<void> {
     const { client, io } = this.#world;
     const parts = listParts(client, datasets);
@@ -99,12 +99,12 @@ export class ItemCopy {
   }
 }
 
-/** The service cut an export at the month's rows, or the gate refuses one that it would cut. */
+/** True if the service cut an export at the month's rows, or the gate refused one that would be cut. */
 function isOutOfRows(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
 }
 
-/** Drops a run whose export is refused before anything has landed, so that the next run decides for itself. */
+/** Removes a run whose export is refused before anything has landed, so that the next run makes its own decision. */
 async function dropRefused(landing: Landing, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
   const { exports, pages } = landing.journal.state;

@@ -28,7 +28,7 @@ import {
 } from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
 
-/** The items of the lake and what the run has read so far, beside the service that shows which are listed. */
+/** The lake's items, what the run has read so far, and the service that shows which items are listed. */
 interface ListedRun extends World {
   landed: LandedInput;
   landing: Landing;
@@ -41,10 +41,10 @@ interface ListedRun extends World {
 }
 
 /**
- * Establishes which items are listed, in a run by polling: `changedSince` may not return items that were removed or
- * listed again. One call compares the service's counts (section 4, /facets) with the lake as it would be; where they
- * differ, the items are found by pages and single reads, within a share of the calls left. It journals what is not
- * established (`listing.done`), and the items that the service no longer shows.
+ * Establishes which items are listed in a run by polling, because `changedSince` may not return items that were removed
+ * or relisted. One call compares the service's counts (section 4, /facets) with the lake as this run would publish it.
+ * If they differ, the items are found by pages and single reads, within a share of the remaining calls. Journals what
+ * stays unknown (`listing.done`), and the items that the service no longer shows.
  */
 export async function establishListing(run: ListedRun): Promise<void> {
   const { landed, landing, client, io, engine } = run;
@@ -63,19 +63,22 @@ export async function establishListing(run: ListedRun): Promise<void> {
   io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
-/** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
+/**
+ * The number of times that the service's counts are read. After two readings that contradict them, nothing more is
+ * read.
+ */
 const COUNTS = 2;
 
-/** The current state, by the last counts. */
+/** The state by the last counts. */
 interface ListingState {
   sites: SiteCount[];
   isSuspect: boolean;
   returnsRemovals: boolean;
-  /** Websites of which all pages were read; null is all. */
+  /** The websites whose pages were all read; null stands for all. */
   read: Set<bigint | null>;
 }
 
-/** Establishes the listing states of a part: all that the key can read, or a dataset. */
+/** Establishes the listing states of a part: all that the key can read, or one dataset. */
 class ListingPart {
   readonly #run: ListedRun;
   readonly #part: DatasetPart;
@@ -116,7 +119,7 @@ class ListingPart {
     return this.#read();
   }
 
-  /** Reads until nothing is open, or nothing more may be read. */
+  /** Reads until no difference is left, or nothing more may be read. */
   async #read(): Promise<ListingState> {
     for (;;) {
       const rows = await this.#type();
@@ -152,7 +155,7 @@ class ListingPart {
     return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
   }
 
-  /** The part's items as the lake would be, with what has landed so far. */
+  /** The part's items as this run would publish them, with everything that has landed so far. */
   async #type(): Promise<ListingRows> {
     const { landing, engine, lake, pending, reader } = this.#run;
     const { graph, typing } = engine;
@@ -174,7 +177,7 @@ class ListingPart {
     };
   }
 
-  /** Lists the websites that were read to the end, with every item that was missing there. */
+  /** Lists the websites that were read to the end, including every item that was missing. */
   async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
     for (const plan of this.#progress.plans) {
@@ -218,7 +221,7 @@ class ListingPart {
     const allowance = this.#run.landed.account?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
-    // If the poll returns removals, a difference is most likely news.
+    // If the poll returns removals, a difference is most likely a recent change.
     const news = state.returnsRemovals && !isSecond;
     const readings: Reading[] = news ? [] : chosen.readings;
     const { limit, wanted } = chosen;
@@ -251,7 +254,7 @@ function hasRead({ read }: ListingState, { site }: SiteCount): boolean {
   return read.has(null) || read.has(site);
 }
 
-/** Websites of which it is not established which items are listed. */
+/** Websites whose listing states are not established. */
 function findOpen(state: ListingState): SiteCount[] {
   return state.sites.filter((site) => isDifferent(site) || !(state.returnsRemovals || hasRead(state, site)));
 }

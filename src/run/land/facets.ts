@@ -9,9 +9,8 @@ import { sql } from '../../sql/sql.js';
 import type { World } from '../open/run-parts.js';
 
 /**
- * Asks for the service's counts, one call, right after a complete copy has landed: they test all of it. Only
- * complete copies of one dataset, or of all, are compared: an item in two datasets counts in each. A run without a call
- * left skips it.
+ * Reads the service's counts in one call, right after a complete copy has landed, to test all of it. Compares only
+ * complete copies of one dataset or of all, because an item in two datasets counts in each. Skipped if no call is left.
  */
 export async function askFacets(
   { client, io, look }: World,
@@ -25,7 +24,7 @@ export async function askFacets(
   return answer;
 }
 
-/** The service's counts as rows, ids as text: those of currencies are codes. */
+/** Loads the service's counts as rows. Ids are texts, because those of currencies are codes. */
 export function loadFacets(graph: RelationGraph, answer: string): Relation {
   return graph.table(
     'landed_facets',

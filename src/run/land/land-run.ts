@@ -32,25 +32,28 @@ import { findRejectedChanges } from '../plan/read-overlap.js';
 import type { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
 
-/** All that a run lands before it reads items whole. */
+/** The input that a run lands before it reads items whole. */
 export interface LandedInput {
   runId: string;
   mode: RunMode;
-  /** The datasets that it copies. */
+  /** The datasets that the run copies. */
   selection: DatasetSelection;
   /** Undefined for a run that continues by the feed alone. */
   lowWatermark: LowWatermark | undefined;
-  /** Changes that came beside the feed, before it was read. */
+  /** Changes from other sources, which came before the feed was read. */
   brought: readonly BroughtChanges[];
   /** Undefined on a plan without the feed. */
   feed: LandedFeed | undefined;
   /** The changes that the run works on. */
   window: CursorWindow;
-  /** Datasets that are new to the lake: their items are copied whole, and history may hold some of their changes. */
+  /**
+   * Datasets that are new to the lake. Their items are copied whole, and history may already hold some of their
+   * changes.
+   */
   added: readonly bigint[];
-  /** The account, for further calls; undefined if all has landed. */
+  /** The account, for further calls; undefined if everything has landed. */
   account: Account | undefined;
-  /** The run's plan when the feed was read. */
+  /** The run's plan at the time when the feed was read. */
   plan: RunPlan;
 }
 
@@ -62,8 +65,8 @@ export interface BroughtChanges {
 }
 
 /**
- * Lands what is new, by its plan: whole rows behind a low watermark (all items, or those that changed since), then the
- * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
+ * Lands what is new, by the run's plan: whole rows after a low watermark (all items, or those that changed since), then
+ * the feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function landRun(
   world: World,
@@ -82,7 +85,7 @@ export async function landRun(
   }
 }
 
-/** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
+/** True if nothing came and nothing is left of an interrupted run, so that no file is written. */
 export async function isIdle(found: FoundLake, { journal }: Landing, landed: LandedInput): Promise<boolean> {
   if (journal.state.probes.sites.size > 0) return false;
   const { lowWatermark, feed, brought } = landed;
@@ -90,7 +93,7 @@ export async function isIdle(found: FoundLake, { journal }: Landing, landed: Lan
   return isAtRest(found);
 }
 
-/** Undefined where the feed asks for another plan: the service refuses its cursor, or it does not name items. */
+/** Undefined if the feed requires another plan, because the service refuses its cursor or does not name items. */
 async function landByPlan(
   { client, io, sources }: World,
   found: FoundLake,
@@ -109,7 +112,7 @@ async function landByPlan(
   const brought = listBrought(landing);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
-  // The watermark has landed by now: the feed usually begins there if the lake has no cursor.
+  // The watermark has landed, and the feed usually begins there if the lake has no cursor.
   const plan = await planner.plan();
   const feeds = listFeedParts(client, plan, (ids) => findRejectedChanges(graph, before, ids));
   const feed = await landFeed(client, landing, feeds, plan.feed.isRead, { io, memory }).catch((error: unknown) => {
@@ -128,14 +131,15 @@ async function landByPlan(
   }
   const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
-  // By the feed, only new datasets come as whole rows: items of the others hold changes up to the lake's cursor.
+  // In a run by the feed, only new datasets come as whole rows. The other items already include changes up to the
+  // lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
   const window = openWindow(tables, { ...bounds, overlap: decision.overlap });
   return { runId: landing.runId, mode, selection, lowWatermark, brought, feed, window, added, account, plan };
 }
 
-/** The changes that sources have brought, in this try or before. */
+/** The changes that sources have brought, in this try or an earlier one. */
 function listBrought({ folder, journal }: Landing): BroughtChanges[] {
   return [...journal.state.sources.values()].flatMap(({ landed, changes }) =>
     landed === undefined ? [] : [{ file: path.join(folder, landed.file), origin: landed.origin, changes }],
@@ -153,7 +157,10 @@ function listFeedParts(
   });
 }
 
-/** Asks websites when they were seen, if a look is due. Never asks again once the landed rows are typed. */
+/**
+ * Asks websites for the newest time at which an item was seen, if that is due. Never asks again once the landed rows
+ * are typed.
+ */
 async function probeSites({ client, io }: World, { landing, memory }: Ledger, planner: RunPlanner): Promise<void> {
   if (isApplicable(landing.journal.state)) return;
   const { probes } = await planner.plan('sites');
@@ -162,7 +169,10 @@ async function probeSites({ client, io }: World, { landing, memory }: Ledger, pl
     await landProbes(client, landing, probes, { memory, io });
 }
 
-/** Counts changes of the feed whose items nothing names: no feed, no source of the same changes, and not history. */
+/**
+ * Counts changes of the feed whose item is unknown: neither another feed, nor a source of the same changes, nor history
+ * names it.
+ */
 async function countUnnamed(
   graph: RelationGraph,
   before: LakeRows,
@@ -177,8 +187,8 @@ async function countUnnamed(
 }
 
 /**
- * Reports how long earlier runs of the same mode took, by the ledger, as progress: what is left of this one is estimated
- * from it. A first run has none.
+ * Reports the time of earlier runs of the same mode, by the ledger, as progress. The time left is estimated from it. A
+ * first run has none.
  */
 async function reportPace(io: Io, graph: RelationGraph, { before, tables }: FoundLake, mode: RunMode): Promise<void> {
   if (tables.runs.files.length === 0) return;
@@ -192,7 +202,7 @@ async function reportPace(io: Io, graph: RelationGraph, { before, tables }: Foun
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds, rows } });
 }
 
-/** A decision holds for all tries, so it is journaled. */
+/** Journals the decision, because it holds for all tries. */
 async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
   if (plan.isDecisionNew) {
@@ -202,13 +212,13 @@ async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunP
   return plan;
 }
 
-/** The copy first: where it is refused, nothing has landed that would bind the next run. */
+/** The copy comes first: if it is refused, nothing has landed that would bind the next run. */
 async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
 }
 
-/** Lands whole reads of the items about which the changes say too little, and passes each file to the typing. */
+/** Lands whole reads of the items whose changes don't contain all values, and passes each file to the typing queue. */
 export async function hydrateRun(
   { client, io }: World,
   landing: Landing,
@@ -236,7 +246,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
   typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
-/** Reads items one by one of which a list showed less than the feed. True if any was read. */
+/** Reads items one by one if a list showed older values than the feed. True if any was read. */
 export async function rereadStale(
   { client, io }: World,
   landing: Landing,
@@ -253,7 +263,7 @@ export async function rereadStale(
   return files.length > before;
 }
 
-/** Datasets as the service describes them at the run's end. */
+/** Lands the datasets as the service describes them at the end of the run. */
 export async function landRunDatasets(
   { client, io, look }: World,
   landing: Landing,

@@ -1,4 +1,4 @@
-/** Listing states by SQL: the lake's items beside the service's counts and the pages that were read. */
+/** Listing states in SQL: the lake's items, the service's counts and the pages that were read. */
 
 import type { Reading, SiteCount } from '../../plan/choose-readings.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -8,10 +8,10 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import { loadFacets } from './facets.js';
 
-/** The items of the lake as it would be, as far as it matters whether they are listed. */
+/** The items of the lake as this run would publish it, with the columns that matter for their listing. */
 export interface ListingRows {
   items: Relation;
-  /** Rows of items that were read, each with its file. */
+  /** The rows of items that were read, each with its file. */
   typed: Relation;
 }
 
@@ -21,7 +21,7 @@ export interface ListingSources {
   pending_changes: Relation;
 }
 
-/** Items of all datasets or of those with these names; `gone` are no longer visible. */
+/** Reads the items of all datasets, or of those with these names. `gone` are items that are no longer visible. */
 export async function readListingItems(
   graph: RelationGraph,
   sources: ListingSources,
@@ -34,19 +34,19 @@ export async function readListingItems(
   return graph.rowsOf('listing_items', listing, count);
 }
 
-/** True if the service was seen to return removals by `changedSince`. All that was read was polled since `since`. */
+/** True if the service was seen to return removals by `changedSince`. Everything read was polled since `since`. */
 export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
   const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);
 }
 
-/** Listed items by website, and whether other counts than those differ. */
+/** The number of listed items by website, and whether counts by anything else differ. */
 export interface ListingCounts {
   sites: SiteCount[];
   isSuspect: boolean;
 }
 
-/** Compares the answer of `/facets` with the items. `readable` are the datasets that can be read; undefined is all. */
+/** Compares the answer of `/facets` with the items. `readable` are the datasets that can be read; undefined for all. */
 export async function matchListing(
   graph: RelationGraph,
   items: Relation,
@@ -68,7 +68,7 @@ export async function matchListing(
   return { sites: rows as unknown as SiteCount[], isSuspect: others > 0n };
 }
 
-/** Items of each website as the lake has them, the service's counts taken for the same. */
+/** The number of items of each website in the lake, taken as the service's counts as well. */
 export async function countLakeSites(graph: RelationGraph, items: Relation): Promise<SiteCount[]> {
   const rows =
     await graph.rows(sql`SELECT site_id AS site, '' AS name, count(*) FILTER (is_listed) AS lake, lake AS service,
@@ -77,17 +77,17 @@ export async function countLakeSites(graph: RelationGraph, items: Relation): Pro
   return rows as unknown as SiteCount[];
 }
 
-/** Items that the lake may have wrong where nothing was compared: those that the run has not read. */
+/** The number of items that the lake may have wrong if nothing was compared: those that the run has not read. */
 export function countUnread(graph: RelationGraph, items: Relation): Promise<bigint> {
   return graph.count(sql`FROM ${items} WHERE NOT is_read`);
 }
 
-/** Counts those of these items that the lake lists. */
+/** Counts how many of these items the lake lists. */
 export function countListedOf(graph: RelationGraph, items: Relation, ids: readonly bigint[]): Promise<bigint> {
   return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
 }
 
-/** Items that a reading of all pages should have shown as the lake has them, and that none of these files holds. */
+/** Finds items that a reading of all pages should have shown, and that none of these files contains. */
 export async function findMissing(
   graph: RelationGraph,
   { items, typed }: ListingRows,
@@ -101,7 +101,7 @@ export async function findMissing(
   return rows.map(({ item_id }) => item_id as bigint);
 }
 
-/** Different items that these files hold. */
+/** Counts the different items in these files. */
 export async function countRead(graph: RelationGraph, typed: Relation, files: readonly string[]): Promise<bigint> {
   const row = await graph.row(sql`SELECT count(DISTINCT item_id) AS n FROM ${typed}
     WHERE list_contains(${code(quoteList([...files]))}, part)`);

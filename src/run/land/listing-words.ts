@@ -3,27 +3,32 @@ import type { SiteCount } from '../../plan/choose-readings.js';
 
 /** Listing states that stay unknown. */
 export interface OpenListing {
-  /** Websites; `isRead` where all their pages were read. */
+  /** Websites; `isRead` is true if all their pages were read. */
   sites: (SiteCount & { isRead: boolean })[];
-  /** Items that the run has not read, where the service's counts are not known. */
+  /** The number of items that the run has not read, if the service's counts are unknown. */
   unread: bigint;
-  /** Calls that reading what is open would have taken, and that it might take. */
+  /** The calls that reading the rest would have taken, and the limit of such calls. */
   wanted: { wanted: bigint; limit: bigint | null; news: boolean } | undefined;
-  /** The error that ended it. */
+  /** The error that ended the step. */
   failure: PricelakeError | undefined;
 }
 
 const NAMES = 3;
 const NAME_LENGTH = 60;
 
-/** Items at most of which it is not established whether they are listed, and why; 0 and no words where it is. */
+/**
+ * The most items of which it is not established whether they are listed, and the reason; 0 and an empty text if all
+ * are.
+ */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
   const unknown = parts.reduce((sum, part) => sum + countUnknown(part), 0n);
   const reasons = parts.map(explainPart).filter((reason) => reason !== '');
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** Pages that contradict the counts leave the difference open; pages that were not read, all of the website. */
+/**
+ * If pages contradict the counts, the difference stays unknown; if pages were not read, all items of the website do.
+ */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);

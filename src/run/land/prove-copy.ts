@@ -16,31 +16,31 @@ import type { Account } from '../open/account.js';
 import type { Engine, World } from '../open/run-parts.js';
 import { loadFacets } from './facets.js';
 
-/** The typed copy beside the lake, the changes, and the service's counts behind it. */
+/** The typed copy, the lake, the changes, and the service's counts after the copy. */
 export interface ProvedCopy {
   exported: ItemReads;
-  /** Rows that landed, typed or not. */
+  /** The rows that landed, typed or not. */
   landedRows: bigint;
   items: Relation;
   changes: Relation;
   pending: Relation;
   names: DatasetNames;
-  /** Answer of `/facets`; undefined where it was not asked. */
+  /** The answer of `/facets`; undefined if it was not read. */
   facets: string | undefined;
-  /** Datasets that are new to the lake, as the service describes them; undefined for a copy of all items. */
+  /** The datasets that are new to the lake, as the service describes them; undefined for a copy of all items. */
   added: LandedDatasets['datasets'] | undefined;
   at: string;
 }
 
-/** So many missing items of each listing state are read to see whether the service still shows them. */
+/** This many missing items of each listing state are read, to see whether the service still shows them. */
 const SAMPLE = 10n;
-/** If it shows one, so many more are read, within a tenth of the calls left. */
+/** If it shows one of them, this many more are read, within a tenth of the remaining calls. */
 const MOST_READS = 500n;
 
 /**
- * Holds a complete copy against the service's own counts, and reads some of the known items that it lacks one by one
- * (section 4, /items/{id}: also when no longer listed). The rows that it reads become part of the copy. Journals the
- * items whose listing stays unknown (`listing.done`).
+ * Compares a complete copy with the service's own counts, and reads some of the known items that it lacks one by one
+ * (section 4, /items/{id}, which also shows removed items). The rows read become part of the copy. Journals the items
+ * whose listing stays unknown (`listing.done`).
  */
 export async function proveCopy(
   world: World,
@@ -78,8 +78,8 @@ async function noteVerdict(
 }
 
 /**
- * Holds the copies of datasets that are new to the lake against the service's own counts (section 2, Dataset: `items`),
- * which the run has asked for anyway.
+ * Compares the copies of datasets that are new to the lake with the service's own counts (section 2, Dataset: `items`),
+ * which the run reads anyway.
  */
 async function proveAdded(
   world: World,
@@ -102,7 +102,7 @@ async function proveAdded(
 
 const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
 
-/** The listed items that `/facets` counts; undefined where it was not asked. */
+/** The number of listed items by `/facets`; undefined if it was not read. */
 async function countFacets(graph: RelationGraph, { facets }: ProvedCopy): Promise<bigint | undefined> {
   if (facets === undefined) return undefined;
   const row = await graph.row(
@@ -129,8 +129,8 @@ async function countListed(
 }
 
 /**
- * Known items that the copy lacks: those of the lake, and those that this run's changes name. Answers may lag, so items
- * that are new or have just changed are left to the changes.
+ * Finds known items that the copy lacks: those of the lake, and those that this run's changes name. Answers may lag, so
+ * items that are new or have just changed are left to the changes.
  */
 async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Relation | undefined> {
   const { exported, items, changes, pending, names, at } = copy;
@@ -152,7 +152,7 @@ async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Rela
   return (await graph.count(missing)) === 0n ? undefined : missing;
 }
 
-/** A call that fails costs only the proof. */
+/** Reads missing items. A failed call only skips the proof. */
 async function readMissing(
   { client, io }: World,
   landing: Landing,
@@ -179,7 +179,7 @@ async function readMissing(
   }
 }
 
-/** Items that were read one by one, shown or not. */
+/** The items that were read one by one, whether or not the service showed them. */
 async function listRead(landing: Landing): Promise<bigint[]> {
   const ids = [...landing.journal.state.listing.gone];
   for (const { path } of listItemFiles(landing, 'listing')) {

@@ -13,24 +13,24 @@ interface FoundLake {
   repairs: Repairs;
 }
 
-/** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
+/** True if the lake needs a run only for news: no item waits for another read, and everything is published. */
 export async function isAtRest(found: FoundLake): Promise<boolean> {
   return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
 }
 
-/** True where every table and lake.json are where the others are, and the pipeline file says what it did. */
+/** True if all tables and lake.json are at the same state, and the pipeline file has not changed. */
 export async function isComplete(found: FoundLake): Promise<boolean> {
   return !isTold(found) && isWhole(found) && isPointed(found);
 }
 
-/** False where lake.json does not say what the tables do: a run that publishes writes it again. */
+/** False if lake.json does not match the tables. A run that publishes writes it again. */
 async function isPointed({ lake, tables }: FoundLake): Promise<boolean> {
   const pointer = await readPointer(lake);
   const { runs, history } = tables;
   return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
 }
 
-/** Every table is where the others are: a run that lost its landing midway leaves them apart. */
+/** True if every table is at the same state. A run that lost its landing midway leaves them at different ones. */
 function isWhole({ tables, repairs }: FoundLake): boolean {
   // A first run that lost its landing midway may have no sources.
   if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;

@@ -17,8 +17,8 @@ export function readLakeSelection({ version, applied }: TableState): DatasetSele
 }
 
 /**
- * Refuses, before any call, to copy less than a lake holds: rows that no run keeps in sync would lie. This includes the
- * datasets that an unfinished run has begun to copy.
+ * Refuses to copy fewer datasets than the lake holds, before any call: the rows of the others would no longer be kept
+ * in sync. This includes the datasets that an unfinished run has begun to copy.
  * @throws PricelakeError `config`
  */
 export function refuseNarrowing(
@@ -45,7 +45,7 @@ export function refuseNarrowing(
   }
 }
 
-/** As a pipeline file has it. */
+/** Writes the selection as a pipeline file does. */
 export function showSelection(selection: DatasetSelection): string {
   return selection === 'all' ? 'all' : `[${selection.join(', ')}]`;
 }
@@ -59,9 +59,9 @@ export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visibl
 }
 
 /**
- * Checks the datasets of a list, before anything is paid for. If the plan locks some, the service is asked for one that
- * it does not list: it returns 402 if that is locked.
- * @throws PricelakeError `config` for one that the key can't read, `plan_refuses` for one that is beyond the plan.
+ * Checks the datasets of a list before anything is paid for. If the plan locks some, the service is asked for one that
+ * it does not list, because it answers 402 for a locked one.
+ * @throws PricelakeError `config` for a dataset that the key can't read, `plan_refuses` for one beyond the plan
  */
 export async function checkSelection(
   client: ApiClient,

@@ -2,19 +2,19 @@ import { type ApiClient, createClient } from '../../api/client.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 
-/** A moment after which a run begins nothing new. */
+/** A moment after which a run begins no further work. */
 export interface Deadline {
-  /** False as long as there is time. */
+  /** False while there is time left. */
   hasPassed(): boolean;
-  /** Throws `deadline` when the moment has passed. Called where stopping loses nothing. */
+  /** Throws `deadline` if the moment has passed. Called at points where stopping loses nothing. */
   check(): void;
-  /** The world, in which a wait that would outlast the deadline ends at once with `deadline`. */
+  /** An Io in which a wait beyond the deadline throws `deadline` at once. */
   limitIo(io: Io): Io;
-  /** Makes a client that begins no call after the deadline; an answer that is on its way is still taken. */
+  /** Creates a client that begins no call after the deadline. Answers of running calls are still taken. */
   connect: typeof createClient;
 }
 
-/** Without end. */
+/** Never passes. */
 export const NO_DEADLINE: Deadline = {
   hasPassed: () => false,
   check: () => {},
@@ -22,7 +22,7 @@ export const NO_DEADLINE: Deadline = {
   connect: createClient,
 };
 
-/** A deadline `ms` from now; `text` is how the user wrote it. */
+/** A deadline `ms` milliseconds from now; `text` is what the user typed. */
 export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const end = io.now().getTime() + ms;
   const refuse = (): never => {
@@ -34,7 +34,7 @@ export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const check = () => {
     if (hasPassed()) refuse();
   };
-  /** A call begins where everything before it is journaled, or will be. */
+  /** A call begins only when everything before it is journaled, or will be. */
   const first =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

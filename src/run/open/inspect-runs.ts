@@ -5,15 +5,15 @@ import type { RunStep } from '../../journal/tries.js';
 import type { Lake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
 
-/** The first step whose work the journal does not show as done. */
+/** The first step whose work is not done according to the journal. */
 const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ begun: 'land', asked: 'land', landed: 'apply', complete: 'apply' },
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
 /**
- * A run that has not ended, and what it has; undefined if there is none. Changes nothing, asks nothing, and may look while
- * a run is at work.
+ * Describes an unfinished run; undefined if there is none. Changes nothing, makes no call, and works while a run is
+ * running.
  */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
@@ -22,7 +22,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { runId, runNumber, state } = open;
   const isHeld = state.stage === 'held';
   const last = (await readMemory(lake)).tries.findLast((made) => made.runNumber === runNumber);
-  // `sync --land-only` ends without a fault before the run does.
+  // `sync --land-only` ends without an error before the run does.
   const hasLanded = NEXT_STEP[state.stage] === 'apply' && last !== undefined && last.fault === undefined;
   const rest = isHeld ? ('held' as const) : hasLanded ? ('landed' as const) : ('interrupted' as const);
   return {
@@ -30,13 +30,13 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     runNumber,
     begunAt: state.begin.at,
     state: isRunning ? ('running' as const) : rest,
-    /** The step with which the next try continues; a running one may be further. */
+    /** The step from which the next try continues. A running try may be further. */
     step: NEXT_STEP[state.stage],
-    /** Gate checks that hold the batch. */
+    /** The gates that hold the batch. */
     checks: isHeld ? [...state.checks] : [],
     tries: state.calls.tries,
     calls: state.calls.made,
-    /** Rows on disk, by what they are. */
+    /** The rows on disk, by kind. */
     landed: {
       exportRows: state.exports.onDisk,
       changes: sumLanded(state, ['feed', 'sources']).rows,

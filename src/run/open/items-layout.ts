@@ -6,22 +6,28 @@ import type { Stage } from '../../lake/stage.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DataFile, TableState } from '../../tables/table.js';
 
-/** Websites that have files of their own, however few their items: opening that many files takes a run two seconds. */
+/**
+ * Up to this many websites have files of their own, however few their items. Opening this many files takes a run two
+ * seconds.
+ */
 const FEW_SITES = 500;
-/** More of them do where a website has so many items: writing these again for one of them takes longer than opening a file. */
+/**
+ * More websites have their own files if each has this many items, because rewriting shared files for one website takes
+ * longer than opening a file.
+ */
 const MANY_ITEMS = 1_000n;
-/** No more than this: footers of more files are not kept in memory (src/lake/views.ts). */
+/** There are never more than this, because footers of more files are not kept in memory (src/lake/views.ts). */
 const MOST_SITES = 2_000;
 
 /**
- * Websites that have files of their own at most, unless the pipeline asks for it. With more, a file holds the items of
- * many, in the order of websites.
+ * The most websites with files of their own, unless the pipeline asks for it. With more, a file holds the items of many
+ * websites, in the order of websites.
  */
 function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 
-/** Chooses the partitions of items: the pipeline's, else the lake's, else by website. */
+/** Chooses the partitioning of items: that of the pipeline, else of the lake, else by website. */
 export function chooseItemsLayout(
   { lake }: Pipeline,
   items: TableState,
@@ -34,7 +40,9 @@ export function chooseItemsLayout(
   return isFree ? { mostPartitions: limitSites } : { partitionBy: present };
 }
 
-/** True if more websites have come than may have files of their own. The next complete copy writes all items again. */
+/**
+ * True if there are now more websites than may have files of their own. The next complete copy writes all items again.
+ */
 export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean {
   const present = readPartitionColumns(items);
   if (lake.tables.items?.partitionBy !== undefined || present === undefined || !isBySite(present)) return false;
@@ -42,7 +50,7 @@ export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean 
   return sites > limitSites(countRows(items.files));
 }
 
-/** Before anything is fetched: the files of a table are all partitioned alike. */
+/** Refuses another partitioning before anything is fetched, because all files of a table have the same. */
 export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableState): void {
   const wanted = lake.tables.items?.partitionBy;
   const present = readPartitionColumns(items);
@@ -56,7 +64,7 @@ export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableStat
 
 const isBySite = (columns: readonly string[]) => columns.join() === loadTableSchema('items').partitionBy.join();
 
-/** Undefined where the table has no rows yet. */
+/** Undefined if the table has no rows yet. */
 function readPartitionColumns({ files }: TableState): string[] | undefined {
   const file = files.find((one) => !isEmptyFile(one));
   return file && Object.keys(file.partitionValues);

@@ -9,12 +9,12 @@ import { cutItemTails } from '../../source/item-files.js';
 import { checkLanding } from '../../verify/check-landing.js';
 
 /**
- * Compares what earlier tries landed with its checksums. A run whose bytes have changed since goes back to before them, so
- * that only these, and what was read behind them, are read again. Exports that are whole stay. An altered one counts as
- * one that broke off: it is bought again if the budget and the quota allow it. Cuts off what no journal line names.
- * @param run `requiresHeld`: its batch is to be published as it is; `isCommitted`: it has committed a table
- * @returns undefined where the run was dropped, which costs calls alone
- * @throws PricelakeError `lake_invalid` where rows are lost that are bought again only if a person decides so
+ * Compares what earlier tries landed with its checksums. If bytes have changed, the run goes back to before them, so
+ * that only these and later ones are read again. Complete exports stay. An altered export counts as interrupted: it is
+ * bought again if budget and quota allow it. Cuts off bytes that the journal does not name.
+ * @param run `requiresHeld`: its batch must be published unchanged; `isCommitted`: it has committed a table
+ * @returns undefined if the run was removed, which only costs calls
+ * @throws PricelakeError `lake_invalid` if rows are lost that are bought again only if a person decides so
  */
 export async function mendLanding(
   landing: Landing,

@@ -31,13 +31,13 @@ import {
 import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
 import { NO_WINGS, type Watch, type Wings } from './wings.js';
 
-/** Statements that work side by side: two, and a third while one table is written in lanes. */
+/** The statements that run at a time: two, and a third while a table is written in lanes. */
 const SESSIONS = 3;
 
-/** Few statements read the lake before the run but for its items: a larger table is quicker left in its files. */
+/** Few statements read the lake before the run, except its items, so a larger table is left in its files. */
 const FEW_ROWS_BEFORE = 5_000n;
 
-/** A run at work. */
+/** A run that has begun. */
 export interface OpenedRun {
   world: World;
   found: FoundLake;
@@ -46,24 +46,24 @@ export interface OpenedRun {
   lock: LakeLock;
   /** Aborted when the process has to stop, or when the lock is lost. */
   stop: AbortSignal;
-  /** True when an interrupted run is continued. */
+  /** True if an interrupted run is continued. */
   resumed: boolean;
-  /** Releases everything; the landing stays, so that an unfinished run can continue. */
+  /** Releases everything. The landing stays, so that an unfinished run can be continued. */
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
   signal?: AbortSignal | undefined;
-  /** Makes the client; default: of the service that the pipeline names. */
+  /** Creates the client; by default, one for the pipeline's service. */
   connect?: (options: ClientOptions, io: Io) => ApiClient;
-  /** True to continue a held batch alone: any other lake is refused before anything is begun. */
+  /** True to continue only a held batch. Any other lake is refused before anything begins. */
   requiresHeld?: boolean;
   wings?: Wings | undefined;
 }
 
 /**
- * Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one.
- * @throws PricelakeError `lake_invalid` or `nothing_held` where a held batch is required and there is none
+ * Opens and locks the lake, repairs what a crash left, and continues the unfinished run or begins one.
+ * @throws PricelakeError `lake_invalid`, or `nothing_held` if a held batch is required and there is none
  */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<OpenedRun> {
   const { baseUrl, apiKey } = pipeline.source;
@@ -71,7 +71,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const { sources, store } = wings;
   const bring = store?.bring;
   const stop = new AbortController();
-  // Every wait of the run ends when it has to stop.
+  // Every wait of the run ends when the run has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
   const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), bring };
@@ -146,7 +146,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
 }
 
-/** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */
+/** Finds the run to continue. A run that has made no call yet starts over if the pipeline now copies other datasets. */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
@@ -182,7 +182,7 @@ async function beginNewRun(
   io: Io,
 ): Promise<Landing> {
   const idle = listIdleRuns(memory);
-  // A run that lost its landing midway has left its number in some tables: it is not given twice.
+  // A run that lost its landing midway has left its number in some tables, so that number is not used again.
   const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
   const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
   return beginRun(
@@ -205,7 +205,7 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
   });
 }
 
-/** Forgets a run that found nothing to do; what its sources have brought is in history already. */
+/** Removes a run that found nothing to do. The changes that its sources brought are already in history. */
 export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: Lake, ledger: Ledger): Promise<void> {
   await settleSources(world, lake, ledger);
   await dropRun(ledger.landing);
@@ -220,7 +220,7 @@ export async function settleSources(
   for (const source of sources) await source.settle(landing, { lake, memory, io });
 }
 
-/** Counts the calls of this process. */
+/** Records the calls of this process. */
 export function noteCalls(client: ApiClient): EntryOf<'calls'> {
   return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
 }
@@ -232,7 +232,7 @@ async function closeRun(
   const { journal } = landing;
   await engine.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await session?.close();
-  // A try that ends early was mostly refused: the run's row says so, if a later try writes it.
+  // If most calls of a try that ends early were refused, that is recorded in the run's row by a later try.
   const isRefused = journal.state.stage !== 'ended' && client.refusedCalls() > 0 && !lock.lost.aborted;
   if (isRefused) await journal.append(noteCalls(client)).catch(() => {}); // an idle run has closed it
   await journal.close().catch(() => {}); // an idle run has closed it

@@ -16,13 +16,13 @@ import { readTable } from '../../lake/read.js';
 import type { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** Every table as its log says it is. */
+/** Every table, as its log describes it. */
 export type Tables = Record<TableName, TableState>;
 
-/** Tables that other programs changed, and up to which version: the run's complete copy repairs them. */
+/** Tables with foreign commits, and the version up to which the run's complete copy repairs them. */
 export type Repairs = Partial<Record<TableName, bigint>>;
 
-/** Every table. @throws PricelakeError `lake_invalid` for other columns than the contract has */
+/** Reads every table. @throws PricelakeError `lake_invalid` if columns differ from the contract */
 export async function readTables(lake: Lake): Promise<Tables> {
   return acceptTables(lake, await readStates(lake));
 }
@@ -32,8 +32,8 @@ export function readStates(lake: Lake): Promise<TableState[]> {
 }
 
 /**
- * Finds changes of other programs that this run repairs: it takes a complete copy, and has not committed the tables.
- * @throws PricelakeError `lake_invalid` where it does not
+ * Finds foreign commits that this run repairs, because it takes a complete copy and has not committed the tables.
+ * @throws PricelakeError `lake_invalid` if the run can't repair them
  */
 export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {
   const changes = await findForeignChanges(lake, states, await readPointer(lake));
@@ -51,7 +51,7 @@ export function acceptTables(lake: Lake, states: TableState[]): Tables {
   return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
-/** Plain reads err on files of other programs: before anything else they are written again. */
+/** Rewrites files of other programs first, because plain reads fail on them. */
 export async function rewriteForeignFiles(
   db: Database,
   lake: Lake,
@@ -59,7 +59,7 @@ export async function rewriteForeignFiles(
   repairs: Repairs,
   io: Io,
 ): Promise<Tables> {
-  // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
+  // Until a table is repaired, lake.json is not written; the next run does it.
   if (Object.keys(repairs).length > 0) return found;
   if (!Object.values(found).some(({ files }) => files.some(isForeignFile))) return found;
   await compactLake(db, lake, 'foreign', io);
@@ -70,7 +70,7 @@ export async function rewriteForeignFiles(
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';
 export type Standings = Readonly<Record<TableName, Standing>>;
 
-/** The standing of each table. @param foreign tables that another program changed, which the run repairs */
+/** The standing of each table. @param foreign tables with foreign commits that the run repairs */
 export function findStandings(
   tables: Readonly<Record<TableName, Pick<TableState, 'version' | 'applied'>>>,
   runNumber: bigint,
@@ -84,7 +84,7 @@ export function findStandings(
   return Object.fromEntries(TABLE_NAMES.map((table) => [table, find(table)])) as Standings;
 }
 
-/** True where the run, or a later one, is noted in the table's log. */
+/** True if the table's log records this run or a later one. */
 function hasCommitted({ applied }: Pick<TableState, 'applied'>, runNumber: bigint): boolean {
   return (applied.run ?? 0n) >= runNumber;
 }

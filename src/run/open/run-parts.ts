@@ -11,7 +11,7 @@ import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { Repairs, Standings, Tables } from './open-tables.js';
 import type { ChangeSource, Watch } from './wings.js';
 
-/** The machine, the service, what else brings changes, and who watches. */
+/** The machine, the service, other sources of changes, and witnesses. */
 export interface World {
   io: Io;
   /** Its calls have no limit until the account is read (`readAccount`). */
@@ -19,33 +19,33 @@ export interface World {
   sources: readonly ChangeSource[];
   /** The witnesses of this run. */
   watches: readonly Watch[];
-  /** Shows them a row of an answer. */
+  /** Shows witnesses a row of an answer. */
   look: LookAtRow;
 }
 
-/** The lake as the run found it, and the pipeline that keeps it. */
+/** The lake as the run found it, and its pipeline. */
 export interface FoundLake {
   pipeline: Pipeline;
   lake: Lake;
   tables: Tables;
-  /** Rows of these tables. */
+  /** The rows of these tables. */
   before: LakeRows;
   standing: Standings;
   repairs: Repairs;
 }
 
-/** The journal of the run with its landed bytes, and the memory that the lake keeps from run to run. */
+/** The journal of the run with its landed bytes, and the lake's memory between runs. */
 export interface Ledger {
   landing: Landing;
   memory: Memory;
 }
 
-/** DuckDB, with the relations and typed files that it makes. */
+/** DuckDB, with the relations and typed files of the run. */
 export interface Engine {
   graph: RelationGraph;
   typing: TypingQueue;
   /** For files that only this try reads. */
   workFolder: string;
-  /** The bytes of memory that DuckDB may use. */
+  /** The memory limit of DuckDB in bytes. */
   memoryLimit: number;
 }

@@ -6,31 +6,31 @@ import { sql } from '../../sql/sql.js';
 import { TOLD_TABLES, type ToldTableName } from '../../tables/table.js';
 import type { Repairs, Tables } from './open-tables.js';
 
-/** Limit of the time that a source may stay unseen: seconds (0 is for ever), or a multiple of its usual interval. */
+/** The time for which a source may stay unseen: seconds (0 for no limit), or a multiple of its usual interval. */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 type Analysis = Pipeline['analysis'];
 
 type ToldRows = Record<string, string | bigint | boolean | null>[];
 
-/** The pipeline file, and the tables that hold what an earlier one said. */
+/** The pipeline file, and the tables with the settings of an earlier one. */
 interface ToldFacts {
   pipeline: Pipeline;
   tables: Tables;
   repairs: Repairs;
 }
 
-/** The rows that a table gets from the pipeline file, and their hash, which its commit notes. */
+/** The rows that a table gets from the pipeline file, and the hash that its commit records. */
 export interface ToldTable {
   table: ToldTableName;
   rows: ToldRows;
   told: bigint;
 }
 
-/** \`analysis.staleAfter\` by default: a lake that was told nothing else has no row of it. */
+/** The default of `analysis.staleAfter`. A lake with this default has no row for it. */
 const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
 
-/** Rows of each table of the pipeline file, without `run_id`, in an order that says nothing. */
+/** The rows of each table with settings of the pipeline file, without `run_id`. Their order has no meaning. */
 const LISTS: Record<ToldTableName, (pipeline: Pipeline) => ToldRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
@@ -62,7 +62,7 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/** An empty list of attributes of a website is one row with an empty text: none tells this there. */
+/** An empty list of attributes of a website is one row with an empty text: no attribute has this meaning there. */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,
@@ -90,7 +90,7 @@ function writeStaleAfter(staleAfter: StaleAfter) {
   return { rule: 'stale', site_id: null, meaning, text: String(count) };
 }
 
-/** The time that a source may stay unseen: as the pipeline file says, or as the lake was told. */
+/** Reads the time for which a source may stay unseen, from the pipeline file, or from the lake if there is none. */
 export async function readStaleAfter(
   { pipeline, before }: { pipeline: Pipeline; before: LakeRows },
   graph: RelationGraph,
@@ -103,7 +103,7 @@ export async function readStaleAfter(
   return row?.meaning === 'intervals' ? { intervals: count } : { seconds: count };
 }
 
-/** The tables of which the pipeline file says other rows than they have. */
+/** Lists the tables whose settings in the pipeline file have changed. */
 export function listTold({ pipeline, tables, repairs }: ToldFacts): ToldTable[] {
   return TOLD_TABLES.flatMap((table) => {
     const isKept = pipeline.keepsTold === true;
@@ -118,7 +118,7 @@ export function listTold({ pipeline, tables, repairs }: ToldFacts): ToldTable[] 
 
 export const isTold = (facts: ToldFacts): boolean => listTold(facts).length > 0;
 
-/** 48 bits, because every reader of the log takes such a number. */
+/** Hashes to 48 bits, because every reader of the log can hold such a number. */
 function hashRows(rows: ToldRows): bigint {
   const lines = rows.map((row) =>
     JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),

@@ -1,4 +1,4 @@
-/** The sockets of a run, into which more may plug. It works without any of them. */
+/** The sockets of a run, into which wings plug. A run works without any. */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline-schema.js';
@@ -24,28 +24,28 @@ export interface Wings {
 
 export const NO_WINGS: Wings = { sources: [], witnesses: [] };
 
-/** A place beside this disk that keeps copies of the files of a lake. */
+/** A place beyond this disk that keeps copies of a lake's files. */
 export interface Store {
   /** Fetches data files that are not on this disk. */
   bring: Lake['bring'];
   /** Keeps what has landed, before tables that follow from it are published. */
   saveLanding(): Promise<void>;
-  /** Publishes there what the run has published here. */
+  /** Publishes in the store what the run has published here. */
   publish(): Promise<void>;
 }
 
 /**
- * Brings changes to the lake beside the feed. It keeps them until a run lands them. The run's journal names what has landed
- * (`source.rows`), so that a try that continues needs nothing else of the source.
+ * Brings changes to the lake beside the feed. It keeps them until a run lands them. The run's journal names what has
+ * landed (`source.rows`), so that a later try needs nothing else from the source.
  */
 export interface ChangeSource {
   /** Copies what waits into the run's folder, and journals it. An earlier try may have landed some or all of it. */
   land(landing: Landing, lake: Lake, io: Io): Promise<void>;
-  /** Forgets what the run has landed, because it is in history. A run that is killed here does it again. */
+  /** Forgets what the run has landed, because it is in history. A run that is killed here repeats this. */
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
-  /** True where something waits for a run. */
+  /** True if something waits for a run. */
   hasWaiting(lake: Lake): Promise<boolean>;
-  /** Prices what the source asks the service for around the next run; undefined for nothing. */
+  /** Prices the source's calls before and after the next run; undefined if there are none. */
   estimate?(next: NextRun): Promise<SourceEstimate | undefined>;
 }
 
@@ -53,14 +53,14 @@ export interface ChangeSource {
 export interface NextRun {
   pipeline: Pipeline;
   lake: Lake;
-  /** True while the lake has no items. */
+  /** True if the lake has no items yet. */
   isFirst: boolean;
   before: LakeRows;
   graph: RelationGraph;
   journal: { readonly state: RunState };
-  /** Calls that the account has left; null is unlimited. */
+  /** The calls that the account has left; null is unlimited. */
   callsLeft: bigint | null;
-  /** Items that it copies whole; undefined for a run without a complete copy. */
+  /** The number of items that it copies whole; undefined for a run without a complete copy. */
   copied: bigint | undefined;
 }
 
@@ -69,30 +69,30 @@ export interface SourceEstimate {
   step: string;
   calls: number;
   basis: string;
-  /** True if changes come of it. */
+  /** True if the step brings changes. */
   bringsChanges: boolean;
 }
 
-/** Compares the lake with the service. It only reports: a run that can't ask continues without it. */
+/** Compares the lake with the service and reports differences. A run continues without it if it can't ask. */
 export interface Witness {
-  /** Begins to watch a run. */
+  /** Begins to observe a run. */
   watch(run: WatchedRun): Watch;
-  /** Prices what it asks the service for during the next run, by its plan; undefined for nothing. */
+  /** Prices its calls during the next run, by the run's plan; undefined if there are none. */
   estimate?(next: PlannedNext): Promise<Pick<SourceEstimate, 'step' | 'calls' | 'basis'> | undefined>;
 }
 
-/** A witness at a run. */
+/** A witness that observes a run. */
 export interface Watch {
-  /** Gets parsed rows of answers on their way. */
+  /** Receives parsed rows of answers. */
   look?: LookAtRow;
-  /** Chooses what to ask. The work that it returns asks for it while tables are derived. */
+  /** Chooses what to ask. The returned function makes the calls while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;
   judge?(next: NextVersion): Promise<Testimony>;
-  /** Says at the end of any run what it has seen. */
+  /** Reports at the end of any run what it has seen. */
   conclude?(): Findings;
 }
 
-/** Columns that witnesses give to the run's row of the ledger, where none has looked. */
+/** The columns of witnesses in the run's row of the ledger if no witness has looked. */
 export const NOTHING_WITNESSED = {
   ...{ sampled: 0n, sample_mismatches: 0n, mismatch_bound: 1, sample_differences: '[]' },
   ...{ products_compared: 0n, products_different: 0n, product_differences: '[]' },
@@ -103,7 +103,7 @@ export type Findings = Partial<typeof NOTHING_WITNESSED>;
 
 export interface Testimony {
   findings: Findings;
-  /** New rows of a table that nobody else writes. */
+  /** New rows of a table that only this witness writes. */
   table?: { name: TableName; rows: Relation } | undefined;
 }
 
@@ -121,24 +121,24 @@ export interface WatchedRun {
   look: LookAtRow;
 }
 
-/** The lake as it would be, as far as its tables are staged, and what the run knows of it. */
+/** The lake as this run would publish it, as far as its tables are staged, and facts about the run. */
 export interface NextVersion {
   rows(table: TableName): Promise<Relation>;
   plan: ComparisonPlan;
-  /** Names of the datasets that the key can read; undefined is all. */
+  /** The names of the datasets that the key can read; undefined for all. */
   readable: readonly string[] | undefined;
-  /** The change up to which items are applied; undefined without the feed. */
+  /** The last change applied to items; undefined without the feed. */
   cursor: bigint | undefined;
-  /** Up to when a lake without the feed is complete, ISO 8601; null is not known. */
+  /** For a lake without the feed, the time up to which it is complete, ISO 8601; null if unknown. */
   lowWatermark: string | null;
   skew: FeedSkew;
-  /** Finds names of datasets in texts (dataset-names.ts). */
+  /** A pattern that finds the names of datasets in texts (dataset-names.ts). */
   datasetPattern: string | null;
-  /** Items that the run has read one by one already. */
+  /** Items that the run has already read one by one. */
   alreadyRead: readonly bigint[];
 }
 
-/** By its plan, the run compares so much, with parts of what the key can read. */
+/** The amount that the run compares by its plan, in parts of what the key can read. */
 export interface ComparisonPlan {
   comparisons: ProofPlan;
   parts: readonly Dataset[];

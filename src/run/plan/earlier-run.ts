@@ -5,7 +5,7 @@ import { sql } from '../../sql/sql.js';
 import type { RunMode } from '../../tables/table.js';
 import type { Tables } from '../open/open-tables.js';
 
-/** The time that a run took, by the ledger, and the rows that it received. */
+/** The time that a run took and the rows that it received, by the ledger. */
 export interface EarlierRun {
   run: bigint;
   mode: RunMode;
@@ -16,8 +16,8 @@ export interface EarlierRun {
 const RECENT = 20;
 
 /**
- * The newest run of a mode that received about as many rows, or else one of another mode; undefined before a first run.
- * The memory has the runs that found nothing new since the last publication.
+ * Finds the newest run of a mode that received about as many rows, or else a run of another mode; undefined before a
+ * first run. The memory has the runs since the last publication, which found nothing new.
  */
 export async function findEarlierRun(
   { graph, before, tables, memory }: EarlierRuns,

@@ -9,10 +9,10 @@ import { type Account, readAccount } from '../open/account.js';
 import type { FoundLake, Ledger, World } from '../open/run-parts.js';
 import { RunPlanner } from './run-planner.js';
 
-/** A run that knows its facts, and what the account lets it do. */
+/** A run with its facts, and what the account allows. */
 export interface PlannedRun {
   planner: RunPlanner;
-  /** Undefined for a run that makes no call. */
+  /** Undefined for a run that makes no calls. */
   account: Account | undefined;
   gate: ExportGate;
 }
@@ -40,8 +40,8 @@ export async function openPlan(
 }
 
 /**
- * The plan for the calls that are left to make; undefined when the run has made all of them. Publishing what has
- * landed needs no call: then a run continues although the service refuses, and skips comparisons.
+ * Reads the account for the remaining calls; undefined if the run has made all of them. Publishing what has landed
+ * needs no call, so then a run continues even if the service refuses, and skips comparisons.
  */
 async function readAccountOfRun(
   world: World,

@@ -7,7 +7,7 @@ import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** So many changes are read again at most: half a page of the feed, so that some news fit on the same page. */
+/** The most changes that are read again: half a page of the feed, so that new ones fit on the same page. */
 const MOST_AGAIN = 500;
 
 interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'> {
@@ -17,7 +17,8 @@ interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'
 
 /**
  * Finds the changes up to the cursor that are read again, because changes may become visible late: those of the minutes
- * before the newest one. A run that continues begins where its first try did. Reads the files of the newest changes alone.
+ * before the newest one. A run that continues begins where its first try did. Reads only the files of the newest
+ * changes.
  */
 export async function readOverlap(source: OverlapSource, cursor: bigint | undefined): Promise<FeedOverlap | undefined> {
   const { pipeline, journal } = source;
@@ -53,16 +54,16 @@ async function readNewest(
   return new Map(rows.map(({ change_id, at }) => [change_id as bigint, at as bigint]));
 }
 
-/** The files that hold all changes behind `after`, or the newest ones, up to the cursor. */
+/** The files that contain all changes after `after`, or the newest ones, up to the cursor. */
 function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint | undefined): DataFile[] {
-  // Rounded to doubles, ids keep their order, so a comparison that allows equal ones leaves out no file.
+  // Ids keep their order when rounded to doubles, so a comparison that includes equal ones misses no file.
   const end = Number(cursor);
   const bounds = files.map(readBounds).filter(({ first, rows }) => rows > 0n && first <= end);
   const start = after === undefined ? findStart(bounds, end) : Number(after);
   return bounds.filter(({ last }) => last >= start).map(({ file }) => file);
 }
 
-/** Enough of the newest changes up to `end` have ids from here on. */
+/** The id from which on there are enough of the newest changes up to `end`. */
 function findStart(bounds: readonly FileBounds[], end: number): number {
   let rows = 0n;
   let start = end;
@@ -76,7 +77,9 @@ function findStart(bounds: readonly FileBounds[], end: number): number {
   return rows >= MOST_AGAIN ? start : -Infinity;
 }
 
-/** The least and the greatest change id of a file, and the rows that have one; infinite where statistics don't say. */
+/**
+ * The smallest and largest change id of a file, and the number of rows with one; infinite if the statistics lack them.
+ */
 interface FileBounds {
   file: DataFile;
   first: number;
@@ -93,8 +96,8 @@ function readBounds(file: DataFile): FileBounds {
 }
 
 /**
- * The ids among these of changes that earlier runs rejected. Their raw text may be none that DuckDB takes for JSON, which
- * may be why they were rejected.
+ * The ids, among these, of changes that earlier runs rejected. Their raw text may be invalid JSON for DuckDB, which may
+ * be why they were rejected.
  */
 export async function findRejectedChanges(
   graph: RelationGraph,
@@ -107,7 +110,7 @@ export async function findRejectedChanges(
   return new Set(ids.filter((id) => rejected.includes(id)));
 }
 
-/** Undefined for text that is no change with an id. */
+/** Undefined for text without a readable id. */
 function readRawId(raw: string): bigint | undefined {
   try {
     return readChangeId(Buffer.from(raw), { start: 0 });

@@ -17,23 +17,23 @@ import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
-/** A run at work, or a look at the next one. */
+/** A run that has begun, or an estimate of the next one. */
 export interface FactSource extends Omit<World, 'watches' | 'look'>, Omit<FoundLake, 'standing'> {
   /** The datasets that the run copies. */
   selection: DatasetSelection;
   graph: RelationGraph;
   journal: { readonly state: RunState };
   memory: { readonly state: LakeMemory };
-  /** True where the journal names the try that the facts are for. */
+  /** True if the journal contains the try that the facts are for. */
   isAtWork: boolean;
 }
 
-/** Gathers the facts of a run, and plans it by them, as often as something has come. */
+/** Gathers the facts of a run, and plans the run again whenever there are new ones. */
 export class RunPlanner {
   readonly #source: FactSource;
   readonly #account: Account | undefined;
   readonly facts: RunFacts;
-  /** Lacks of a plan for which the service was asked. */
+  /** The missing facts for which the service was already asked. */
   readonly asked = new Set<Lack>();
 
   private constructor(source: FactSource, account: Account | undefined, facts: RunFacts) {
@@ -42,7 +42,7 @@ export class RunPlanner {
     this.facts = facts;
   }
 
-  /** @param planning gives undefined for a run whose calls are made */
+  /** @param planning resolves to undefined for a run whose calls are made */
   static async open(source: FactSource, planning: Promise<Account | undefined>): Promise<RunPlanner> {
     const { pipeline, selection } = source;
     const { mode, history, splitAbove, products } = pipeline.source;
@@ -55,12 +55,12 @@ export class RunPlanner {
     return new RunPlanner(source, account, { settings, lake, ...readProgress(source, account) });
   }
 
-  /** Adds what has happened to the facts. */
+  /** Adds an event to the facts. */
   note(news: Pick<RunFacts, 'cut' | 'cursorRefused' | 'unnamed'>): void {
     Object.assign(this.facts, news);
   }
 
-  /** The plan as of now. Asks for the facts that it lacks, if they are in `lacks`. */
+  /** The current plan. Asks for the facts that it lacks, if they are in `lacks`. */
   async plan(...lacks: Lack[]): Promise<RunPlan> {
     Object.assign(this.facts, readProgress(this.#source, this.#account));
     for (;;) {
@@ -88,7 +88,7 @@ export class RunPlanner {
   }
 }
 
-/** Websites with listed items, the one whose source was read longest ago first. */
+/** Websites with listed items, those whose sources were read longest ago first. */
 async function listSites({ graph, before }: FactSource): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT site_id FROM ${await before.rows('sources')}
     SEMI JOIN (SELECT DISTINCT site_id FROM ${await before.rows('items')} WHERE is_listed) AS listed USING (site_id)
@@ -131,10 +131,10 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   const { state } = source.journal;
   const idleRuns = listIdleRuns(memory.state);
   const applied = tables.history.applied.cursor;
-  // A try that continues begins where the first one did.
+  // A later try begins where the first one did.
   const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
-  // Only they show that there are others.
+  // Only table datasets shows that there are others.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
@@ -153,7 +153,7 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   };
 }
 
-/** One row in several datasets of a list comes with each. */
+/** Counts the rows of a complete copy. An item in several datasets of a list comes with each. */
 async function countKnownRows({ tables, graph, before, selection }: FactSource): Promise<bigint> {
   const several = selection !== 'all' && selection.length > 1 ? selection : [];
   const { files } = tables.items;
@@ -172,8 +172,8 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
 
 /**
- * Up to when the lake is current, and when it was last copied whole. A run that found nothing new, even a complete
- * copy, waits among the idle ones.
+ * Finds up to when the lake is current, and when it was last copied whole. Runs that found nothing new, even complete
+ * copies, are among the idle ones.
  */
 async function findLastRuns(
   graph: RelationGraph,
@@ -182,7 +182,7 @@ async function findLastRuns(
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
-  // Older rows do not say when the feed's end was reached: not before the run began.
+  // Older rows do not state when the feed's end was reached, but it was after the run began.
   const row = await graph.row(
     sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
       epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
@@ -193,7 +193,7 @@ async function findLastRuns(
   };
 }
 
-/** Reads the doubt that runs left since one last established which items are listed. Idle runs are the newest. */
+/** Reads what runs left unknown since one last established which items are listed. Idle runs are the newest. */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,
@@ -219,7 +219,7 @@ async function findUnknownListing(
   };
 }
 
-/** The low watermark of the last run without a feed; after runs by the feed, the newest change that the items show. */
+/** The low watermark of the last run without a feed; after runs by the feed, the newest change in items. */
 export async function readPollStart({
   graph,
   before,

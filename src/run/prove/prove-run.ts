@@ -24,29 +24,30 @@ import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import type { Findings, NextVersion, Testimony, Watch } from '../open/wings.js';
 import { describeRun, type RunRow } from './run-record.js';
 
-/** A batch that no gate holds: what will be published. */
+/** A batch that no gate holds, ready to be published. */
 export interface ProvedRun extends Audit {
   settled: Publishable;
-  /** The lake as it will be, but for the tables that describe the run itself. */
+  /** The lake after the run, except the tables that describe the run itself. */
   next: NextLake;
   attributions: Attribution[];
   /** The run's row of the ledger. */
   row: RunRow;
-  /** Rows that the ledger gets: those of runs that found nothing new since the last publication, and the run's own. */
+  /** The rows that the ledger gets: those of idle runs since the last publication, and the run's own. */
   rows: readonly RunRow[];
 }
 
-/** Results of checks that let the batch through. */
+/** The results of checks that let the batch pass. */
 interface Audit {
   checks: CheckResult[];
-  /** Notes the checks' counts, from which the next run counts on. Call it after the publication. */
+  /** Keeps the checks' counts, which the next run continues. Call it after the publication. */
   keepCounts: () => Promise<void>;
 }
 
 /**
- * Compares the lake as it would be with a sample of the service's items and its own counts and products, and checks it.
- * @param isWaived true where a person lets the batch through whatever the gates say
- * @throws PricelakeError `gate_failed` where a gate holds the batch
+ * Compares the lake as this run would publish it with a sample of the service's items and with its counts and products,
+ * and checks it.
+ * @param isWaived true if a person lets the batch pass whatever the gates report
+ * @throws PricelakeError `gate_failed` if a gate holds the batch
  */
 export async function proveRun(
   world: World,
@@ -93,7 +94,7 @@ function stageTestimonies(staging: Staging, testimonies: readonly Testimony[]): 
   );
 }
 
-/** The lake that checks read, and the changes of the run in it. */
+/** The lake that checks read, and the run's changes of it. */
 interface Audited {
   next: NextLake;
   merge: Merge;
@@ -102,9 +103,9 @@ interface Audited {
 }
 
 /**
- * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
- * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. If a person has
- * waived it, that is journaled, and marked in the results.
+ * Runs the checks over the lake as this run would publish it, including its row of the ledger. If a gate fails, the
+ * batch is held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try needs no calls. If a
+ * person has waived the gate, that is journaled and marked in the results.
  */
 async function auditRun(
   io: Io,
@@ -128,7 +129,7 @@ async function auditRun(
     await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
     io.log('warn', 'gate.waived', { checks: names });
   }
-  // A try that was interrupted after the decision is gone on with: the journal remembers it.
+  // The journal remembers a waiver, so that a later try continues after the decision.
   const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
@@ -144,8 +145,8 @@ async function auditRun(
 }
 
 /**
- * The tables that checks read. If checks read only the rows of a table that the run writes, its other files need not be
- * there.
+ * The tables that checks read. If checks read only the rows that the run writes, the table's other files are not
+ * needed.
  */
 async function readCheckedTables(
   { standing }: FoundLake,
@@ -156,14 +157,14 @@ async function readCheckedTables(
   const whole = new Set(read(checks.filter(({ withinRun }) => withinRun !== 'run_id')));
   const tables: Partial<Record<TableName, Source>> = {};
   for (const table of new Set(read(checks))) {
-    // The rows of an earlier try are in files that are committed already.
+    // The rows of an earlier try are already in committed files.
     const isWhole = whole.has(table) || standing[table] === 'committed';
     tables[table] = isWhole ? await next.rows(table) : next.added(table);
   }
   return tables;
 }
 
-/** Lets checks leave out rows. If many items changed, or another program changed some, checks read all rows. */
+/** Lets checks skip unchanged rows. If many items changed, or there are foreign commits, checks read all rows. */
 async function openScope(
   { tables, repairs }: FoundLake,
   graph: RelationGraph,
@@ -193,7 +194,7 @@ const listFiles =
   (table) =>
     tables[table]?.files.map(({ path }) => path);
 
-/** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
+/** Logs the results. Only a gate that holds the batch is an error; other findings are for a person to look at. */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
   const next = new Map(checks.map((check) => [check.name, check.next]));
   for (const result of results) {

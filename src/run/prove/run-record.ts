@@ -21,18 +21,18 @@ export type RunRow = RunsRow & { mode: RunMode };
 
 const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
 
-/** Findings about the lake as it will be. */
+/** Findings about the lake after the run. */
 interface RunFindings extends Comparison {
-  /** Those of witnesses. */
+  /** The findings of witnesses. */
   witnessed: Findings;
   usage: Usage;
-  /** Items of the lake as it will be; undefined where they stay as they are. */
+  /** The number of items after the run; undefined if it does not change. */
   items: bigint | undefined;
 }
 
 const NO_FINDINGS: RunFindings = { ...NO_COMPARISON, witnessed: {}, usage: NO_USAGE, items: undefined };
 
-/** Results of a run: one that finds nothing new applies nothing, and one that changes nothing compares nothing. */
+/** The results of a run. One that finds nothing new applies nothing, and one that changes nothing compares nothing. */
 interface Outcome {
   tally?: Batch['tally'];
   applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
@@ -90,7 +90,7 @@ export async function describeRun(
   };
 }
 
-/** Why the run went as it did, and what it left for want of calls, or does not know. */
+/** Explains the mode of the run, what it left for lack of calls, and what it does not know. */
 function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }: RunProgress, unnamed: bigint): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
   const reasons = [
@@ -104,9 +104,9 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
 }
 
 /**
- * Up to when the lake is current: where the feed ended, or where items were read without it. Polled items alone don't
- * tell: the poll may have missed removals. Nor do changes and rows that don't name their items. A run by the feed alone
- * does not establish either what an earlier run did not.
+ * The time up to which the lake is current: the end of the feed, or when items were read without it. Polled items alone
+ * don't show it, because the poll may have missed removals; nor do changes and rows that don't name their items. A run
+ * by the feed alone does not establish what an earlier run could not.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,
@@ -127,7 +127,7 @@ function describeCurrency(
   };
 }
 
-/** Counts rows that exports took and that the run kept. An export of changed items counts whole or not at all. */
+/** Counts the rows of exports that the run kept. An export of changed items counts only as a whole. */
 function describeExports({ exports }: RunProgress) {
   const { kept, landed, lost } = countKept(exports);
   const { overage, blocks } = exports;

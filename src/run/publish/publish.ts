@@ -16,8 +16,8 @@ import type { ProvedRun } from '../prove/prove-run.js';
 import type { RunRow } from '../prove/run-record.js';
 
 /**
- * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.
- * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
+ * Commits the tables by COMMIT_STEPS, those of a step side by side, because a commit mostly waits for the disk. Each
+ * commit is one version of its table; the next run continues after a crash between two.
  */
 export async function publishRun(
   { io, sources }: Pick<World, 'io' | 'sources'>,
@@ -63,14 +63,17 @@ export async function publishRun(
     attributions,
   });
   io.log('debug', 'pointed', { runId });
-  // Before the end: a run that is killed here does it again.
+  // This comes before the end, because a run that is killed here repeats it.
   await settleSources({ io, sources }, lake, ledger);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
   await keepCounts();
 }
 
-/** Gives tables without rows a file. Only tables that may have none are read: each log takes some milliseconds. */
+/**
+ * Gives tables without rows an empty file. Only tables that may have no rows are read, because reading a log takes some
+ * milliseconds.
+ */
 async function fillTables(
   { lake, pipeline, tables }: FoundLake,
   db: Database,

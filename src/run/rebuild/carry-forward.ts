@@ -20,7 +20,7 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   if (plan.isWhole || start === undefined) return;
   const { begin } = start.state;
   const older = `run_id NOT IN (${listRunIds(plan.runs)})`;
-  // The first copy's differences are from a comparison with a lake that no longer exists.
+  // The first copy's differences came from a comparison with a lake that no longer exists.
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
@@ -28,13 +28,13 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   await markAhead(rebuild, cursor ?? 0n);
   await keepRows(rebuild, 'sites', selectSitesAt(begin.at));
   await keepRows(rebuild, 'rejects', select('rejects', older));
-  // That copy also had the earlier items, so the days that it closed stay as well.
+  // That copy also knew the earlier items, so the days that it closed stay as well.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
   await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
-/** Keeps what the pipeline file told, because it is not there. */
+/** Keeps the settings of the pipeline file, because the file is not available here. */
 export async function seedTold(rebuild: Rebuild): Promise<void> {
   for (const table of TOLD_TABLES) {
     const told = rebuild.old.readApplied(table)?.told;
@@ -43,7 +43,7 @@ export async function seedTold(rebuild: Rebuild): Promise<void> {
   }
 }
 
-/** Keeps closed days of older runs; later days are made again. */
+/** Keeps closed days of older runs. Later days are computed again. */
 async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
   const { old } = rebuild;
   if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
@@ -53,7 +53,7 @@ async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
   await keepRows(rebuild, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Records changes of the kept history that are ahead of the cursor, so that the feed does not bring them twice. */
+/** Records changes of the kept history beyond the cursor, so that the feed does not add them twice. */
 async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   const { rebuilt } = rebuild;
   const { db } = rebuild.old;
@@ -63,7 +63,7 @@ async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   if (ahead > cursor) await commitKept(rebuild, { table: 'history', applied: { ahead } });
 }
 
-/** Keeps items that the first copy or an earlier one lacked, because no kept byte shows them. */
+/** Keeps items that the first copy or an earlier one lacked, because no kept bytes show them. */
 export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
   await createTableView(old.db, rebuilt, 'items', 'rebuilt_items');
@@ -92,8 +92,8 @@ function keepsDays(old: OldTables): boolean {
 }
 
 /**
- * Finds tables that can't be read whole and hold rows of older runs, which the kept raw bytes cannot restore.
- * @returns a line for each table
+ * Finds tables that can't be read completely and hold rows of older runs, which the kept raw bytes cannot restore.
+ * @returns a sentence for each table
  */
 export async function findLosses(old: OldTables, plan: RebuildPlan, { keepsTold }: Pipeline): Promise<string[]> {
   return [
@@ -129,7 +129,7 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
   return losses;
 }
 
-/** Selects websites as they were at a moment: without later rows, and current if they ended later. */
+/** Selects websites as they were at a moment: without later rows, and as current if they ended later. */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
@@ -137,7 +137,7 @@ function selectSitesAt(moment: string): string {
     FROM sites WHERE valid_from < ${at}`;
 }
 
-/** @throws PricelakeError `lake_invalid` that names what would be lost */
+/** @throws PricelakeError `lake_invalid` that names the rows that would be lost */
 export function refuseLosses(losses: readonly string[]): void {
   if (losses.length === 0) return;
   const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
@@ -171,7 +171,7 @@ async function keepRows(
   await commitKept(rebuild, isReadable ? { ...kept, select, metadata, ...layout } : kept);
 }
 
-/** Rows of the old tables that the rebuilt lake takes over, and what its log notes. */
+/** Rows of the old tables that the rebuilt lake takes over, and what its log records. */
 interface KeptRows
   extends Pick<FileChange, 'table' | 'applied'>,
     Partial<Pick<Stage, 'select' | 'metadata' | 'partitionBy'>> {

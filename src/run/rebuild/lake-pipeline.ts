@@ -10,15 +10,15 @@ import { tablePath } from '../../tables/layout.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**
- * Makes a pipeline for work without service and pipeline file: the defaults, with the lake's partitioning.
- * It keeps what its own pipeline file told.
+ * Makes a pipeline for work without a service and a pipeline file: the defaults, with the lake's partitioning and the
+ * settings of its own pipeline file.
  * @throws PricelakeError `lake_invalid` if there is no lake
  */
 export async function describeLakePipeline(lakePath: string): Promise<Pipeline> {
   const { lake } = await openDamagedLake(lakePath);
   const partitionBy = await readPartitionColumns(lake, 'items');
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
-  // Closed days are kept only where the lake keeps them.
+  // Closed days are kept only if the lake has them.
   const days = await tryTable(lake, 'price_spread_daily');
   const hasDays = days === undefined || days.applied.day > 0n;
   const analysis = hasDays ? {} : { daily: 0 };

@@ -7,10 +7,10 @@ import { type RelationFile, tableRelation, toRelationFile } from '../../sql/tabl
 import { tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
-/** The readable part of a table: all that a run left, the rest after another program, or nothing. */
+/** The readable part of a table: everything that a run left, what another program left of it, or nothing. */
 type Readable = 'whole' | 'rest' | 'nothing';
 
-/** The tables that a rebuild replaces, so far as they can be read. */
+/** The tables that a rebuild replaces, as far as they can be read. */
 export class OldTables {
   readonly lake: Lake;
   readonly db: Database;
@@ -26,7 +26,7 @@ export class OldTables {
     this.inspection = inspection;
   }
 
-  /** Makes the table's view, if any part can be read. */
+  /** Creates the table's view, if any part can be read. */
   async open(table: TableName): Promise<Readable> {
     const opened = this.#opened.get(table) ?? (await this.#open(table));
     this.#opened.set(table, opened);
@@ -38,7 +38,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      // Columns that the table lacks are null in its rows; those of another type are not read as what they are not.
+      // Columns that the table lacks are null. Columns of another type are not read.
       const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
@@ -56,7 +56,7 @@ export class OldTables {
     const { pointer } = this.inspection;
     if (pointer === undefined) return false;
     const files = pointer.tables[table]?.files ?? [];
-    // Another program wrote a file without a checksum, and only the log has its partition values.
+    // Another program wrote the files without a checksum, so only the log has their partition values.
     if (files.some(({ sha256 }) => sha256 === undefined)) return false;
     return this.#tryFiles(
       table,
@@ -90,12 +90,12 @@ export class OldTables {
     return this.#reasons.get(table) ?? 'its columns have other types';
   }
 
-  /** The table's standing by its log; undefined if the log is damaged. */
+  /** The state that the table's log records; undefined if the log is damaged. */
   readApplied(table: TableName): Applied | undefined {
     return this.inspection.damaged.has(table) ? undefined : this.inspection.states.get(table)?.applied;
   }
 
-  /** Rows that the table had, by its log or lake.json. */
+  /** The number of rows that the table had, by its log or lake.json. */
   countRows(table: TableName): bigint {
     const { damaged, states, pointer } = this.inspection;
     const files = damaged.has(table) ? (pointer?.tables[table]?.files ?? []) : (states.get(table)?.files ?? []);

@@ -72,7 +72,7 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan, pipeline);
     if (!acceptLoss) refuseLosses(losses);
-    // From here on the lake changes: first what a damaged pointer would stop.
+    // From here on the lake changes, beginning with what a damaged pointer would stop.
     await makeFolder(privatePath(lake, 'tmp'));
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
@@ -83,7 +83,7 @@ export function rebuildLake(
     stop.throwIfAborted();
     const tables = damaged.size === 0 ? await swapTables(rebuild) : await replaceTables(rebuild, landed.open?.runId);
     await rm(rebuilt.root, { recursive: true, force: true });
-    // The last step: until then, tables of another format may stand under a marker that says so.
+    // This is the last step. Until then, tables of another format may stand beside a marker that names that format.
     await writeMarker(lake);
     return {
       runs: plan.runs.map(({ runId }) => runId),
@@ -100,7 +100,7 @@ export function rebuildLake(
 
 const isLandingGone = (error: unknown) => error instanceof PricelakeError && error.code === 'landing_gone';
 
-/** The newest published run, by all that can be read. */
+/** The newest published run, from everything that can be read. */
 function readPublished({ states, pointer }: Inspection): bigint {
   const [ledger, pointed] = [states.get('runs')?.applied.run ?? 0n, pointer?.runNumber ?? 0n];
   return ledger > pointed ? ledger : pointed;
@@ -180,7 +180,7 @@ async function replayRuns(
   }
 }
 
-/** The pipeline that replays a kept run into another lake. The run's own selection holds, not the present one. */
+/** The pipeline that replays a kept run into another lake. It has the run's own selection, not the present one. */
 function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pipeline {
   return {
     ...pipeline,
@@ -196,7 +196,7 @@ function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pip
 }
 
 /**
- * Infers the setting from where the run began the feed: at its beginning, or about the newest change. Histories of items
+ * Infers the setting from where the run began the feed: at its beginning, or near the newest change. Item histories
  * that it took over are in its landing.
  */
 function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'none' {

@@ -38,7 +38,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   const swapped: SwappedTable[] = [];
   for (const table of TABLE_NAMES) {
     const before = await readTable(lake, table);
-    // Findings of the checks of a run stay as they were, if they can be read.
+    // The check results of a run stay as they were, if they can be read.
     const keepsRows = table === 'check_results' && (await old.open(table)) === 'whole';
     if (keepsRows && !hasDifference(before.difference)) continue;
     const after = await readTable(rebuilt, table);
@@ -70,7 +70,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
 export async function replaceTables(rebuild: Rebuild, openRun: string | undefined): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
-  // A replayed run without work leaves no number, so lake.json also says which numbers are taken.
+  // A replayed run without work leaves no number, so lake.json also shows which numbers are taken.
   const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
   const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
   const replace = async (table: 'runs' | 'check_results', rows: string, applied: Partial<Applied>) => {

@@ -17,7 +17,7 @@ interface RestoredTables {
   lost: string[];
 }
 
-/** `files` are undefined if those of the newest run are gone. */
+/** `files` is undefined if those of the newest run are gone. */
 interface Restoration {
   state: TableState;
   files: DataFile[] | undefined;
@@ -25,8 +25,8 @@ interface Restoration {
 }
 
 /**
- * Gives tables that another program changed the files of the newest run back, for a lake without enough raw bytes to
- * rebuild. A table whose files are gone stays as it is, if `acceptLoss` is true.
+ * Restores the files of the newest run in tables with foreign commits, for a lake without enough raw bytes to rebuild.
+ * A table whose files are gone stays as it is, if `acceptLoss` is true.
  * @returns undefined if anything else is damaged
  * @throws PricelakeError `landing_gone` if files are gone and `acceptLoss` is false; nothing has changed then
  */
