@@ -44,7 +44,7 @@ const LONG = [
   'test/front/matches.test.ts',
   'test/front/rebuild.test.ts',
   'test/front/sources.test.ts',
-  'test/front/told.test.ts',
+  'test/front/declared-settings.test.ts',
   'test/house/wings.test.ts',
   'test/lake/replace-rows.test.ts',
   'test/remote/empty-disk.test.ts',

@@ -2,7 +2,7 @@ import { openLake } from '../src/lake/lake.js';
 import { Database } from '../src/sql/connection.js';
 import { createMacros } from '../src/sql/model.js';
 import { loadTableSchema } from '../src/tables/schemas.js';
-import { type TableName, TOLD_TABLES } from '../src/tables/table.js';
+import { DECLARED_TABLES, type TableName } from '../src/tables/table.js';
 import { derivedSelects } from '../test/check/lake-world.js';
 import { write } from '../test/lake/items.js';
 
@@ -58,7 +58,7 @@ CREATE TABLE last_told AS
 
 const NO_ROWS = 'SELECT NULL AS nothing WHERE false';
 const ROWS: Partial<Record<TableName, string>> = {
-  ...Object.fromEntries(['sources', ...TOLD_TABLES].map((table) => [table, NO_ROWS])),
+  ...Object.fromEntries(['sources', ...DECLARED_TABLES].map((table) => [table, NO_ROWS])),
   sites: `SELECT s AS site_id, 'Shop ' || s AS name, 'shop-' || s || '.example' AS host,
     CASE WHEN s % 10 = 0 THEN 'Prices of Shop ' || s || ', CC BY 4.0' END AS attribution,
     ${END} - INTERVAL 400 DAY AS valid_from, true AS is_current FROM range(1, 61) AS of_sites(s)`,

@@ -260,7 +260,7 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'budget' | 'we
   budget: PipelineValues['budget'] & Pick<Budget, 'share'>;
   file: string;
   /** True if there is no pipeline file. The lake then keeps the settings of its last run. */
-  keepsTold?: boolean;
+  keepsDeclared?: boolean;
   /** The decisions in the file that analysis.matches names. */
   userMatches?: readonly UserMatch[];
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };

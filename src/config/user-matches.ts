@@ -3,7 +3,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { UserMatch } from './pipeline-schema.js';
 
 /** A line of the file. */
-interface ToldPair {
+interface MatchedPair {
   one: string;
   two: string;
   line: number;
@@ -20,8 +20,8 @@ const HINT =
  * @throws PricelakeError `config` that names the first bad line
  */
 export async function readUserMatches(file: string): Promise<UserMatch[]> {
-  const yes: ToldPair[] = [];
-  const no: ToldPair[] = [];
+  const yes: MatchedPair[] = [];
+  const no: MatchedPair[] = [];
   for await (const { match, ...pair } of readPairs(file)) {
     if (match === 'yes') yes.push(pair);
     if (match === 'no') no.push(pair);
@@ -43,7 +43,7 @@ export async function readUserMatches(file: string): Promise<UserMatch[]> {
   ];
 }
 
-async function* readPairs(file: string): AsyncGenerator<ToldPair & { match: string }> {
+async function* readPairs(file: string): AsyncGenerator<MatchedPair & { match: string }> {
   const refuse = (line: number, what: string) =>
     new PricelakeError('config', `${file}:${line}: ${what}`, { hint: HINT });
   let places: number[] | undefined;
@@ -82,7 +82,7 @@ function toProduct(text: string): string {
 }
 
 /** Maps each product to the one that stands for all that belong together. */
-function joinPairs(pairs: readonly ToldPair[]): Map<string, string> {
+function joinPairs(pairs: readonly MatchedPair[]): Map<string, string> {
   const parents = new Map<string, string>();
   const find = (product: string): string => {
     let root = product;
@@ -114,8 +114,8 @@ function dropRepeated(matches: UserMatch[]): UserMatch[] {
 }
 
 /** The shortest chain of lines that connects two products. */
-function findPath(pairs: readonly ToldPair[], from: string, to: string): ToldPair[] {
-  const near = new Map<string, { pair: ToldPair; next: string }[]>();
+function findPath(pairs: readonly MatchedPair[], from: string, to: string): MatchedPair[] {
+  const near = new Map<string, { pair: MatchedPair; next: string }[]>();
   for (const pair of pairs) {
     for (const [at, next] of [
       [pair.one, pair.two],
@@ -124,7 +124,7 @@ function findPath(pairs: readonly ToldPair[], from: string, to: string): ToldPai
       near.set(at, [...(near.get(at) ?? []), { pair, next }]);
     }
   }
-  const paths = new Map<string, ToldPair[]>([[from, []]]);
+  const paths = new Map<string, MatchedPair[]>([[from, []]]);
   for (const [at, path] of paths) {
     if (at === to) return path;
     for (const { pair, next } of near.get(at) ?? []) if (!paths.has(next)) paths.set(next, [...path, pair]);

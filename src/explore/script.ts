@@ -230,7 +230,7 @@ export const PAGE_SCRIPT = `
   }
 
   // Shows all prices at the moment under the pointer, the lowest first.
-  const MOST_TOLD = 14;
+  const MOST_SHOWN = 14;
   const tellPrices = (plot) => {
     const { from, to, currency, lines } = JSON.parse(plot.dataset.prices);
     const [tip, cursor] = ['tip', 'cursor'].map((name) => {
@@ -261,8 +261,8 @@ export const PAGE_SCRIPT = `
       const head = document.createElement('p');
       head.textContent = toDay.format(at) + ', ' + currency;
       tip.replaceChildren(head);
-      for (const { name, key, text } of asked.slice(0, MOST_TOLD)) addLine(name, key, text);
-      if (asked.length > MOST_TOLD) addLine('and ' + (asked.length - MOST_TOLD) + ' more', 'line-rest', '');
+      for (const { name, key, text } of asked.slice(0, MOST_SHOWN)) addLine(name, key, text);
+      if (asked.length > MOST_SHOWN) addLine('and ' + (asked.length - MOST_SHOWN) + ' more', 'line-rest', '');
       if (asked.length === 0) addLine('not sold', 'line-rest', '');
       localize(tip);
       tip.hidden = cursor.hidden = false;

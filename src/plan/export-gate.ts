@@ -56,10 +56,10 @@ export class ExportGate {
   }
 
   /** Deducts an export by its headers. Returns the most blocks of overage that may have been billed. */
-  take({ remaining, ...told }: TakenExport): bigint {
+  take({ remaining, ...cost }: TakenExport): bigint {
     // The service may already have deducted running exports. These are deducted here when their headers arrive.
     const held = [...this.#held].reduce((sum, { rows }) => sum + rows, 0n);
-    const taken = remaining === undefined ? told : { ...told, remaining: remaining + held };
+    const taken = remaining === undefined ? cost : { ...cost, remaining: remaining + held };
     const known = countOverage(this.#left, taken.rows);
     const blocks = taken.overage && known === 0n ? 1n : taken.overage ? known : 0n;
     const { blocks: agreed } = this.#left;

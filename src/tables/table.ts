@@ -16,7 +16,7 @@ interface Derived {
 
 /**
  * Tables of the lake: `history` is the log, everything else follows from it. `landed` rows come from
- * what the service sent, `told` ones what the pipeline file says, derived ones from other tables alone, `kept` ones from
+ * what the service sent, `declared` ones are settings of the pipeline file, derived ones from other tables alone, `kept` ones from
  * days that closed, and `recorded` ones describe runs.
  */
 const TABLE_KINDS = {
@@ -29,21 +29,21 @@ const TABLE_KINDS = {
   products: { reads: ['items'], by: 'product' },
   product_prices: { reads: ['items'], by: 'product' },
   shop_currencies: { reads: ['items'], by: 'site' },
-  offer_rules: 'told',
+  offer_rules: 'declared',
   offers: {
     reads: ['items', 'product_prices', 'shop_currencies', 'sources', 'offer_rules'],
     by: 'product',
     analysis: 'judged_offers',
   },
   price_spread: { reads: ['offers', 'sites'], by: 'product', analysis: 'price_spread' },
-  user_matches: 'told',
+  user_matches: 'declared',
   matches: { reads: ['items', 'user_matches'], by: 'brand' },
   service_products: 'landed',
   price_spread_daily: 'kept',
   rejects: 'landed',
   check_results: 'recorded',
   runs: 'recorded',
-} as const satisfies Record<string, 'landed' | 'told' | 'kept' | 'recorded' | Derived>;
+} as const satisfies Record<string, 'landed' | 'declared' | 'kept' | 'recorded' | Derived>;
 type TableKinds = typeof TABLE_KINDS;
 export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
@@ -69,8 +69,10 @@ export const DERIVED_TABLES = TABLE_NAMES.filter(
 );
 
 /** Tables whose rows are settings of the pipeline file. */
-export type ToldTableName = { [K in TableName]: TableKinds[K] extends 'told' ? K : never }[TableName];
-export const TOLD_TABLES = TABLE_NAMES.filter((table): table is ToldTableName => TABLE_KINDS[table] === 'told');
+export type DeclaredTableName = { [K in TableName]: TableKinds[K] extends 'declared' ? K : never }[TableName];
+export const DECLARED_TABLES = TABLE_NAMES.filter(
+  (table): table is DeclaredTableName => TABLE_KINDS[table] === 'declared',
+);
 
 /** The tables that a derived table reads, and its query. */
 export function describeDerived(table: DerivedTableName): Derived & { reads: readonly TableName[] } {
@@ -132,7 +134,7 @@ export interface Applied {
   /** Derived tables only: the query that made it (src/analyze/derived-tables.ts). */
   query: bigint | undefined;
   /** Tables of the pipeline file only: a hash of their rows. */
-  told: bigint | undefined;
+  declared: bigint | undefined;
   /** price_spread_daily only: the last closed day, in days since 1970; 0 if the table is not kept. */
   day: bigint;
   /** The first of these days. */

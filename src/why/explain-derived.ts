@@ -1,7 +1,7 @@
 import type { Statements } from '../sql/connection.js';
+import { isSameValue, pathOf } from './asserted-values.js';
 import { compute, type ExplainedValue, explainItem } from './explain-item.js';
 import { type Row, readItemFacts, toText, type WhySource } from './item-facts.js';
-import { isSameValue, pathOf } from './told-values.js';
 
 /** A listing that a computed row is based on. */
 export interface FromOffer {

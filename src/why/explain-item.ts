@@ -1,6 +1,6 @@
+import { type Assertion, isSameValue, isSetByChange, listChanged, listRead } from './asserted-values.js';
 import { type ItemFacts, type Row, toText } from './item-facts.js';
 import type { LandedRows } from './landed-rows.js';
-import { type Assertion, isSameValue, isTold, listRead, listTold } from './told-values.js';
 
 /** The explanation of a value. */
 export interface ExplainedValue {
@@ -38,12 +38,12 @@ export function explainItem(column: string, { item, changes, landed }: ItemFacts
   const base = findBase(item, reads);
   const applied = toText(item.change_id);
   // A change from before the whole read is already part of the read.
-  const told = listTold(column, changes, landed.rows).filter(({ change }) => {
+  const changed = listChanged(column, changes, landed.rows).filter(({ change }) => {
     return applied !== null && change?.id != null && BigInt(change.id) <= BigInt(applied);
   });
-  const last = told.filter((one) => isSameValue(one.value, value)).at(-1);
+  const last = changed.filter((one) => isSameValue(one.value, value)).at(-1);
   const isOfRead = base !== undefined && isSameValue(base.value, value);
-  if (isTold(column) && last !== undefined && isAfter(last, base, item, isOfRead)) {
+  if (isSetByChange(column) && last !== undefined && isAfter(last, base, item, isOfRead)) {
     return { column, value, how: 'change', by: last, note: noteMissing(last, landed) };
   }
   if (isOfRead) return { column, value, how: 'read', by: base, note: undefined };
@@ -63,7 +63,7 @@ export function listOthers(column: string, { by }: ExplainedValue, { changes, la
   const isSame = (one: Assertion) =>
     one.kind === by?.kind && one.change?.id === by.change?.id && one.place?.file === by.place?.file;
   const at = (one: Assertion) => one.observedAt ?? one.readAt ?? '';
-  return [...listTold(column, changes, landed.rows), ...listRead(column, landed.rows)]
+  return [...listChanged(column, changes, landed.rows), ...listRead(column, landed.rows)]
     .filter((one) => !isSame(one))
     .sort((a, b) => b.runId.localeCompare(a.runId) || at(b).localeCompare(at(a)));
 }
@@ -88,7 +88,7 @@ function beginOf(runId: string): number {
 /** Explains a value that differs from the landed text, because it was cast or a later change set it. */
 function explainDifferent(column: string, row: Row, base: Assertion): ExplainedValue {
   const value = toText(row[column]);
-  const note = `the landed text was cast exactly (pipelines/models/items.sql)${isTold(column) ? ', or a later change moved it' : ''}`;
+  const note = `the landed text was cast exactly (pipelines/models/items.sql)${isSetByChange(column) ? ', or a later change moved it' : ''}`;
   return { column, value, how: 'read', by: base, note };
 }
 

@@ -1,16 +1,16 @@
 import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 import { loadTableSchema } from '../tables/schemas.js';
+import { type Assertion, describeChange, pathOf } from './asserted-values.js';
 import { explainDerived, type FromOffer } from './explain-derived.js';
 import { compute, type ExplainedValue, explainItem, listOthers, noteMissing } from './explain-item.js';
 import { type ItemFacts, type Row, readItemFacts, toText, type WhySource } from './item-facts.js';
 import type { LandedRows } from './landed-rows.js';
-import { type Assertion, describeChange, pathOf } from './told-values.js';
 
+export type { Assertion } from './asserted-values.js';
 export type { FromOffer } from './explain-derived.js';
 export type { ExplainedValue } from './explain-item.js';
 export type { WhySource } from './item-facts.js';
-export type { Assertion } from './told-values.js';
 
 /** Tables whose values can be explained, with the column that names a row. */
 export const EXPLAINED = {

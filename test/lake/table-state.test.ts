@@ -12,7 +12,7 @@ const APPLIED: Applied = {
   datasets: { isList: true, ids: [3n, 2n ** 53n + 1n] },
   itemsVersion: 0n,
   query: 2n ** 48n - 1n,
-  told: 2n ** 48n - 2n,
+  declared: 2n ** 48n - 2n,
   day: 20_458n,
   firstDay: 20_454n,
   accepted: 11n,

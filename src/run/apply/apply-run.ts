@@ -28,8 +28,8 @@ import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { compareRun, type FoundRows, judgeAgain, judgeRun, type ReadChanges } from './apply.js';
 import { findPendingChanges, readChanges } from './changes.js';
+import { compareDescribed, isDistrusted } from './compare-described.js';
 import { listStaleReads } from './judge-reads.js';
-import { isDistrusted, lookAtTold } from './look-at-told.js';
 import { type Batch, mergeRun } from './merge-run.js';
 import { findNextSources } from './seen-sources.js';
 import { fixMoment, type Moment } from './service-time.js';
@@ -41,7 +41,7 @@ export interface AppliedRun extends Batch {
   sources: NextSources;
   datasets: LandedDatasets;
   /** Sampled items whose values came only from the feed, and that were already read. */
-  toldSample: readonly bigint[];
+  describedSample: readonly bigint[];
 }
 
 /**
@@ -144,8 +144,8 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
   const { landing } = ledger;
   const { landed } = rows;
   const first = await compareRun(io, found, engine, rows);
-  const told = rows.isDistrusted ? undefined : await lookAtTold(world, ledger, engine, first);
-  const isPartial = told?.isPartial === true;
+  const described = rows.isDistrusted ? undefined : await compareDescribed(world, ledger, engine, first);
+  const isPartial = described?.isPartial === true;
   const compared = isPartial ? await compareRun(io, found, engine, { ...rows, isDistrusted: true }) : first;
   const { wanted: need } = compared.needed;
   await hydrateRun(world, landing, typing, landed, { need, source: found.pipeline.source });
@@ -155,7 +155,7 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
   const last = hasRead ? await judgeAgain(graph, judged, await typing.finish()) : judged;
   const batch = await mergeRun(io, found.before, graph, last);
   const sources = await findNextSources(found, graph, landing, last, batch.merge);
-  return { ...batch, sources, toldSample: told?.ids ?? [] };
+  return { ...batch, sources, describedSample: described?.ids ?? [] };
 }
 
 /**

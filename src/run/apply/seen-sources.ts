@@ -2,8 +2,8 @@ import type { Landing } from '../../journal/landings.js';
 import type { Probes } from '../../journal/reads.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { join, type Sql, sql } from '../../sql/sql.js';
+import { isDeclared, readStaleAfter } from '../open/declared-rows.js';
 import type { FoundLake } from '../open/run-parts.js';
-import { isTold, readStaleAfter } from '../open/told-rows.js';
 import type { JudgedRun } from './apply.js';
 import type { Merge } from './merge.js';
 import { findSources, type NextSources } from './sources.js';
@@ -34,7 +34,7 @@ export async function findNextSources(
     select(sql`${merged}`, 'change'),
     ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),
   ];
-  const isMeasured = isWhole || isFirst || isTold(found);
+  const isMeasured = isWhole || isFirst || isDeclared(found);
   return findSources(
     graph,
     {

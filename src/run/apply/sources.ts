@@ -2,7 +2,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, type Sql, sql } from '../../sql/sql.js';
-import type { StaleAfter } from '../open/told-rows.js';
+import type { StaleAfter } from '../open/declared-rows.js';
 
 /** Sources after the run. */
 export interface NextSources {
@@ -26,7 +26,7 @@ export interface SeenSources {
 }
 
 /** A row is written again only if one of these columns changes. */
-const TOLD = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
+const REPORTED = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
 /** Finds when each source was last seen, and which are stale (model sources). */
 export async function findSources(
@@ -49,7 +49,7 @@ export async function findSources(
       stale_after: seconds === 0 ? null : BigInt(seconds),
     },
   );
-  const different = sql`SELECT ${TOLD} FROM ${rows} EXCEPT SELECT ${TOLD} FROM ${sources}`;
+  const different = sql`SELECT ${REPORTED} FROM ${rows} EXCEPT SELECT ${REPORTED} FROM ${sources}`;
   const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
   // Offers state since which day a stale source was not seen.
   const flipped = graph.table(

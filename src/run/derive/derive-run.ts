@@ -11,9 +11,9 @@ import { type CopiedDatasets, type DatasetSelection, DERIVED_TABLES } from '../.
 import { type AppliedRun, settleTally } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
 import type { LandedInput } from '../land/land-run.js';
+import { listDeclared } from '../open/declared-rows.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
-import { listTold } from '../open/told-rows.js';
 import type { NextVersion } from '../open/wings.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
@@ -67,7 +67,7 @@ async function chooseQuestions({ watches }: World, next: NextVersion): Promise<(
 
 /** The lake as this run would publish it, for witnesses. */
 export function describeNext(
-  { landed, names, skew, datasetPattern, toldSample }: AppliedRun,
+  { landed, names, skew, datasetPattern, describedSample }: AppliedRun,
   next: NextLake,
 ): NextVersion {
   return {
@@ -76,7 +76,7 @@ export function describeNext(
     readable: names.readable,
     cursor: landed.window.to,
     lowWatermark: landed.lowWatermark?.changedAt ?? null,
-    ...{ skew, datasetPattern, alreadyRead: toldSample },
+    ...{ skew, datasetPattern, alreadyRead: describedSample },
   };
 }
 
@@ -117,19 +117,19 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
     staging.stage('datasets', replaceAll(tables.datasets, selectDatasets(staging, landed.selection, datasets))),
     staging.stage('rejects', append(rejects)),
   ]);
-  const told = await stageTold(staging);
-  if (stale.rows === undefined) return [...staged, ...told];
-  return [...staged, ...told, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
+  const declared = await stageDeclared(staging);
+  if (stale.rows === undefined) return [...staged, ...declared];
+  return [...staged, ...declared, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
 }
 
 /** Stages the tables with settings of the pipeline file, if the settings have changed. */
-function stageTold(staging: Staging): Promise<StagedTable[]> {
+function stageDeclared(staging: Staging): Promise<StagedTable[]> {
   const { found, graph, runId } = staging;
   return Promise.all(
-    listTold(found).map(({ table, rows, told }) => {
+    listDeclared(found).map(({ table, rows, declared }) => {
       const made = rows.map((row) => ({ ...row, run_id: runId }));
-      const select = sql`SELECT ${columnsOf(table)} FROM ${graph.load(`told_${table}`, table, made)}`;
-      return staging.stage(table, replaceAll(found.tables[table], select), { told });
+      const select = sql`SELECT ${columnsOf(table)} FROM ${graph.load(`declared_${table}`, table, made)}`;
+      return staging.stage(table, replaceAll(found.tables[table], select), { declared });
     }),
   );
 }

@@ -2,8 +2,8 @@ import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Lake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { DERIVED_TABLES } from '../../tables/table.js';
+import { isDeclared } from './declared-rows.js';
 import type { Repairs, Tables } from './open-tables.js';
-import { isTold } from './told-rows.js';
 
 /** The lake as the run found it. */
 interface FoundLake {
@@ -20,7 +20,7 @@ export async function isAtRest(found: FoundLake): Promise<boolean> {
 
 /** True if all tables and lake.json are at the same state, and the pipeline file has not changed. */
 export async function isComplete(found: FoundLake): Promise<boolean> {
-  return !isTold(found) && isWhole(found) && isPointed(found);
+  return !isDeclared(found) && isWhole(found) && isPointed(found);
 }
 
 /** False if lake.json does not match the tables. A run that publishes writes it again. */

@@ -7,7 +7,7 @@ import { type Stage, stageTable } from '../../lake/stage.js';
 import { createTableView } from '../../lake/views.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { columnsOf } from '../../sql/sql.js';
-import { type Applied, type FileChange, type TableName, TOLD_TABLES } from '../../tables/table.js';
+import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '../../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
@@ -21,10 +21,10 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { begin } = start.state;
   const older = `run_id NOT IN (${listRunIds(plan.runs)})`;
   // The first copy's differences came from a comparison with a lake that no longer exists.
-  const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
+  const compared = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
-  await keepRows(rebuild, 'history', select('history', `${older} OR ${told}`), { cursor });
+  await keepRows(rebuild, 'history', select('history', `${older} OR ${compared}`), { cursor });
   await markAhead(rebuild, cursor ?? 0n);
   await keepRows(rebuild, 'sites', selectSitesAt(begin.at));
   await keepRows(rebuild, 'rejects', select('rejects', older));
@@ -35,11 +35,11 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
 }
 
 /** Keeps the settings of the pipeline file, because the file is not available here. */
-export async function seedTold(rebuild: Rebuild): Promise<void> {
-  for (const table of TOLD_TABLES) {
-    const told = rebuild.old.readApplied(table)?.told;
-    if (told === undefined) continue;
-    await keepRows(rebuild, table, `SELECT ${columnsOf(table).text} FROM ${table}`, { told });
+export async function seedDeclared(rebuild: Rebuild): Promise<void> {
+  for (const table of DECLARED_TABLES) {
+    const declared = rebuild.old.readApplied(table)?.declared;
+    if (declared === undefined) continue;
+    await keepRows(rebuild, table, `SELECT ${columnsOf(table).text} FROM ${table}`, { declared });
   }
 }
 
@@ -95,16 +95,16 @@ function keepsDays(old: OldTables): boolean {
  * Finds tables that can't be read completely and hold rows of older runs, which the kept raw bytes cannot restore.
  * @returns a sentence for each table
  */
-export async function findLosses(old: OldTables, plan: RebuildPlan, { keepsTold }: Pipeline): Promise<string[]> {
+export async function findLosses(old: OldTables, plan: RebuildPlan, { keepsDeclared }: Pipeline): Promise<string[]> {
   return [
     ...(plan.isWhole ? [] : await findLostRows(old, plan)),
-    ...(keepsTold === true ? await findLostTold(old) : []),
+    ...(keepsDeclared === true ? await findLostDeclared(old) : []),
   ];
 }
 
-async function findLostTold(old: OldTables): Promise<string[]> {
+async function findLostDeclared(old: OldTables): Promise<string[]> {
   const losses: string[] = [];
-  for (const table of TOLD_TABLES) {
+  for (const table of DECLARED_TABLES) {
     if (!old.inspection.damaged.has(table) || (await old.open(table)) === 'whole') continue;
     losses.push(
       `${table}: settings from the pipeline file are lost, unless you pass that file to rebuild (${old.explain(table)})`,

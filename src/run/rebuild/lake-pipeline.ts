@@ -24,7 +24,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   const analysis = hasDays ? {} : { daily: 0 };
   const source = { baseUrl: 'http://no.service.invalid', apiKey: 'none' };
   const values = pipelineSchema.parse({ source, lake: { path: lakePath, tables }, analysis });
-  return { ...values, file: lakePath, keepsTold: true, source: { ...values.source, apiKey: source.apiKey } };
+  return { ...values, file: lakePath, keepsDeclared: true, source: { ...values.source, apiKey: source.apiKey } };
 }
 
 /** Undefined if the log is damaged. */

@@ -17,7 +17,7 @@ import { privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/check-landing.js';
 import type { Witness } from '../open/wings.js';
 import { syncPipeline } from '../sync.js';
-import { findLosses, keepGoneItems, readLedgerRuns, refuseLosses, seedTables, seedTold } from './carry-forward.js';
+import { findLosses, keepGoneItems, readLedgerRuns, refuseLosses, seedDeclared, seedTables } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
 import { type LedgerRun, planRebuild, type Rebuild, type RebuildPlan } from './plan-rebuild.js';
 import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
@@ -166,7 +166,7 @@ async function replayRuns(
   const { rebuilt, plan, io } = rebuild;
   const replay = { connect: () => createOfflineClient('rebuild'), wings: { sources: [], witnesses } };
   await seedTables(rebuild);
-  if (pipeline.keepsTold === true) await seedTold(rebuild);
+  if (pipeline.keepsDeclared === true) await seedDeclared(rebuild);
   let done = 0n;
   for (const run of plan.runs) {
     stop.throwIfAborted();

@@ -20,38 +20,38 @@ export interface Assertion {
 }
 
 /** Reads the value that a change sets for a column; undefined if it does not set it. */
-type Tell = (row: Row) => string | null | undefined;
-const onKinds = (kinds: readonly string[], tell: Tell): Tell => {
-  return (row) => (kinds.includes(String(row.kind)) ? tell(row) : undefined);
+type ReadSet = (row: Row) => string | null | undefined;
+const onKinds = (kinds: readonly string[], read: ReadSet): ReadSet => {
+  return (row) => (kinds.includes(String(row.kind)) ? read(row) : undefined);
 };
-const observed: Tell = (row) => toText(row.observed_at);
+const observed: ReadSet = (row) => toText(row.observed_at);
 const onPrice =
-  (tell: Tell): Tell =>
+  (read: ReadSet): ReadSet =>
   (row) =>
-    row.is_price_change === true ? tell(row) : undefined;
+    row.is_price_change === true ? read(row) : undefined;
 
 /**
  * The columns that changes set (pipelines/models/apply.sql), with the path and form of their values in a raw change.
  */
-const TOLD: Record<string, { path: string; tell: Tell }> = {
-  title: { path: 'changes.title', tell: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
+const SET_BY_CHANGES: Record<string, { path: string; read: ReadSet }> = {
+  title: { path: 'changes.title', read: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
   price: {
     path: 'price',
-    tell: (row) =>
+    read: (row) =>
       row.is_price_change === true || ['NEW', 'RELISTED'].includes(String(row.kind)) ? toText(row.price) : undefined,
   },
-  previous_price: { path: 'previousPrice', tell: onPrice((row) => toText(row.previous_price)) },
-  price_changed_at: { path: 'observedAt', tell: onPrice(observed) },
+  previous_price: { path: 'previousPrice', read: onPrice((row) => toText(row.previous_price)) },
+  price_changed_at: { path: 'observedAt', read: onPrice(observed) },
   removed_at: {
     path: 'observedAt',
-    tell: onKinds(['NEW', 'REMOVED', 'RELISTED'], (row) => (row.kind === 'REMOVED' ? observed(row) : null)),
+    read: onKinds(['NEW', 'REMOVED', 'RELISTED'], (row) => (row.kind === 'REMOVED' ? observed(row) : null)),
   },
-  last_seen_at: { path: 'observedAt', tell: onKinds(['NEW', 'CHANGED', 'RELISTED'], observed) },
-  last_changed_at: { path: 'observedAt', tell: onKinds(['NEW', 'CHANGED'], observed) },
+  last_seen_at: { path: 'observedAt', read: onKinds(['NEW', 'CHANGED', 'RELISTED'], observed) },
+  last_changed_at: { path: 'observedAt', read: onKinds(['NEW', 'CHANGED'], observed) },
 };
 
 /** True for a column that a change can set after the item was read whole. */
-export const isTold = (column: string): boolean => column in TOLD;
+export const isSetByChange = (column: string): boolean => column in SET_BY_CHANGES;
 
 const PATH_OF = new Map<string, ItemPath>(
   Object.entries(ITEM_VALUES).map(([path, column]) => [column === 'id' ? 'item_id' : column, path as ItemPath]),
@@ -61,13 +61,13 @@ const PATH_OF = new Map<string, ItemPath>(
 export const pathOf = (column: string): ItemPath | undefined => PATH_OF.get(column);
 
 /** The changes that set a column, oldest first. Differences that comparisons found have no landed bytes. */
-export function listTold(column: string, changes: readonly Row[], landed: readonly LandedRow[]): Assertion[] {
-  const told = TOLD[column];
-  if (told === undefined) return [];
+export function listChanged(column: string, changes: readonly Row[], landed: readonly LandedRow[]): Assertion[] {
+  const setter = SET_BY_CHANGES[column];
+  if (setter === undefined) return [];
   return changes.flatMap((row) => {
-    const value = told.tell(row);
+    const value = setter.read(row);
     if (value === undefined) return [];
-    return [describeChange(row, value, told.path, landed)];
+    return [describeChange(row, value, setter.path, landed)];
   });
 }
 

@@ -3,7 +3,7 @@ import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';
-import { TOLD_TABLES, type ToldTableName } from '../../tables/table.js';
+import { DECLARED_TABLES, type DeclaredTableName } from '../../tables/table.js';
 import type { Repairs, Tables } from './open-tables.js';
 
 /** The time for which a source may stay unseen: seconds (0 for no limit), or a multiple of its usual interval. */
@@ -11,32 +11,32 @@ export type StaleAfter = { seconds: number } | { intervals: number };
 
 type Analysis = Pipeline['analysis'];
 
-type ToldRows = Record<string, string | bigint | boolean | null>[];
+type DeclaredRows = Record<string, string | bigint | boolean | null>[];
 
 /** The pipeline file, and the tables with the settings of an earlier one. */
-interface ToldFacts {
+interface DeclaredFacts {
   pipeline: Pipeline;
   tables: Tables;
   repairs: Repairs;
 }
 
 /** The rows that a table gets from the pipeline file, and the hash that its commit records. */
-export interface ToldTable {
-  table: ToldTableName;
-  rows: ToldRows;
-  told: bigint;
+export interface DeclaredTable {
+  table: DeclaredTableName;
+  rows: DeclaredRows;
+  declared: bigint;
 }
 
 /** The default of `analysis.staleAfter`. A lake with this default has no row for it. */
 const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
 
 /** The rows of each table with settings of the pipeline file, without `run_id`. Their order has no meaning. */
-const LISTS: Record<ToldTableName, (pipeline: Pipeline) => ToldRows> = {
+const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
 };
 
-function listOfferRules({ analysis }: Pipeline): ToldRows {
+function listOfferRules({ analysis }: Pipeline): DeclaredRows {
   const shops = Object.entries(analysis.shops);
   const limit = writeStaleAfter(analysis.staleAfter);
   return [
@@ -56,7 +56,7 @@ const tellTimeZone = (siteId: bigint | null, text: string) => ({
 
 const tellRegion = (siteId: bigint, text: string) => ({ rule: 'region', site_id: siteId, meaning: 'shop', text });
 
-function listAttributes(siteId: bigint | null, attributes: Analysis['attributes']): ToldRows {
+function listAttributes(siteId: bigint | null, attributes: Analysis['attributes']): DeclaredRows {
   const { shippingCost, regularPrice, values, ...others } = attributes;
   const names = { ...others, 'shipping cost': shippingCost, 'regular price': regularPrice };
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
@@ -67,7 +67,7 @@ function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,
   lists: Readonly<Record<string, readonly string[] | undefined>>,
-): ToldRows {
+): DeclaredRows {
   return Object.entries(lists).flatMap(([meaning, texts]) => {
     if (rule === 'attribute' && siteId !== null && texts?.length === 0)
       return [{ rule, site_id: siteId, meaning, text: '' }];
@@ -75,7 +75,7 @@ function listRules(
   });
 }
 
-function listUserMatches({ userMatches = [] }: Pipeline): ToldRows {
+function listUserMatches({ userMatches = [] }: Pipeline): DeclaredRows {
   return userMatches.map(({ productId, otherId, isMatch }) => ({
     product_id: productId,
     other_id: otherId,
@@ -95,7 +95,7 @@ export async function readStaleAfter(
   { pipeline, before }: { pipeline: Pipeline; before: LakeRows },
   graph: RelationGraph,
 ): Promise<StaleAfter> {
-  if (pipeline.keepsTold !== true) return pipeline.analysis.staleAfter;
+  if (pipeline.keepsDeclared !== true) return pipeline.analysis.staleAfter;
   const rules = await before.rows('offer_rules');
   const row = await graph.row(sql`SELECT meaning, CAST(text AS INTEGER) AS n FROM ${rules} WHERE rule = 'stale'`);
   const count = row?.n as number | undefined;
@@ -104,22 +104,22 @@ export async function readStaleAfter(
 }
 
 /** Lists the tables whose settings in the pipeline file have changed. */
-export function listTold({ pipeline, tables, repairs }: ToldFacts): ToldTable[] {
-  return TOLD_TABLES.flatMap((table) => {
-    const isKept = pipeline.keepsTold === true;
+export function listDeclared({ pipeline, tables, repairs }: DeclaredFacts): DeclaredTable[] {
+  return DECLARED_TABLES.flatMap((table) => {
+    const isKept = pipeline.keepsDeclared === true;
     const rows = isKept ? [] : LISTS[table](pipeline);
-    const told = hashRows(rows);
+    const declared = hashRows(rows);
     const isOther = isKept
       ? tables[table].version < 0n
-      : repairs[table] !== undefined || tables[table].applied.told !== told;
-    return isOther ? [{ table, rows, told }] : [];
+      : repairs[table] !== undefined || tables[table].applied.declared !== declared;
+    return isOther ? [{ table, rows, declared }] : [];
   });
 }
 
-export const isTold = (facts: ToldFacts): boolean => listTold(facts).length > 0;
+export const isDeclared = (facts: DeclaredFacts): boolean => listDeclared(facts).length > 0;
 
 /** Hashes to 48 bits, because every reader of the log can hold such a number. */
-function hashRows(rows: ToldRows): bigint {
+function hashRows(rows: DeclaredRows): bigint {
   const lines = rows.map((row) =>
     JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),
   );

@@ -24,13 +24,13 @@ export async function isDistrusted(io: Io, { landing, memory }: Ledger, { accoun
 }
 
 /** The half of a run's sample that is drawn from items whose new values came only from the feed. */
-export interface ToldSample {
+export interface DescribedSample {
   ids: readonly bigint[];
   /** True if the service shows values of an item that its changes did not contain. */
   isPartial: boolean;
 }
 
-const NO_SAMPLE: ToldSample = { ids: [], isPartial: false };
+const NO_SAMPLE: DescribedSample = { ids: [], isPartial: false };
 
 /** Values that change together with the price, or that no change has to contain. */
 const MOVED = [
@@ -48,12 +48,12 @@ const MOVED = [
  * If `changes` are complete (section 2, Change: `changes`), reads some of the changed items whole, and compares the
  * values that the changes don't contain. Journals and remembers a difference.
  */
-export async function lookAtTold(
+export async function compareDescribed(
   world: World,
   { landing, memory }: Ledger,
   engine: Engine,
   compared: ComparedRun,
-): Promise<ToldSample> {
+): Promise<DescribedSample> {
   const { landed } = compared;
   const { graph } = engine;
   const size = BigInt(Math.ceil(landed.plan.comparisons.sample / 2));
@@ -66,15 +66,15 @@ export async function lookAtTold(
   const ids = rows.map(({ item_id }) => item_id as bigint);
   if (ids.length === 0) return NO_SAMPLE;
   const isOpen = landed.account !== undefined && landing.journal.state.stage === 'landed';
-  if (isOpen) await readTold(world, landing, ids);
-  if (!isOpen || (await countUntold(engine, landing, compared)) === 0n) return { ids, isPartial: false };
+  if (isOpen) await readDescribed(world, landing, ids);
+  if (!isOpen || (await countUnannounced(engine, landing, compared)) === 0n) return { ids, isPartial: false };
   await memory.append({ type: 'partial', at: world.io.now().toISOString() });
   await landing.journal.append({ type: 'partial' });
   world.io.log('warn', 'changes.partial');
   return { ids, isPartial: true };
 }
 
-async function readTold({ client, io }: World, landing: Landing, ids: readonly bigint[]): Promise<void> {
+async function readDescribed({ client, io }: World, landing: Landing, ids: readonly bigint[]): Promise<void> {
   const left = new Set(ids);
   for (const { path } of listItemFiles(landing, 'sample')) {
     for await (const id of readLandedIds(path, isNamedId)) left.delete(id);
@@ -84,7 +84,7 @@ async function readTold({ client, io }: World, landing: Landing, ids: readonly b
 }
 
 /** Counts items whose other values differ although nothing has happened to them since their newest known change. */
-async function countUntold({ graph, typing }: Engine, landing: Landing, compared: ComparedRun): Promise<bigint> {
+async function countUnannounced({ graph, typing }: Engine, landing: Landing, compared: ComparedRun): Promise<bigint> {
   const files = listItemFiles(landing, 'sample');
   const typed = await settleAll(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   const { rows: exported_items } = await new ItemReader(graph, compared.datasetPattern).exported(typed);
