@@ -41,7 +41,7 @@ describe('pricelake sandbox', () => {
   it('prints one JSON line once it listens, moves on by `advance`, and ends with a signal', async () => {
     const server = run(['--items', '200', '--json', '--rate', '0']);
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
-    const { baseUrl, keys } = JSON.parse(line as string);
+    const { base_url: baseUrl, keys } = JSON.parse(line as string);
     const answer = await fetch(`${baseUrl}/api/v1/plan`, { headers: { authorization: `Bearer ${keys.live}` } });
     expect(answer.status).toBe(200);
     const advance = ['sandbox', 'advance', '--hours', '2', '--changes', '12', '--json'];
@@ -75,7 +75,7 @@ describe('pricelake sandbox', () => {
       '--fault plan:html@1 --fault plan:429@2 --export-shape flat-snake --reading export.headers=always --reading csv.lists=semicolon';
     const server = run(`--items 50 --json ${flags} ${more}`.split(' '));
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
-    const { baseUrl, keys } = JSON.parse(line as string);
+    const { base_url: baseUrl, keys } = JSON.parse(line as string);
     const get = (path: string, key = keys.live) =>
       fetch(`${baseUrl}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } });
     expect([(await get('/plan')).status, (await get('/plan')).status]).toEqual([503, 429]);
@@ -129,7 +129,7 @@ describe('pricelake sandbox --webhook', () => {
     const flags = ['--items', '50', '--json', '--webhook', receiver.url, '--webhook-time-scale', '60'];
     const server = run([...flags, ...secrets]);
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
-    const { baseUrl, webhook } = JSON.parse(line as string);
+    const { base_url: baseUrl, webhook } = JSON.parse(line as string);
     expect(webhook).toEqual({ url: receiver.url, secret: 'current' });
     await fetch(`${baseUrl}/sandbox/webhook/ping`, { method: 'POST' });
     expect(receiver.received[0]?.headers['service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);

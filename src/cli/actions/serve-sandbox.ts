@@ -34,7 +34,11 @@ function toSandboxOptions(argv: Arguments<typeof sandbox>, log: (text: string) =
 
 function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {
   const { url } = webhook.status;
-  return JSON.stringify({ baseUrl, keys, ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }) });
+  return JSON.stringify({
+    base_url: baseUrl,
+    keys,
+    ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }),
+  });
 }
 
 function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
