@@ -37,7 +37,8 @@ export async function runChecks(
   const outcomes = new Map<ConfiguredCheck, CheckResult>();
   const report = (done: boolean) =>
     progress({
-      step: 'checks',
+      step: 'prove',
+      part: 'checks',
       rows: BigInt(outcomes.size),
       totalRows: BigInt(all.length),
       bytes: 0,

@@ -20,8 +20,18 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
   const timer = setInterval(() => {
     const last = steps.last();
     if (last === undefined) return;
-    const { step, unit, rows, totalRows, isEstimate, bytes } = last.progress;
-    log({ step, unit, rows, totalRows, isEstimate, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
+    const { step, part, unit, rows, totalRows, isEstimate, bytes } = last.progress;
+    log({
+      step,
+      part,
+      unit,
+      rows,
+      totalRows,
+      isEstimate,
+      bytes,
+      seconds: steps.seconds(),
+      secondsLeft: steps.secondsLeft(),
+    });
   }, LOG_EVERY_MS).unref();
   return { update: (progress) => void steps.update(progress), close: () => clearInterval(timer) };
 }
@@ -49,13 +59,14 @@ class Steps {
   #scale = 1;
 
   update(progress: Progress): Step {
-    const { step: name, totalRows, pace } = progress;
+    const { part, totalRows, pace } = progress;
+    const name = nameStep(progress);
     const step = { progress, startedAt: this.#steps.get(name)?.startedAt ?? performance.now() };
     if (pace !== undefined) this.#pace = pace;
     else if (progress.done === true) this.#steps.delete(name);
     else this.#steps.set(name, step);
     // A complete copy of a larger catalogue takes longer than the last one.
-    if (name === 'snapshot' && totalRows !== undefined && this.#pace !== undefined && this.#pace.rows > 0n) {
+    if (part === 'snapshot' && totalRows !== undefined && this.#pace !== undefined && this.#pace.rows > 0n) {
       this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
     }
     return step;
@@ -158,7 +169,9 @@ function formatRun(steps: Steps, screen: Screen): string[] {
   const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];
   const atLeast = least === undefined ? '' : `, at least ${formatSeconds(least)} left`;
   const about = left === undefined ? atLeast : `, about ${formatSeconds(left)} left`;
-  return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1)];
+  return [
+    `${'run'.padEnd(NAME_CELLS)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1),
+  ];
 }
 
 /** Moves up to the first line and clears from there. In a narrower window, wrapped lines take more rows. */
@@ -174,6 +187,9 @@ function formatStep({ progress, startedAt }: Step, screen: Screen): string {
   return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
 }
 
+const nameStep = ({ step, part }: Progress) => (part === undefined ? step : `${step} ${part}`);
+
+const NAME_CELLS = 14;
 const BAR_CELLS = 24;
 const LEAST_CELLS = 8;
 
@@ -181,7 +197,7 @@ const LEAST_CELLS = 8;
 const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
 
 /**
- * `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If the line is wider than the
+ * `land snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If the line is wider than the
  * terminal, the bar gets shorter, then whole parts are left out.
  */
 export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
@@ -207,7 +223,7 @@ function describeProgress(progress: Progress, seconds: number, cells: number): R
   const about = progress.isEstimate === true ? '≈' : '';
   const counted = share === undefined ? formatCount(rows) : `${formatCount(rows)}/${about}${formatCount(total)}`;
   return {
-    step: toPlainLine(progress.step).padEnd(12),
+    step: toPlainLine(nameStep(progress)).padEnd(NAME_CELLS),
     bar: share === undefined ? undefined : '█'.repeat(Math.round(share * cells)).padEnd(cells, '░'),
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
     rows: share === undefined && rows === 0 ? undefined : `${counted} ${unit}`,

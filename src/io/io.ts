@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { RunStep } from './run-steps.js';
 
 /** The world as a parameter. Tests replace clock, sleep, random and log; everything else stays real. */
 export interface Io {
@@ -17,9 +18,14 @@ export interface Io {
 /** `debug` includes every step, `trace` every call. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
+/** Work that is not a step of a run: `run` is the whole run, and the last ones prepare a sandbox. */
+type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'inventing' | 'preparing';
+
 export interface Progress {
-  /** The name of the step, such as `snapshot` or `feed`. */
-  step: string;
+  /** A step of a run, or other work. */
+  step: RunStep | OtherWork;
+  /** Part of the step, such as `snapshot` or `feed` of `land`. */
+  part?: string | undefined;
   rows: bigint;
   /** The expected number of rows, if known. */
   totalRows?: bigint | undefined;
@@ -44,10 +50,14 @@ export const realIo: Io = {
 };
 
 /** Reports the beginning and end of a step. A failed step has no end. */
-export async function reportStep<T>(io: Pick<Io, 'progress'>, step: string, work: () => Promise<T>): Promise<T> {
-  io.progress({ step, rows: 0n, bytes: 0 });
+export async function reportStep<T>(
+  io: Pick<Io, 'progress'>,
+  { step, part }: Pick<Progress, 'step' | 'part'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  io.progress({ step, part, rows: 0n, bytes: 0 });
   const result = await work();
-  io.progress({ step, rows: 0n, bytes: 0, done: true });
+  io.progress({ step, part, rows: 0n, bytes: 0, done: true });
   return result;
 }
 
@@ -58,18 +68,17 @@ export interface OpenStep {
 
 export function openStep(
   { progress }: Pick<Io, 'progress'>,
-  step: string,
-  { unit = 'rows', totalRows }: Pick<Progress, 'unit' | 'totalRows'> = {},
+  { step, part, unit = 'rows', totalRows }: Pick<Progress, 'step' | 'part' | 'unit' | 'totalRows'>,
 ): OpenStep {
   let [rows, bytes] = [0n, 0];
-  progress({ step, unit, rows, totalRows, bytes });
+  progress({ step, part, unit, rows, totalRows, bytes });
   return {
     add(moreRows, moreBytes) {
       rows += moreRows;
       bytes += moreBytes;
-      progress({ step, unit, rows, totalRows, bytes });
+      progress({ step, part, unit, rows, totalRows, bytes });
     },
-    // Expected rows that did not come were not needed, so the step ends at its total.
-    done: () => progress({ step, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
+    // Whatever was expected and did not come was not needed.
+    done: () => progress({ step, part, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
   };
 }

@@ -1,9 +1,6 @@
 import * as z from 'zod';
+import { RUN_STEPS } from '../io/run-steps.js';
 import { int64Text } from './run-entry.js';
-
-/** The steps of a run that are timed. A run that finds nothing new has only the first three. */
-export const RUN_STEPS = ['open', 'land', 'apply', 'derive', 'prove', 'publish', 'compact'] as const;
-export type RunStep = (typeof RUN_STEPS)[number];
 
 const step = z.enum(RUN_STEPS);
 

@@ -48,10 +48,8 @@ export function landPipeline(
     const { world, found, ledger, engine } = opened;
     const land = async (): Promise<LandReport> => {
       engine.typing.leaveItems();
-      const landed = await step('land', async () => {
-        const planned = await openPlan(world, found, ledger, engine.graph, caps);
-        return landRun(world, found, ledger, engine, planned);
-      });
+      const planned = await step('plan', () => openPlan(world, found, ledger, engine.graph, caps));
+      const landed = await step('land', () => landRun(world, found, ledger, engine, planned));
       const isNew = !(await isIdle(found, ledger.landing, landed));
       if (isNew) {
         await landRunDatasets(world, ledger.landing, landed.account);

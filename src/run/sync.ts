@@ -1,7 +1,7 @@
 import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
-import type { RunStep } from '../journal/tries.js';
+import type { RunStep } from '../io/run-steps.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
@@ -90,10 +90,8 @@ async function syncLake(
     return { published: false, resumed, row, checks: [] };
   };
   const makeSteps = async (): Promise<RunReport> => {
-    const landed = await step('land', async () => {
-      const planned = await openPlan(world, found, ledger, engine.graph, caps);
-      return landRun(world, found, ledger, engine, planned);
-    });
+    const planned = await step('plan', () => openPlan(world, found, ledger, engine.graph, caps));
+    const landed = await step('land', () => landRun(world, found, ledger, engine, planned));
     if (await isIdle(found, ledger.landing, landed)) {
       return endIdle(await describeRun(world, found, ledger.landing, landed));
     }

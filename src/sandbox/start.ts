@@ -111,7 +111,7 @@ async function fillWorld(world: World, options: SandboxOptions): Promise<Simulat
   }
   const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));
   const made = { seed, items, sites, startAt: startAt.getTime(), pastDays };
-  await reportStep(io, 'inventing', () => generateWorld(world, made));
+  await reportStep(io, { step: 'inventing' }, () => generateWorld(world, made));
   return new SimulatedClock(startAt, clock);
 }
 
@@ -128,7 +128,7 @@ async function serveWorld(
   const service: Service = { world, clock, account, faults: new FaultPlan(seed, faults), readings: world.readings };
   // Rendered now, so that the first export starts at once.
   const io = { progress: options.progress ?? realIo.progress };
-  await reportStep(io, 'preparing', () => world.rows(buildCaller(service, 'live').view, 'json'));
+  await reportStep(io, { step: 'preparing' }, () => world.rows(buildCaller(service, 'live').view, 'json'));
   const app = buildApp(service);
   const webhook = new Webhook(service, { timeScale: speedOf(clock.mode) || 1, ...options.webhook });
   addWebhookRoutes(app, webhook);

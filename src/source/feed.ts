@@ -110,7 +110,7 @@ async function pullFeed(
   if (hasFeed) {
     const { changes, bytes } = landing.journal.state.feed;
     const rows = BigInt(changes);
-    io.progress({ step: 'feed', rows, totalRows: rows, isEstimate: false, bytes, done: true });
+    io.progress({ step: 'land', part: 'feed', rows, totalRows: rows, isEstimate: false, bytes, done: true });
     await pages.remember();
   }
   const done = {
@@ -264,7 +264,7 @@ async function pullPart(
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;
         const totalRows = total.estimate(cursor, all, newest);
-        io.progress({ step: 'feed', rows: all, totalRows, isEstimate: true, bytes, done: false });
+        io.progress({ step: 'land', part: 'feed', rows: all, totalRows, isEstimate: true, bytes, done: false });
       }
     }
     return larger(cursor, known);

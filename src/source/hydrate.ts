@@ -92,7 +92,13 @@ export async function landHydration(
       for (const id of ids) need.itemIds.delete(id);
       io.log('debug', 'landed', { what: 'hydration', rows: ids.length });
       const rows = wanted - BigInt(need.itemIds.size);
-      io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countBytes(journal.state.pages.hydrate) });
+      io.progress({
+        step: 'land',
+        part: 'hydrate',
+        rows,
+        totalRows: wanted,
+        bytes: countBytes(journal.state.pages.hydrate),
+      });
       if (isFull) handOver();
     });
   try {
@@ -121,7 +127,7 @@ export async function landHydration(
   handOver();
   await journal.append({ type: 'hydrate.done', calls: client.calls() });
   const bytes = countBytes(journal.state.pages.hydrate);
-  io.progress({ step: 'hydrate', rows: wanted, totalRows: wanted, bytes, done: true });
+  io.progress({ step: 'land', part: 'hydrate', rows: wanted, totalRows: wanted, bytes, done: true });
 }
 
 /**

@@ -165,7 +165,14 @@ class Rounds {
     this.#rows += BigInt(rows.length);
     for (const id of ids) this.#ids?.add(id);
     for (const { start, end } of rows) this.#bytes += end - start + 1;
-    this.#io.progress({ step: 'poll', rows: this.#rows, totalRows: totalElements, bytes: this.#bytes, done });
+    this.#io.progress({
+      step: 'land',
+      part: 'poll',
+      rows: this.#rows,
+      totalRows: totalElements,
+      bytes: this.#bytes,
+      done,
+    });
   }
 
   async #readIds(): Promise<Set<bigint>> {

@@ -41,7 +41,8 @@ export async function landSnapshot(
   const totalRows = sum(shards).rows;
   // The gate is asked for all shards first, so that a copy does not begin if it would be stopped midway.
   options.gate.require(sum(missing).rows);
-  const report = (done: boolean) => io.progress({ step: 'snapshot', ...sum([...came.values()]), totalRows, done });
+  const report = (done: boolean) =>
+    io.progress({ step: 'land', part: 'snapshot', ...sum([...came.values()]), totalRows, done });
   await runSideBySide(CONCURRENCY, missing, (shard) => {
     const onProgress = (progress: ShardProgress) => {
       came.set(shard.name, progress);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatProgress } from '../../src/cli/progress.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
+import type { Progress } from '../../src/io/io.js';
 import { MemoryStream } from './open-context.js';
 
 beforeEach(() => {
@@ -40,8 +41,8 @@ function show(text: string, columns: number): string[] {
 function openTerminal(columns: number) {
   const stream = Object.assign(new MemoryStream(true), { columns });
   const io = createCliIo({ stream, env: {} });
-  const step = (name: string, rows: bigint, done = false) => {
-    io.progress({ step: name, rows, totalRows: 1_000_000n, bytes: 12_300_000, done });
+  const step = (part: string, rows: bigint, done = false) => {
+    io.progress({ step: 'land', part, rows, totalRows: 1_000_000n, bytes: 12_300_000, done });
     vi.advanceTimersByTime(1);
   };
   return { io, stream, step, screen: () => show(stream.text, columns) };
@@ -63,8 +64,8 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
       '· one',
       '! two rows=2',
       ...wrapped,
-      expect.stringMatching(/^snapshot {5}█+░+ 12% 123,456\/1,000,000 rows .*left$/u),
-      expect.stringMatching(/^feed {9}█+░+ 50% 500,000\/1,000,000 rows .*left$/u),
+      expect.stringMatching(/^land snapshot {2}█+░+ 12% 123,456\/1,000,000 rows .*left$/u),
+      expect.stringMatching(/^land feed {6}█+░+ 50% 500,000\/1,000,000 rows .*left$/u),
       '',
     ]);
   });
@@ -84,15 +85,15 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     step('feed', 20n);
     vi.advanceTimersByTime(2_000);
     step('snapshot', 1_000_000n, true);
-    step('typing', 5n);
-    step('typing', 5n, true);
+    step('poll', 5n);
+    step('poll', 5n, true);
     io.log('info', 'one');
     io.close();
     io.log('info', 'two');
     expect(screen()).toEqual([
-      expect.stringMatching(/^snapshot {5}.* 100% 1,000,000\/1,000,000 rows .*done in 2\.0s$/u),
+      expect.stringMatching(/^land snapshot {2}.* 100% 1,000,000\/1,000,000 rows .*done in 2\.0s$/u),
       '· one',
-      expect.stringMatching(/^feed {9}.* 0% 20\/1,000,000 rows /u),
+      expect.stringMatching(/^land feed {6}.* 0% 20\/1,000,000 rows /u),
       '· two',
       '',
     ]);
@@ -101,45 +102,45 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
   it('end with the time of the run, and what is left by earlier ones, which goes on while nothing is told', () => {
     const { io, screen } = openTerminal(columns);
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds: 40, rows: 1_000n } });
-    io.progress({ step: 'snapshot', rows: 1n, totalRows: 2_000n, bytes: 0 });
+    io.progress({ step: 'land', part: 'snapshot', rows: 1n, totalRows: 2_000n, bytes: 0 });
     vi.advanceTimersByTime(5_000);
-    expect(screen().at(-2)).toBe('run          5.0s, about 1m 15s left');
+    expect(screen().at(-2)).toBe('run            5.0s, about 1m 15s left');
     vi.advanceTimersByTime(90_000);
-    expect(screen().at(-2)).toBe('run          1m 35s');
-    io.progress({ step: 'snapshot', rows: 2n, totalRows: 2_000n, bytes: 0, done: true });
+    expect(screen().at(-2)).toBe('run            1m 35s');
+    io.progress({ step: 'land', part: 'snapshot', rows: 2n, totalRows: 2_000n, bytes: 0, done: true });
     io.close();
     expect(screen().join('\n')).not.toContain('run');
   });
 
   it('say at least how long it takes if no earlier run tells, and which totals are only about right', () => {
     const { io, screen } = openTerminal(columns);
-    io.progress({ step: 'feed', rows: 0n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
+    io.progress({ step: 'land', part: 'feed', rows: 0n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
     vi.advanceTimersByTime(5_000);
-    io.progress({ step: 'feed', rows: 10_000n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
+    io.progress({ step: 'land', part: 'feed', rows: 10_000n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
     vi.advanceTimersByTime(1_000);
-    expect(screen()[0]).toMatch(/^feed {9}█+░+ 11% 10,000\/≈90,000 rows .*48s left$/u);
-    expect(screen().at(-2)).toBe('run          6.0s, at least 48s left');
+    expect(screen()[0]).toMatch(/^land feed {6}█+░+ 11% 10,000\/≈90,000 rows .*48s left$/u);
+    expect(screen().at(-2)).toBe('run            6.0s, at least 48s left');
   });
 
   it('tell no time by the number of tables, any of which may take as long as all others', () => {
     const { io, screen } = openTerminal(columns);
-    io.progress({ step: 'deriving', rows: 0n, totalRows: 8n, bytes: 0, unit: 'tables' });
+    io.progress({ step: 'derive', part: 'tables', rows: 0n, totalRows: 8n, bytes: 0, unit: 'tables' });
     vi.advanceTimersByTime(5_000);
-    io.progress({ step: 'deriving', rows: 2n, totalRows: 8n, bytes: 5, unit: 'tables' });
+    io.progress({ step: 'derive', part: 'tables', rows: 2n, totalRows: 8n, bytes: 5, unit: 'tables' });
     vi.advanceTimersByTime(1_000);
     expect(screen().slice(0, 2)).toEqual([
-      expect.stringMatching(/^deriving {5}█+░+ 25% 2\/8 tables 5 B 6\.0s$/u),
-      'run          6.0s',
+      expect.stringMatching(/^derive tables {2}█+░+ 25% 2\/8 tables 5 B 6\.0s$/u),
+      'run            6.0s',
     ]);
   });
 
   it('count what the step counts', () => {
     const { io, screen } = openTerminal(columns);
-    io.progress({ step: 'checks', rows: 3n, totalRows: 60n, bytes: 0, unit: 'checks' });
+    io.progress({ step: 'prove', part: 'checks', rows: 3n, totalRows: 60n, bytes: 0, unit: 'checks' });
     vi.advanceTimersByTime(300);
-    io.progress({ step: 'checks', rows: 30n, totalRows: 60n, bytes: 0, unit: 'checks' });
+    io.progress({ step: 'prove', part: 'checks', rows: 30n, totalRows: 60n, bytes: 0, unit: 'checks' });
     vi.advanceTimersByTime(200);
-    expect(screen()[0]).toMatch(/^checks {7}█+░+ 50% 30\/60 checks 0\.3s left$/u);
+    expect(screen()[0]).toMatch(/^prove checks {3}█+░+ 50% 30\/60 checks 0\.3s left$/u);
   });
 });
 
@@ -155,7 +156,7 @@ describe('a window', () => {
     const [first, second, ...rest] = show(`${wide}\n${stream.text.slice(before)}`, 60);
     expect(wide.length).toBeGreaterThan(60);
     expect([first, rest]).toEqual(['· one', ['']]);
-    expect(second).toMatch(/^snapshot .*left$/u);
+    expect(second).toMatch(/^land snapshot .*left$/u);
   });
 
   it.each([0, Number.NaN])('that says it has %d columns and rows is drawn as one of 80 by 24', (unknown) => {
@@ -175,15 +176,21 @@ describe('a window', () => {
   });
 
   it('has room for the step and its rows, however narrow', () => {
-    const progress = { step: 'snapshot', rows: 500_000n, totalRows: 1_000_000n, bytes: 12_300_000 };
+    const progress: Progress = {
+      step: 'land',
+      part: 'snapshot',
+      rows: 500_000n,
+      totalRows: 1_000_000n,
+      bytes: 12_300_000,
+    };
     const widths = [undefined, 79, 70, 60, 50, 20].map((width) => formatProgress(progress, 10, width));
     expect(widths).toEqual([
-      'snapshot     ████████████░░░░░░░░░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
-      'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
-      'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 10s left',
-      'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 10s left',
-      'snapshot     50% 500,000/1,000,000 rows 10s left',
-      'snapshot     50% 500',
+      'land snapshot  ████████████░░░░░░░░░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
+      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 50,000 rows/s 10s left',
+      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 10s left',
+      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 10s left',
+      'land snapshot  50% 500,000/1,000,000 rows 10s left',
+      'land snapshot  50% 5',
     ]);
   });
 });

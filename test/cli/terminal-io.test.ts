@@ -35,9 +35,8 @@ describe('the log away from a terminal', () => {
     const io = createCliIo({ stream, env: {} });
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds: 60, rows: 100n } });
     for (let i = 0; i < 250; i += 1) {
-      const step = i < 150 ? 'snapshot' : 'checks';
-      if (i <= 150) io.progress({ step: 'snapshot', rows: BigInt(i), bytes: i, done: i === 150 });
-      if (step === 'checks') io.progress({ step, rows: 1n, totalRows: 60n, bytes: 0, unit: 'checks' });
+      if (i <= 150) io.progress({ step: 'land', part: 'snapshot', rows: BigInt(i), bytes: i, done: i === 150 });
+      if (i >= 150) io.progress({ step: 'prove', part: 'checks', rows: 1n, totalRows: 60n, bytes: 0, unit: 'checks' });
       vi.advanceTimersByTime(100);
     }
     io.close();
@@ -45,8 +44,8 @@ describe('the log away from a terminal', () => {
     vi.useRealTimers();
     const lines = stream.text.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { event: 'progress', step: 'snapshot', rows: 99, seconds: 10, seconds_left: 50 },
-      { event: 'progress', step: 'checks', rows: 1, total_rows: 60, unit: 'checks', seconds: 20 },
+      { event: 'progress', step: 'land', part: 'snapshot', rows: 99, seconds: 10, seconds_left: 50 },
+      { event: 'progress', step: 'prove', part: 'checks', rows: 1, total_rows: 60, unit: 'checks', seconds: 20 },
     ]);
   });
 
@@ -54,7 +53,7 @@ describe('the log away from a terminal', () => {
     vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
     const stream = new MemoryStream();
     const io = createCliIo({ stream, env: {}, level: 'warn' });
-    io.progress({ step: 'feed', rows: 1n, bytes: 0 });
+    io.progress({ step: 'land', part: 'feed', rows: 1n, bytes: 0 });
     io.log('info', 'x');
     vi.advanceTimersByTime(60_000);
     vi.useRealTimers();
@@ -143,7 +142,7 @@ describe('secrets', () => {
 });
 
 it('a progress line without a total tells what it has, and the time it took', () => {
-  expect(formatProgress({ step: 'feed', rows: 1_000n, bytes: 0, done: true }, 2)).toBe(
-    'feed         1,000 rows 500 rows/s done in 2.0s',
+  expect(formatProgress({ step: 'land', part: 'feed', rows: 1_000n, bytes: 0, done: true }, 2)).toBe(
+    'land feed      1,000 rows 500 rows/s done in 2.0s',
   );
 });

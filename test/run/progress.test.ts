@@ -13,16 +13,16 @@ afterAll(() => world.close());
 
 const told: Progress[] = [];
 const io = { ...testIo, progress: (update: Progress) => void told.push(update) };
-const of = (step: string) => told.filter((update) => update.step === step);
+const of = (part: string) => told.filter((update) => update.part === part);
 
 test('the long steps of a run know what is ahead of them, and come to it', async () => {
   await syncWithWings(world.pipeline, io);
-  for (const step of ['snapshot', 'feed', 'typing', 'deriving', 'checks']) {
-    const { rows, totalRows, done } = of(step).at(-1) as Progress;
-    expect([step, totalRows, done]).toEqual([step, rows, true]);
+  for (const part of ['snapshot', 'feed', 'typing', 'tables', 'checks']) {
+    const { rows, totalRows, done } = of(part).at(-1) as Progress;
+    expect([part, totalRows, done]).toEqual([part, rows, true]);
     expect(rows).toBeGreaterThan(0n);
   }
-  expect(of('deriving').every(({ unit, totalRows }) => unit === 'tables' && totalRows !== undefined)).toBe(true);
+  expect(of('tables').every(({ unit, totalRows }) => unit === 'tables' && totalRows !== undefined)).toBe(true);
   const all = of('feed').at(-1)?.rows ?? 0n;
   const estimates = of('feed').filter(({ isEstimate, totalRows }) => isEstimate === true && totalRows !== undefined);
   expect(estimates.length).toBeGreaterThan(0);

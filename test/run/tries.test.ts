@@ -2,8 +2,8 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
+import { RUN_STEPS } from '../../src/io/run-steps.js';
 import { readMemory } from '../../src/journal/memory.js';
-import { RUN_STEPS } from '../../src/journal/tries.js';
 import { openLake } from '../../src/lake/lake.js';
 import { landWithWings } from '../../src/wings/index.js';
 import { act } from '../cli/open-context.js';
@@ -31,7 +31,7 @@ test('a run that fails notes in which step, why, and what to do, without the key
   await expect(world.sync()).rejects.toMatchObject({ code: 'unauthorized' });
   const [first] = await readTries();
   expect(first).toMatchObject({ runNumber: 1n, fault: { step: 'land', code: 'unauthorized' } });
-  expect(Object.keys(first?.steps ?? {})).toEqual(['open', 'land']);
+  expect(Object.keys(first?.steps ?? {})).toEqual(['open', 'plan', 'land']);
   expect(JSON.stringify(first?.fault)).not.toContain(live);
   const { text, tries } = await status();
   expect(text).toMatch(/^run 1 failed in step land at 20\S+ \(unauthorized\): \S/m);
@@ -52,12 +52,12 @@ test('a run notes the seconds of each step, beside those of the tries before it'
   expect(fault).toBeUndefined();
   expect(Object.keys(steps)).toEqual([...RUN_STEPS]);
   const days = (seconds = 0) => Math.floor(seconds / 86_400);
-  expect(Object.values(steps).map(days)).toEqual([0, 1, 0, 0, 0, 0, 0]);
+  expect(Object.values(steps).map(days)).toEqual([0, 0, 1, 0, 0, 0, 0, 0]);
   expect(days((Date.parse(endedAt) - Date.parse(begunAt)) / 1000)).toBe(1);
   const { text } = await status();
   expect(text).not.toContain('failed in step');
   expect(text).toMatch(
-    /^seconds of their steps\nrun +began +open +land +apply +derive +prove +publish +compact +failed$/m,
+    /^seconds of their steps\nrun +began +open +plan +land +apply +derive +prove +publish +compact +failed$/m,
   );
   expect(text).toMatch(/^ {2}1 {2}20\S+ +[\d.]+ +864\d\d\.\d .*[\d.]+ *$/m);
 });
@@ -66,13 +66,13 @@ test('a run that finds nothing new has opened and landed', async () => {
   await world.sync();
   const last = (await readTries()).at(-1);
   expect(last?.runNumber).toBe(2n);
-  expect(Object.keys(last?.steps ?? {})).toEqual(['open', 'land']);
+  expect(Object.keys(last?.steps ?? {})).toEqual(['open', 'plan', 'land']);
 });
 
 test('a run that only lands notes that, and the next one notes the rest', async () => {
   await world.sandbox.advance({ hours: 1, changes: 5 });
   await landWithWings(world.pipeline, testIo);
-  expect(Object.keys((await readTries()).at(-1)?.steps ?? {})).toEqual(['open', 'land']);
+  expect(Object.keys((await readTries()).at(-1)?.steps ?? {})).toEqual(['open', 'plan', 'land']);
   await world.sync();
   const [landed, whole] = (await readTries()).slice(-2);
   expect([landed?.runNumber, whole?.runNumber]).toEqual([3n, 3n]);

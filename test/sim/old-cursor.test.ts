@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { Progress } from '../../src/io/io.js';
 import { events } from './events.js';
 import { openSimulation } from './simulation.js';
 import { SECOND } from './world.js';
@@ -36,8 +37,8 @@ test('what the feed of one dataset brings ahead of the common cursor is in histo
   world.settle();
   // The first dataset is read to its end; what happens then shows in the second one alone.
   let hasHappened = false;
-  const progress = ({ step }: { step: string }) => {
-    if (step !== 'feed' || hasHappened) return;
+  const progress = ({ part }: Progress) => {
+    if (part !== 'feed' || hasHappened) return;
     hasHappened = true;
     for (const item of listed) events.changeStock(world, item);
     world.now += 31n * SECOND;

@@ -121,8 +121,8 @@ describe('the feed', () => {
     expect(new Set(await readLanded(next, 'feed.ndjson')).size).toBe(8);
     const ends = listEntries(next, 'feed.page').map(({ end }) => end);
     expect(told).toEqual([
-      { step: 'feed', rows: 6n, isEstimate: true, bytes: ends[1], done: false },
-      { step: 'feed', rows: 8n, totalRows: 8n, isEstimate: false, bytes: ends[2], done: true },
+      { step: 'land', part: 'feed', rows: 6n, isEstimate: true, bytes: ends[1], done: false },
+      { step: 'land', part: 'feed', rows: 8n, totalRows: 8n, isEstimate: false, bytes: ends[2], done: true },
     ]);
   });
 

@@ -60,7 +60,7 @@ test('reading items whole tells what it chose, what has come and how far it is',
   expect(io.events.filter(({ event }) => event === 'landed')).toEqual([landed, landed, landed, landed]);
   const bytes = listEntries(landing, 'hydrate.page').map(({ end }) => end);
   // Before a page is synced and journaled, its bytes are not told.
-  expect(told.map(({ step, rows, totalRows, done }) => [step, rows, totalRows, done])).toEqual([
+  expect(told.map(({ part, rows, totalRows, done }) => [part, rows, totalRows, done])).toEqual([
     ...[500n, 1000n, 1500n, 1999n].map((rows) => ['hydrate', rows, 1999n, undefined]),
     ['hydrate', 1999n, 1999n, true],
   ]);

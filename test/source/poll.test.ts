@@ -74,7 +74,7 @@ test('all items are read in pages, those that changed last first, and counted in
   );
   expect(lastEntry(landing, 'poll.done')).toEqual({ type: 'poll.done', dataset: undefined, calls: 4 });
   const { bytes } = files[0] ?? expect.unreachable('no file');
-  expect(told.map(({ step, rows, totalRows, done }) => [step, rows, totalRows, done])).toEqual([
+  expect(told.map(({ part, rows, totalRows, done }) => [part, rows, totalRows, done])).toEqual([
     ['poll', 500n, 1100n, false],
     ['poll', 1000n, 1100n, false],
     ['poll', 1100n, 1100n, true],
@@ -90,7 +90,7 @@ test('items that changed since a time are not counted, and without one there is 
   expect([sinceOf(service), pagesOf(service), files]).toEqual([[SINCE], [0], []]);
   expect(listEntries(landing, 'poll.round')).toEqual([{ type: 'poll.round', since: SINCE, newest: null }]);
   expect(listEntries(landing, 'poll.page')).toEqual([]);
-  expect(told).toEqual([{ step: 'poll', rows: 0n, totalRows: 0n, bytes: 0, done: true }]);
+  expect(told).toEqual([{ step: 'land', part: 'poll', rows: 0n, totalRows: 0n, bytes: 0, done: true }]);
   // A poll that is done asks for nothing.
   expect((await poll(landing, service, { changedSince: SINCE })).told).toEqual([]);
   expect(service.asked).toHaveLength(1);
@@ -119,7 +119,7 @@ test('a poll that was interrupted goes on at the page it had come to, and counts
   expect(pagesOf(service)).toEqual([2, 'count']);
   expect(files.map(({ rows }) => rows)).toEqual([1000, 100]);
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  expect(told).toEqual([{ step: 'poll', rows: 1100n, totalRows: 1100n, bytes, done: true }]);
+  expect(told).toEqual([{ step: 'land', part: 'poll', rows: 1100n, totalRows: 1100n, bytes, done: true }]);
   expect(listEntries(landing, 'poll.round')).toHaveLength(1);
 });
 

@@ -28,7 +28,7 @@ test('all products are read in pages, those of most offers first, once a run', a
   );
   expect(files).toMatchObject([{ path: path.join(landing.folder, 'products-00001.ndjson'), rows: 450 }]);
   expect(await readLanded(landing, 'products-00001.ndjson')).toHaveLength(450);
-  expect(told.map(({ step, rows, totalRows, done }) => [step, rows, totalRows, done])).toEqual([
+  expect(told.map(({ part, rows, totalRows, done }) => [part, rows, totalRows, done])).toEqual([
     ['products', 200n, 450n, false],
     ['products', 400n, 450n, false],
     ['products', 450n, 450n, true],

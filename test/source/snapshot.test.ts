@@ -106,8 +106,8 @@ describe('a snapshot', () => {
     expect(asked).toHaveLength(1);
     expect(handed).toEqual(['export-a-1-00001.ndjson false', 'export-b-1-00001.ndjson false']);
     expect(told).toEqual([
-      { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: false },
-      { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: true },
+      { step: 'land', part: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: false },
+      { step: 'land', part: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: true },
     ]);
     const again = await landShards(landing, [b, a], { left: 0 });
     expect([again.asked, again.handed]).toEqual([[], handed.toReversed()]);

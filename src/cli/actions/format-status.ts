@@ -1,6 +1,7 @@
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf, formatCount } from '../../formats/count.js';
-import { RUN_STEPS, type RunTry } from '../../journal/tries.js';
+import { RUN_STEPS } from '../../io/run-steps.js';
+import type { RunTry } from '../../journal/tries.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import { wrapText } from '../output/display-width.js';

@@ -62,7 +62,7 @@ export async function applyRun(
   const facets = await askFacets(world, landing, landed.plan);
   const totalRows = sumLanded(landing.journal.state).rows;
   if (isSmallRun(found.tables, totalRows)) await engine.graph.db.useThreads(1);
-  const step = openStep(io, 'typing', { totalRows });
+  const step = openStep(io, { step: 'apply', part: 'typing', totalRows });
   const changeFiles = await typeChanges(engine.typing, landed);
   const rows = changeFiles.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   step.add(rows, 0);
@@ -76,7 +76,9 @@ export async function applyRun(
   const distrusted = await isDistrusted(io, ledger, landed);
   step.done();
   const whole = { ...read, unlisted, provesAbsence, moment, itemFiles, isDistrusted: distrusted };
-  const batch = await reportStep(io, 'merging', () => mergeRead(world, found, ledger, engine, whole));
+  const batch = await reportStep(io, { step: 'apply', part: 'merge' }, () =>
+    mergeRead(world, found, ledger, engine, whole),
+  );
   return { ...batch, landed, datasets };
 }
 

@@ -41,11 +41,11 @@ export async function deriveRun(
   const place = { found, graph, landing, io };
   const attributions = await readSites(graph, applied);
   const metadata = describeAttributions(attributions);
-  const staging = openStep(io, 'staging', { unit: 'tables' });
+  const staging = openStep(io, { step: 'derive', part: 'items', unit: 'tables' });
   const tables = await new Staging(place, metadata, staging).guard((own) => stageApplied(own, applied));
   staging.done();
   const next = new NextLake(found.before, tables);
-  const deriving = openStep(io, 'deriving', { unit: 'tables', totalRows: DERIVED });
+  const deriving = openStep(io, { step: 'derive', part: 'tables', unit: 'tables', totalRows: DERIVED });
   const derived = await next.guard(async () => {
     const asking = await chooseQuestions(world, describeNext(applied, next));
     const own = new Staging(place, metadata, deriving);

@@ -1,7 +1,7 @@
+import type { RunStep } from '../../io/run-steps.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
 import { readMemory } from '../../journal/memory.js';
 import { type AnyRun, sumLanded } from '../../journal/run-state.js';
-import type { RunStep } from '../../journal/tries.js';
 import type { Lake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
 

@@ -61,7 +61,7 @@ export async function proveRun(
   const { graph } = engine;
   return derived.next.guard(async () => {
     const hear = () => hearWitnesses(world.watches, describeNext(applied, derived.next));
-    const testimonies = await reportStep(world.io, 'comparing', hear);
+    const testimonies = await reportStep(world.io, { step: 'prove', part: 'compare' }, hear);
     const staging = new Staging({ ...world, found, graph, landing }, describeAttributions(attributions));
     const next = derived.next.with(...(await stageTestimonies(staging, testimonies)));
     const items = await graph.count(await next.rows('items'));

@@ -43,7 +43,7 @@ export async function publishRun(
     io.log('debug', 'committed', { table, version });
     committed += 1n;
     io.progress({
-      step: 'commit',
+      step: 'publish',
       rows: committed,
       totalRows,
       bytes: 0,

@@ -44,7 +44,7 @@ export async function loadWorld(
   io: Pick<Io, 'progress'>,
 ): Promise<number> {
   return world.database.use(async (session) => {
-    await reportStep(io, 'reading', () => readItems(world, session, file));
+    await reportStep(io, { step: 'reading' }, () => readItems(world, session, file));
     const extraFields = await readExtraFields(session);
     const datasets = await findDatasets(session, file);
     const categories = await buildCategories(session);
@@ -57,7 +57,7 @@ export async function loadWorld(
       sampleMask: maskOf([SAMPLE_DATASET]),
       sampleOneIn: Math.max(3, Math.ceil(items / 150)),
     };
-    await reportStep(io, 'loading', () => session.run(LOAD_ITEMS, values));
+    await reportStep(io, { step: 'loading' }, () => session.run(LOAD_ITEMS, values));
     if (changes === undefined) await session.run(INSERT_LOADED_PAST);
     await session.run(DROP_LOADED + createCategoryChoice(world.readings));
     world.facts = {
@@ -69,7 +69,7 @@ export async function loadWorld(
       insertNewItems: (open, batch) => open.run(CLONE_ITEMS, { ...batch, known: world.itemCount }),
     };
     await world.countItems(session);
-    const past = await reportStep(io, 'changes', async () => {
+    const past = await reportStep(io, { step: 'changes' }, async () => {
       if (changes !== undefined) return publishRecordedPast(world, session, changes);
       await publishChanges(world, session, seed);
       return 0;

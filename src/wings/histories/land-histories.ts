@@ -86,9 +86,9 @@ async function readHistories(
     };
     bytes = await inOrder(() => file.land(body, rows, entry));
     done += 1n;
-    io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes });
+    io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes });
   });
-  io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
+  io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
 /** Reads an item's history as lines that name the item. An item that is not visible (404) has none. */

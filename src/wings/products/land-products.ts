@@ -31,7 +31,7 @@ export async function landProducts(
         rows += BigInt(answer.rows.length);
         const done = only !== undefined || answer.rows.length === 0 || page + 1 >= answer.totalPages;
         const bytes = countBytes(journal.state.pages.products);
-        io.progress({ step: 'products', rows, totalRows: answer.totalElements, bytes, done });
+        io.progress({ step: 'derive', part: 'products', rows, totalRows: answer.totalElements, bytes, done });
         if (done) break;
       }
     } finally {
