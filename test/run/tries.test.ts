@@ -59,7 +59,7 @@ test('a run notes the seconds of each step, beside those of the tries before it'
   expect(text).toMatch(
     /^seconds of their steps\nrun +began +open +plan +land +apply +derive +prove +publish +compact +failed$/m,
   );
-  expect(text).toMatch(/^ {2}1 {2}20\S+ +[\d.]+ +864\d\d\.\d .*[\d.]+ *$/m);
+  expect(text).toMatch(/^ {2}1 {2}20\S+ +[\d.]+ +[\d.]+ +864\d\d\.\d .*[\d.]+ *$/m);
 });
 
 test('a run that finds nothing new has opened and landed', async () => {
