@@ -3,7 +3,8 @@ import { type ErrorFacts, ignoreMissing, PricelakeError } from '../io/errors.js'
 import { type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
-import { type Action, type LogState, parseAction, readAdd } from './delta-actions.js';
+import { hashFile } from './data-file.js';
+import { type Action, type LogState, parseAction, readAdd, SHA256_TAG } from './delta-actions.js';
 import { describeForeign, nameCommit } from './foreign-commit.js';
 import { isSealBroken } from './log-seal.js';
 
@@ -113,6 +114,7 @@ function copyState(state: LogState): LogState {
 async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
+    await refuseAltered(lake, state.table, state.checkpoint, path);
     const lines = await readCheckpoint(path).catch((cause: unknown) => {
       throw explainDamage(`${path}: the checkpoint is damaged`, cause);
     });
@@ -128,6 +130,24 @@ async function replayLog(lake: Lake, names: string[], state: LogState): Promise<
   }
   if (state.version >= 0n) checkReadable(lake, state);
   return state;
+}
+
+/** A changed bit of a checkpoint may read as another cursor or path. Checkpoints of other programs have no checksum. */
+async function refuseAltered(lake: Lake, table: TableName, version: bigint, path: string): Promise<void> {
+  const text = await readFile(tablePath(lake, table, '_delta_log', '_last_checkpoint'), 'utf8').catch(ignoreMissing);
+  const sum = text === undefined ? undefined : readCheckpointSum(text, version);
+  if (sum !== undefined && sum !== (await hashFile(path)))
+    throw explainDamage(`${path}: the checkpoint changed since it was written: its checksum differs`);
+}
+
+/** Undefined if the pointer names another checkpoint, or can't be read: the checkpoint may be good all the same. */
+function readCheckpointSum(text: string, named: bigint): string | undefined {
+  try {
+    const { version, tags } = JSON.parse(text) as { version?: unknown; tags?: Record<string, string> | null };
+    return version === Number(named) ? tags?.[SHA256_TAG] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | undefined {

@@ -52,6 +52,27 @@ test('a checkpoint gives what the replay of the whole log gives', async () => {
   expect(withCheckpoint.protocol).toEqual(replayed.protocol);
 });
 
+test('a checkpoint of which a bit has changed is refused, also where it can be read and says another cursor', async () => {
+  const lake = await writeVersions(11);
+  const path = tablePath(lake, 'items', '_delta_log', '00000000000000000010.checkpoint.parquet');
+  const bytes = await readFile(path);
+  const lines = await readCheckpoint(path);
+  let isOther = false;
+  for (let at = 4; at < bytes.length && !isOther; at += 1) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    await writeFile(path, changed);
+    const read = await readCheckpoint(path).catch(() => lines);
+    isOther = JSON.stringify(read) !== JSON.stringify(lines);
+  }
+  expect(isOther).toBe(true);
+  await expect(readTable(reopen(lake), 'items')).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: `${path}: the checkpoint changed since it was written: its checksum differs`,
+    facts: { hint: expect.stringContaining('`pricelake lake rebuild`') },
+  });
+});
+
 test('the pointer to a checkpoint says how many actions, files and bytes it has, and nothing is left beside', async () => {
   const [db, lake] = [await openDatabase(), await writeVersions(11)];
   const log = tablePath(lake, 'items', '_delta_log');
