@@ -216,6 +216,30 @@ describe('a change of history by another program, without the raw bytes for a re
   });
 });
 
+test.each([
+  ['a log entry of a derived table', async () => truncate(await lastEntry('offers'), 200)],
+  ['the data files of items', damageItems],
+])('where the raw bytes are gone, the advice for damage of %s ends in a new copy', async (_what, damage) => {
+  await removeLandings(99);
+  await world.sandbox.advance({ hours: 1, changes: 6 });
+  await damage();
+  expect((await failure(world.sync())).facts.hint).toContain('`pricelake lake rebuild`');
+  const error = await failure(rebuild());
+  expect(error.code).toBe('landing_gone');
+  expect(error.facts.hint).toMatch(/sync --reconcile.*If damage stops it as well, .*move its folder away/);
+  world.pipeline.source.mode = 'snapshot';
+  expect((await failure(world.sync())).code).toBe('lake_invalid');
+  await rm(world.lakePath, { recursive: true });
+  await world.sync();
+  await verify();
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+});
+
+async function damageItems(): Promise<void> {
+  const { files } = await readTable(await openLake(world.lakePath, { create: false }), 'items');
+  for (const { path: name, bytes } of files) await truncate(inLake('items', name), bytes - 100);
+}
+
 test('a rebuild in which runs have nothing to do leaves their numbers, so that none is given twice', async () => {
   await deleteRows(world.lakePath, 'items', 'item_id % 2 = 0');
   world.pipeline.source.mode = 'snapshot';

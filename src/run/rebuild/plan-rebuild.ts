@@ -77,6 +77,6 @@ function findMissing(
 
 function refuse(missing: string): PricelakeError {
   return new PricelakeError('landing_gone', `the kept raw bytes are not enough to rebuild the tables: ${missing}`, {
-    hint: 'landing.keep sets how long they are kept. `pricelake sync --reconcile` takes a complete copy and repairs differences.',
+    hint: 'landing.keep sets how long they are kept. `pricelake sync --reconcile` takes a complete copy and repairs differences. If damage stops it as well, restore the lake from a backup, or move its folder away: `pricelake sync` then makes a new copy, without the older history.',
   });
 }
