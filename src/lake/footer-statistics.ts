@@ -1,19 +1,19 @@
 import type { Database } from '../sql/connection.js';
 import { escapeGlob, quoteIdentifier, quoteLiteral } from '../sql/quote.js';
-import type { TableSchema } from '../tables/schemas.js';
+import type { Column, TableSchema } from '../tables/schemas.js';
 import { BOUND_LENGTH, type ColumnStatistics } from './stats.js';
 
 /** The statistics of a file's columns by their names. */
 export type FileStatistics = ReadonlyMap<string, ColumnStatistics>;
 
-/** The statistics of a column in the footer of a file, over all row groups. */
-interface FooterRow {
+/** The statistics of a column in one row group, or in all row groups of a file that were read so far. */
+interface GroupRow {
   file: string;
   name: string;
-  nulls: string | null;
+  nulls: bigint | null;
   min: string | null;
   max: string | null;
-  lacksBounds: boolean;
+  lacksBounds: boolean | null;
 }
 
 /**
@@ -27,32 +27,69 @@ export async function readStatistics(
 ): Promise<ReadonlyMap<string, FileStatistics>> {
   const found = new Map(paths.map((path) => [path, new Map<string, ColumnStatistics>()]));
   if (paths.length === 0) return found;
-  const rows = (await db.rows(writeFooterQuery(schema, paths))) as unknown as FooterRow[];
-  const isText = new Set(schema.columns.flatMap(({ name, type }) => (type === 'VARCHAR' ? [name] : [])));
+  const types = new Map(schema.columns.map(({ name, type }) => [name, type]));
+  const rows = (await db.rows(writeFooterQuery(schema, paths))) as unknown as GroupRow[];
   const unbound = new Map<string, string[]>();
-  for (const { file, name, nulls, min, max, lacksBounds } of rows) {
+  for (const { file, name, nulls, min, max, lacksBounds } of joinGroups(rows, types)) {
     const known = Object.entries(lacksBounds ? { null_count: nulls } : { null_count: nulls, min, max });
-    found.get(file)?.set(name, new Map(known.flatMap(([key, text]) => (text === null ? [] : [[key, text]]))));
-    if (lacksBounds && isText.has(name)) unbound.set(file, [...(unbound.get(file) ?? []), name]);
+    found
+      .get(file)
+      ?.set(name, new Map(known.flatMap(([key, value]) => (value === null ? [] : [[key, String(value)]]))));
+    if (lacksBounds && types.get(name) === 'VARCHAR') unbound.set(file, [...(unbound.get(file) ?? []), name]);
   }
   for (const [file, names] of unbound) await addTextBounds(db, file, names, found.get(file));
   return found;
 }
 
-/** A row for each file and column: the least and greatest value of its row groups, unless one with values lacks them. */
+/** Selects a row for each row group and column. Aggregates by type would take DuckDB longer to plan than all else of it. */
 function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): string {
-  const types = [...new Set(columns.map(({ type }) => type))].filter((type) => type !== 'VARCHAR[]');
-  const findBound = (side: 'min' | 'max') =>
-    `CASE type ${types.map((type) => `WHEN ${quoteLiteral(type)} THEN ${side}(TRY_CAST(stats_${side}_value AS ${type}))::VARCHAR`).join(' ')} END`;
-  const typed = columns.map(({ name, type }) => `(${quoteLiteral(name)}, ${quoteLiteral(type)})`);
+  const names = columns.flatMap(({ name, type }) => (type === 'VARCHAR[]' ? [] : [quoteLiteral(name)]));
   const files = paths.map((path) => quoteLiteral(escapeGlob(path)));
-  return `SELECT file_name AS file, path_in_schema AS name, sum(stats_null_count)::VARCHAR AS nulls,
-      ${findBound('min')} AS min, ${findBound('max')} AS max,
-      bool_or(stats_null_count < num_values AND (stats_min_value IS NULL OR stats_max_value IS NULL)) AS "lacksBounds"
-    FROM (SELECT * EXCLUDE (type) FROM parquet_metadata([${files.join(', ')}]))
-      JOIN (VALUES ${typed.join(', ')}) AS typed(path_in_schema, type) USING (path_in_schema)
-    GROUP BY file_name, path_in_schema, type`;
+  return `SELECT file_name AS file, path_in_schema AS name, stats_null_count AS nulls,
+      stats_min_value AS min, stats_max_value AS max,
+      stats_null_count < num_values AND (stats_min_value IS NULL OR stats_max_value IS NULL) AS "lacksBounds"
+    FROM parquet_metadata([${files.join(', ')}]) WHERE path_in_schema IN (${names.join(', ')})`;
 }
+
+/** Joins the row groups of each file and column: the least and the greatest value of all. */
+function joinGroups(rows: readonly GroupRow[], types: ReadonlyMap<string, Column['type']>): Iterable<GroupRow> {
+  const joined = new Map<string, GroupRow>();
+  for (const row of rows) {
+    const key = `${row.name} ${row.file}`;
+    const before = joined.get(key);
+    if (before === undefined) {
+      joined.set(key, row);
+      continue;
+    }
+    const isBelow = ORDERS[types.get(row.name) ?? 'VARCHAR'];
+    before.nulls = before.nulls === null ? row.nulls : before.nulls + (row.nulls ?? 0n);
+    before.lacksBounds ||= row.lacksBounds;
+    if (before.min === null || (row.min !== null && isBelow(row.min, before.min))) before.min = row.min;
+    if (before.max === null || (row.max !== null && isBelow(before.max, row.max))) before.max = row.max;
+  }
+  return joined.values();
+}
+
+type IsBelow = (a: string, b: string) => boolean;
+
+const bytesBelow: IsBelow = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
+
+/** DuckDB's texts of times, `infinity` and years of other than four digits included. */
+const timeBelow: IsBelow = (a, b) => (eraOf(a) === eraOf(b) ? a < b : eraOf(a) < eraOf(b));
+const eraOf = (text: string) => (/^-|\(BC\)/.test(text) ? -1 : /^\d{4}-/.test(text) ? 0 : 1);
+
+/** The order of DuckDB's texts of values, by the type of their column. */
+const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
+  BIGINT: (a, b) => BigInt(a) < BigInt(b),
+  // All have four digits after the point.
+  'DECIMAL(18,4)': (a, b) => BigInt(a.replace('.', '')) < BigInt(b.replace('.', '')),
+  DOUBLE: (a, b) => Number(a) < Number(b),
+  DATE: timeBelow,
+  'TIMESTAMP WITH TIME ZONE': timeBelow,
+  BOOLEAN: bytesBelow,
+  VARCHAR: bytesBelow,
+  'VARCHAR[]': bytesBelow,
+};
 
 /** The footer has no bounds where a long text can't be cut: their beginnings are read from the rows. */
 async function addTextBounds(

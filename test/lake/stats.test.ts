@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { expect, test } from 'vitest';
+import { readStatistics } from '../../src/lake/footer-statistics.js';
 import { readTable } from '../../src/lake/read.js';
 import { GROUP_ROWS } from '../../src/lake/slice.js';
 import { writeStats } from '../../src/lake/stats.js';
@@ -6,7 +8,7 @@ import type { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';
 import { tablePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { makeLake, openDatabase, select, write } from './fixture.js';
+import { makeFolder, makeLake, openDatabase, select, write } from './fixture.js';
 
 /** Bounds of one column with the given minimum and maximum. */
 function bounds(table: 'items' | 'check_results' | 'history', column: string, min: string, max: string) {
@@ -169,4 +171,44 @@ test('each column that has a value has bounds: yes and no, beside row groups of 
   expect([minValues.brand, maxValues.brand]).toEqual(['b', `${'🛒'.repeat(31)}🛓`]);
   expect([minValues.mpn, maxValues.mpn]).toEqual(['x'.repeat(32), `${'x'.repeat(31)}y`]);
   expect([minValues.price, maxValues.price]).toEqual([GROUP_ROWS / 4, (GROUP_ROWS + 99) / 4]);
+});
+
+test('bounds over several row groups are those of all rows, in the order of each type', async () => {
+  const [db, folder] = [await openDatabase(), await makeFolder()];
+  const file = path.join(folder, 'groups.parquet');
+  // A row group has one value, so that the bounds of groups come in any order.
+  const values: Record<string, string[]> = {
+    item_id: ['9', '-9', '10', '9007199254740993', '9007199254740992', '-10'],
+    price: ['9.5', '-9.5', '10', '99999999999999.9999', '0.0001', 'NULL'],
+    title: ["'é'", "'z'", "'a'", "'\u{ffff}'", "'\u{1f6d2}'", "''"],
+    is_listed: ['true', 'false', 'NULL', 'true', 'true', 'true'],
+    read_at: [
+      "'2026-01-01 10:00:00'",
+      "'2026-01-01 10:00:00.5'",
+      "'2026-01-01 10:00:00.45'",
+      "'infinity'",
+      'NULL',
+      "'1969-01-01'",
+    ],
+    gone_at: ["'2026-01-01'", "'12026-01-01'", "'0044-03-15 (BC)'", "'-infinity'", "'0001-01-01'", "'9999-01-01'"],
+  };
+  const { columns } = loadTableSchema('items');
+  const typeOf = (name: string) => columns.find((column) => column.name === name)?.type;
+  const list = Object.entries(values).map(
+    ([name, all]) =>
+      `CAST(([${all.map((value) => `CAST(${value} AS VARCHAR)`).join()}])[1 + i // 2048] AS ${typeOf(name)}) AS ${name}`,
+  );
+  await db.run(
+    `COPY (SELECT ${list.join()} FROM range(${6 * 2048}) AS r(i) ORDER BY i) TO ${quoteLiteral(file)} (FORMAT parquet, ROW_GROUP_SIZE 2048)`,
+  );
+  const groups = await db.row('SELECT count(DISTINCT row_group_id) AS n FROM parquet_metadata(?)', [file]);
+  expect(groups?.n).toBe(6n);
+  const found = (await readStatistics(db, loadTableSchema('items'), [file])).get(file);
+  for (const name of Object.keys(values)) {
+    const all = await db.row(
+      `SELECT min(${name})::VARCHAR AS min, max(${name})::VARCHAR AS max, count_if(${name} IS NULL)::VARCHAR AS null_count FROM read_parquet(?)`,
+      [file],
+    );
+    expect([name, Object.fromEntries(found?.get(name) ?? [])]).toEqual([name, all]);
+  }
 });
