@@ -59,7 +59,11 @@ export async function listPages(lake: PlainLake, times: number): Promise<PageKin
     kind('Shops', OTHER_MS, (k) => `/shops?category=${k === 0 ? '' : of(categories, k)}`),
     kind('Shop', OTHER_MS, (k) => `/shops/${of(shops, k)}`),
     kind('Categories', OTHER_MS, (k) => `/categories?currency=${k === 0 ? '' : of(currencies, k - 1)}`),
+    kind('Two dates', OTHER_MS, (k) => `/?date=2026-10-${String(10 + k).padStart(2, '0')}&until=2026-11-01`),
+    kind('Products at two dates', OTHER_MS, (k) => `/products?min_price=${50 + k}&date=2026-10-10&until=2026-11-01`),
+    kind('Product at two dates', PRODUCT_MS, (k) => `/products/${of(products, k)}?date=2026-10-10&until=2026-11-01`),
     { ...kind('My list', OTHER_MS, (k) => `/list?suggest_minus=${k}`), isPlain: false },
+    { ...kind('Matrix', OTHER_MS, (k) => `/list/matrix?from=${k}`), isPlain: false },
     kind('Copy', OTHER_MS, () => '/copy'),
   ];
 }

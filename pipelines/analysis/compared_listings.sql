@@ -3,7 +3,7 @@
 -- one of the moments alone. kind: rise or fall; new: a price at the later moment only; gone: at the earlier one only. With
 -- a product, listings with the same price have a row as well (kind same). moved_at: when the later price began, or the
 -- earlier one of a listing that is gone ended. of_kind: number of rows of the kind, including those beyond top. Suspect
--- prices (price_spells) are left out, and so are offers of another condition or in a currency that their shop does not use.
+-- prices (price_spells) are left out, and so are offers that table offers judges wrong, but for want of stock.
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · site_id (site): only this shop
@@ -31,18 +31,16 @@ standing AS MATERIALIZED (
 touched AS MATERIALIZED (
   SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM standing)
 ),
--- Another condition or currency never was comparable. Anything else is known of the current price alone.
-judged AS MATERIALIZED (
-  SELECT item_id, findings, is_counted OR findings = ['duplicate'] AS is_right
+-- Another condition or currency never was comparable. Anything else is known of the current price alone. A listing that is
+-- left out is left out at both moments, so it does not look as if it came or went.
+wrong AS MATERIALIZED (
+  SELECT DISTINCT item_id
   FROM (FROM 'all_offers.sql')
-  SEMI JOIN touched USING (item_id)
+  JOIN standing USING (item_id)
+  WHERE list_has_any(findings, ['condition', 'currency'])
+    OR (to_at IS NULL AND NOT list_has_all(['out_of_stock', 'duplicate'], findings))
 ),
-comparable AS MATERIALIZED (
-  SELECT standing.*
-  FROM standing
-  LEFT JOIN judged USING (item_id)
-  WHERE coalesce(is_right OR (to_at IS NOT NULL AND NOT list_has_any(findings, ['condition', 'currency'])), true)
-),
+comparable AS MATERIALIZED (FROM standing ANTI JOIN wrong USING (item_id)),
 compared AS (
   SELECT
     item_id,

@@ -128,6 +128,7 @@ small.attention { color: var(--warn); }
 .line-5 { --own: var(--line-5); } .line-6 { --own: var(--line-6); } .line-7 { --own: var(--line-7); } .line-8 { --own: var(--line-8); }
 .line-rest { --own: var(--faint); } .own { --own: var(--ink); }
 .spark { width: 6rem; height: 1.5rem; overflow: hidden; }
+.number .spark { margin-left: auto; }
 .spark path { fill: none; stroke: var(--accent); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 .moves { max-width: none; } .moves .plot { height: 10rem; }
 .fall { fill: var(--accent); } .rise { fill: var(--line-5); }
@@ -151,7 +152,7 @@ small.attention { color: var(--warn); }
 .split h2 { font-size: .9375rem; margin: 0 0 .35rem; }
 .verdict-line { font-size: 1.0625rem; }
 .matrix { width: auto; } .matrix th[scope="row"] { min-width: 9rem; max-width: 18rem; overflow-wrap: anywhere; }
-.matrix th:first-child { position: sticky; left: 0; background: var(--paper); }
+.matrix thead small { display: block; } .matrix th:first-child { position: sticky; left: 0; background: var(--paper); }
 .matrix .cheapest { background: var(--panel); } .matrix .cheapest strong, .matrix .cheapest small { color: var(--accent); }
 .groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
 .more { flex-basis: 100%; margin: 0; }

@@ -112,7 +112,7 @@ describe('the pages of explore in a browser', () => {
   it('keeps the filters when words are typed', async () => {
     const { page, go } = await open();
     await go('/products?min_shops=2');
-    await page.locator('.bar input').fill('7');
+    await page.locator('.bar input[type=search]').fill('7');
     await page.waitForURL(/q=7/u);
     expect(page.url()).toContain('min_shops=2');
     expect(await page.locator('#found tbody tr').count()).toBe(1);
@@ -123,7 +123,7 @@ describe('the pages of explore in a browser', () => {
     await go('/products');
     const shops = page.locator('select[name=site_id] option');
     expect(await shops.allTextContents()).toEqual(['any', 'Depot (61)', 'Kiosk (2)', 'Museum (2)', 'Market (1)']);
-    await page.locator('.bar input').fill('rádio');
+    await page.locator('.bar input[type=search]').fill('rádio');
     await expect
       .poll(() => shops.allTextContents(), { timeout: 15_000 })
       .toEqual(['any', 'Kiosk (1)', 'Museum (1)', 'Market (1)']);
@@ -137,7 +137,7 @@ describe('the pages of explore in a browser', () => {
   it('works without the script', async () => {
     const { page, go } = await open({ javaScriptEnabled: false });
     await go('/products');
-    await page.locator('.bar input').fill('radio');
+    await page.locator('.bar input[type=search]').fill('radio');
     await page.locator('.filters button').click();
     expect(await page.locator('#found tbody tr').count()).toBe(1);
     await page.locator('#found thead a').first().click();
@@ -150,7 +150,7 @@ describe('the pages of explore in a browser', () => {
     const price = page.locator('#found td[data-label="Most expensive"]').first();
     expect(await price.textContent()).toBe('110,00');
     expect(await price.getAttribute('data-value')).toBe('110.0000');
-    await page.locator('.bar input').fill('radio');
+    await page.locator('.bar input[type=search]').fill('radio');
     await page.waitForURL(/q=radio/u);
     expect(await price.textContent()).toBe('110,00');
   });

@@ -143,8 +143,8 @@ it('how did the price level of a category move?', async () => {
   const page = await begin();
   await go(page, 'Analyses');
   await go(page, 'Price index');
-  await page.getByLabel('Category').selectOption({ label: 'Office' });
-  await page.getByLabel('Period').selectOption({ label: 'day' });
+  await page.locator('select[name=category]').selectOption({ label: 'Office' });
+  await page.locator('select[name=period]').selectOption({ label: 'day' });
   await page.locator('.filters button', { hasText: 'Show' }).click();
   const rows = page.locator('table[data-analysis=price_index] tbody tr');
   const levels = async (day: string) => cell(rows.filter({ hasText: day }), 'Jevons');

@@ -93,7 +93,8 @@ function renderKey(
 /** The parts of steps that lie in the chart. */
 const cutSteps = (steps: readonly PriceStep[], from: Date, to: Date): PriceStep[] =>
   steps
-    .filter((step) => step.to > from && step.from < to)
+    // A price of this moment is a step without length at the chart's end.
+    .filter((step) => step.to > from && step.from <= to)
     .map((step) => ({ ...step, from: step.from < from ? from : step.from, to: step.to > to ? to : step.to }));
 
 /** Describes the lines for the script: names, classes and steps, with times in milliseconds and exact prices. */

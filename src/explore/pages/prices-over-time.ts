@@ -43,10 +43,10 @@ export async function renderPriceChart({ path, product, currency, own }: Shown, 
     ({ value, label }) =>
       html`<li><a href="${changeAddress(path, search, { days: value, currency, date: '', until: '' })}"${value === span && dates === undefined ? html` aria-current="true"` : ''}>${label}</a></li>`,
   );
-  return html`<figure class="chart prices">${onlyIn('served', html`<ul class="spans" aria-label="Time shown">${links}</ul>`)}
+  return html`<div><figure class="chart prices">${onlyIn('served', html`<ul class="spans" aria-label="Time shown">${links}</ul>`)}
 ${drawSteps(steps, { currency, own, span, dates })}</figure>
 ${renderFilters(path, renderDates(search, 'Compare'), { currency })}
-${dates === undefined ? '' : await renderDatesCompared(product, currency, dates, ask)}`;
+${dates === undefined ? '' : await renderDatesCompared(product, currency, dates, ask)}</div>`;
 }
 
 /** Compares the prices of each listing at two days. */
@@ -90,7 +90,7 @@ function drawSteps(
   const end = dates?.until === undefined ? newest : Math.min(newest, Date.parse(dates.until) + DAY_MS);
   const start = dates !== undefined ? Date.parse(dates.since) : span === 'all' ? begin : end - Number(span) * DAY_MS;
   const [from, to] = [new Date(Math.min(start, end - DAY_MS)), new Date(end)];
-  const inside = lines.filter((line) => line.steps.some((step) => step.to > from && step.from < to));
+  const inside = lines.filter((line) => line.steps.some((step) => step.to > from && step.from <= to));
   if (inside.length === 0) return html`<p class="soft">No price is known in this time.</p>`;
   const shops = countOf(inside.length, 'shop');
   const isPast = end < newest;

@@ -77,7 +77,7 @@ function listFigures({ card, currency, offers, changed, own }: Decision): Figure
     {
       name: 'Shops',
       value: String(card('shops')),
-      note: html`${change('shops', '')}${typeof leftOut === 'bigint' && leftOut > 0n ? `; ${countOf(leftOut, 'offer')} left out` : ''}`,
+      note: html`${typeof leftOut === 'bigint' && leftOut > 0n ? html`${countOf(leftOut, 'offer')} left out<br>` : ''}${change('shops', '')}`,
     },
   ];
 }
