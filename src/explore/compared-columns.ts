@@ -35,8 +35,8 @@ export async function askForDates(
     html`<span class="money">${formatMoney(price)}</span> <small>${foreign(toText(find(row)?.(name) ?? null) ?? null, 40)}</small>`;
   const [first, last] = nameEnds(dates);
   return [
-    column(`Lowest ${toSmall(first)}`, 'price_before', withShop('shop_before')),
-    column(`Lowest ${toSmall(last)}`, 'price_after', withShop('shop_after')),
+    column(`Lowest, ${toSmall(first)}`, 'price_before', withShop('shop_before')),
+    column(`Lowest, ${toSmall(last)}`, 'price_after', withShop('shop_after')),
     column('Change', 'change_pct', (percent) => formatDifference(Number(percent), '%')),
   ];
 }

@@ -48,6 +48,6 @@ export const nameDates = ({ since, until }: Dates): string =>
 
 /** The two moments as heads of columns. */
 export const nameEnds = ({ since, until }: Dates): [first: string, last: string] => [
-  `At ${nameDay(since, 'the beginning')}`,
-  until === undefined ? 'Now' : `At ${nameDay(until, 'the end')}`,
+  `Start of ${formatDay(new Date(since))}`,
+  until === undefined ? 'Now' : `End of ${formatDay(new Date(until))}`,
 ];

@@ -178,6 +178,7 @@ small.attention { color: var(--warn); }
   .cards tbody td:empty { display: none; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
   .cards tbody th small { font-weight: 400; }
+  .cards .number .spark { margin-left: 0; }
   .cards td time { white-space: normal; }
   .cards tbody td:has(> .none:only-child) { display: none; }
   .cards td::before { content: attr(data-label); display: block; color: var(--soft); font-size: .75rem; }

@@ -116,7 +116,7 @@ it('what did a shop ask on a date?', async () => {
   await page.getByLabel('to', { exact: true }).fill('2026-11-16');
   await page.locator('.filters button', { hasText: 'Show' }).click();
   const market = rowOf(page, 'compared_listings', 'Market');
-  expect(await cell(market, 'At the beginning of 16 Nov 2026')).toBe('160.00');
+  expect(await cell(market, 'Start of 16 Nov 2026')).toBe('160.00');
 });
 
 it('who undercuts me, and since when?', async () => {
