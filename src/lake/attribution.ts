@@ -8,7 +8,8 @@ export interface Attribution {
 }
 
 /**
- * Each site's newest licence and credit text, in order of their ids: it travels with the data (section 2, SiteRef), also when it was dropped.
+ * Reads each website's newest licence and credit text, by id. The text goes with the data (section 2, SiteRef), even
+ * after the website dropped it.
  * @param sites SQL of a relation
  */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
@@ -24,14 +25,14 @@ export async function readAttributions(db: Database, sites: string): Promise<Att
   }));
 }
 
-/** Metadata of a data file that carries the credits; none where no site asks for one. */
+/** The metadata of a data file that carries the credits; empty if no website requires any. */
 export function describeAttributions(attributions: Attribution[]): Record<string, string> {
   if (attributions.length === 0) return {};
   const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));
   return { 'pricelake.attribution': JSON.stringify(credits) };
 }
 
-/** `ATTRIBUTION.md`: licence and credit texts, which must be passed on with the data (API section 2, SiteRef). */
+/** Writes `ATTRIBUTION.md`: the licence and credit texts that must be passed on with the data (section 2, SiteRef). */
 export function writeAttributions(attributions: Attribution[]): string {
   const intro =
     attributions.length === 0
@@ -44,7 +45,7 @@ export function writeAttributions(attributions: Attribution[]): string {
   return `# Attribution\n\n${intro}\n${sections.join('')}`;
 }
 
-/** A block quote that keeps the text's own lines. */
+/** Writes a block quote that keeps the lines of the text. */
 function quoteText(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
@@ -52,7 +53,7 @@ function quoteText(text: string): string {
     .join('  \n');
 }
 
-/** Foreign text for Markdown: no mark-up, no HTML, one line; what means nothing in Markdown stays as it is. */
+/** Escapes foreign text for Markdown: no mark-up, no HTML, one line. Characters without a meaning in Markdown stay. */
 function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

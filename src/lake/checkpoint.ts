@@ -33,7 +33,7 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
     size: lines.length,
     sizeInBytes: (await stat(path)).size,
     numOfAddFiles: state.files.size,
-    // The protocol gives it no other place for a checksum of the checkpoint.
+    // The protocol has no other place for a checksum of the checkpoint.
     tags: { [SHA256_TAG]: await hashFile(path) },
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
@@ -53,15 +53,15 @@ function writeActions(state: LogState, at: Date): string[] {
   ];
 }
 
-/** Delta's default of `delta.logRetentionDuration`. */
+/** The default of Delta's `delta.logRetentionDuration`. */
 export const LOG_RETENTION_MS = 30 * 86_400_000;
-/** Versions that the log keeps although their superseded files are gone, because a reader may be behind. */
+/** The log keeps this many versions even if their superseded files are gone, because a reader may be behind. */
 const KEPT_VERSIONS = 100n;
 
 /**
- * Deletes log entries and checkpoints before the newest checkpoint that is 30 days old (protocol, "Metadata Cleanup"),
- * or 100 versions behind, and at least as old as superseded files get. The rest gives the table's state and every
- * version whose files are there.
+ * Deletes log entries and checkpoints before the newest checkpoint that is 30 days old (protocol, "Metadata Cleanup")
+ * or 100 versions behind, and at least as old as the retention of superseded files. The remaining log gives the table's
+ * state and every version whose files still exist.
  */
 export async function cleanLog(lake: Lake, table: TableName, at: Date, retentionMs: number): Promise<void> {
   const names = await listLog(lake, table);
@@ -73,7 +73,7 @@ export async function cleanLog(lake: Lake, table: TableName, at: Date, retention
   for (const name of old) await rm(tablePath(lake, table, '_delta_log', name), { force: true });
 }
 
-/** Among the names of a log's files, the entries and checkpoints before the newest checkpoint that `isOld`. */
+/** Lists the entries and checkpoints before the newest checkpoint for which `isOld` is true. */
 export async function listOldEntries(
   names: readonly string[],
   isOld: (version: bigint) => Promise<boolean>,
@@ -86,8 +86,8 @@ export async function listOldEntries(
 }
 
 /**
- * `commitInfo.timestamp` of a log entry: unlike the file's own time, it survives a copy of the lake. NaN if the entry is
- * gone or has none; no comparison of ages holds for it.
+ * Reads `commitInfo.timestamp` of a log entry, which unlike the file's own time survives a copy of the lake. NaN if the
+ * entry or its time is missing; no comparison of ages is true for NaN.
  */
 async function readCommitTime(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(ignoreMissing);

@@ -13,7 +13,7 @@ interface DeltaField {
   metadata: Record<string, unknown>;
 }
 
-/** The table's contract as Delta's `schemaString`. Every column is nullable there, as it is in DuckDB's files. */
+/** Writes the table's contract as Delta's `schemaString`. Every column is nullable, as in DuckDB's files. */
 export function writeDeltaSchema(schema: TableSchema): string {
   const fields = schema.columns.map(
     (column): DeltaField => ({
@@ -30,7 +30,7 @@ const schemaSchema = z.looseObject({
   fields: z.array(z.looseObject({ name: z.string(), type: z.union([z.string(), z.looseObject({})]) })),
 });
 
-/** Name → type of the columns of a `schemaString`, in order. @throws PricelakeError `lake_invalid` if it is damaged */
+/** Reads the types of a `schemaString` by column, in order. @throws PricelakeError `lake_invalid` if it is damaged */
 export function readDeltaColumns(schemaString: string): Map<string, string> {
   const read = schemaSchema.safeParse(parseJson(schemaString));
   if (!read.success) throw new PricelakeError('lake_invalid', 'its schemaString is not the schema of a Delta table');
@@ -64,14 +64,16 @@ export function hasDifference(difference: ColumnDifference): boolean {
   return Object.values(difference).some(({ length }) => length > 0);
 }
 
-/** A lake has one format: the columns of its tables are those of the contract. @throws PricelakeError `lake_invalid` */
+/** Requires that the tables have the columns of the contract. @throws PricelakeError `lake_invalid` */
 export function refuseOtherColumns(lake: Lake, states: readonly TableState[]): void {
   for (const state of states) {
     if (hasDifference(state.difference)) throw explainDifference(lake, state);
   }
 }
 
-/** A reader can do without columns that it does not know. @throws PricelakeError `lake_invalid` for anything else */
+/**
+ * Accepts unknown columns, which a reader can ignore. @throws PricelakeError `lake_invalid` for any other difference
+ */
 export function refuseUnreadable(lake: Lake, state: TableState): void {
   const difference = { ...state.difference, unknown: [] };
   if (hasDifference(difference)) throw explainDifference(lake, { ...state, difference });
@@ -84,7 +86,10 @@ function explainDifference(lake: Lake, { table, difference }: TableState): Price
   return new PricelakeError('lake_invalid', what, { hint });
 }
 
-/** `it lacks column unit; column price is string, schemas/items.yaml of pricelake 0.1.0 says decimal(18,4)` */
+/**
+ * Describes a difference: `it lacks column unit; column price is string, schemas/items.yaml of pricelake 0.1.0 says
+ * decimal(18,4)`.
+ */
 export function describeDifference(table: TableName, { missing, unknown, retyped }: ColumnDifference): string {
   const contract = `schemas/${table}.yaml of pricelake ${PRICELAKE_VERSION}`;
   return [
@@ -94,7 +99,7 @@ export function describeDifference(table: TableName, { missing, unknown, retyped
   ].join('; ');
 }
 
-/** `column a`, `columns a, b` */
+/** Writes `column a` or `columns a, b`. */
 export function nameColumns(names: readonly string[]): string {
   return `${names.length === 1 ? 'column' : 'columns'} ${names.join(', ')}`;
 }

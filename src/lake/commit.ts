@@ -20,12 +20,12 @@ import { encodeApplied } from './table-state.js';
 
 export interface CommitInfo {
   runId: string;
-  /** Kind of commit, for people: `SYNC`, `OPTIMIZE`. */
+  /** The kind of commit, for people: `SYNC`, `OPTIMIZE`. */
   operation: string;
   at: Date;
-  /** Time for which the table keeps superseded files from now on; by default the time does not change. */
+  /** The time for which the table keeps superseded files from now on. Without it, the present time stays. */
   retentionMs?: number;
-  /** The version that the change was made from. A later change by another program is refused. */
+  /** The version from which the change was made. A later commit by another program is refused. */
   since?: bigint;
 }
 
@@ -34,10 +34,10 @@ const CHECKPOINT_INTERVAL = 10n;
 
 /**
  * Makes a change the table's next version: moves the staged files in, creates the log entry, then deletes superseded
- * files unless the table keeps them. Until the log entry exists, a failure puts the staged files back.
- * @returns the new version, or the current one when the change changes nothing.
- * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
- * from the table's, `lake_invalid`.
+ * files unless the table keeps them. Until the log entry exists, a failure moves the staged files back.
+ * @returns the new version, or the current one if the change is empty
+ * @throws PricelakeError `lake_locked` if another writer was faster, `config` if the partition columns differ from the
+ *   table's, `lake_invalid`
  */
 export async function commitTable(lake: Lake, wanted: FileChange, info: CommitInfo): Promise<bigint> {
   const state = await readLog(lake, wanted.table);
@@ -78,7 +78,10 @@ function checkFiles(state: LogState, change: FileChange): void {
   }
 }
 
-/** Without this, a commit that removes no file would build on a change that another program made meanwhile. */
+/**
+ * Refuses to build on a commit that another program made meanwhile. Without this check, a commit that removes no file
+ * would.
+ */
 function refuseIntruder({ table, foreign }: LogState, since: bigint | undefined): void {
   const intruder = foreign.find(
     ({ version, change }) => since !== undefined && version > since && change !== undefined,
@@ -122,7 +125,8 @@ async function publishVersion(lake: Lake, change: FileChange, version: bigint, l
   let created = false;
   try {
     await makeFolder(log);
-    // After a failure, it waits for the renames under way: only files that are known to have moved can be moved back.
+    // After a failure, this waits for the running renames, because only files that have certainly moved can be moved
+    // back.
     await runSideBySide(CONCURRENCY, change.add, async (file) => {
       await rename(file.stagedAt, join(folder, file.path));
       moved.push(file);

@@ -29,18 +29,18 @@ export interface Compaction {
 }
 
 /**
- * Each rewrites files of other programs. `foreign`: no others. `due`: small files are joined where a partition has many.
- * `always`: they are joined wherever there are two, and tables without rows get a file.
+ * Which files are rewritten. Files of other programs always are. `foreign`: no others. `due`: small files of partitions
+ * with many of them. `always`: small files wherever there are two, and tables without rows get a file.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
 
-/** Files and commits of a compaction name it as the run that wrote them. */
+/** Files and commits of a compaction name it in place of a run. */
 const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Writes the rows of files into other files, as Delta commits without a data change. Call it under the lock.
- * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
+ * Rewrites rows into other files, as Delta commits without a data change. Call it under the lock.
+ * @throws PricelakeError `lake_invalid` if the joined files hold another number of rows, `disk_full`
  */
 export async function compactLake(
   db: Database,
@@ -56,7 +56,7 @@ export async function compactLake(
   };
   const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
-    // The tables so far are committed, and lake.json follows with the next sync.
+    // The tables so far are committed. The next sync writes lake.json.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);
@@ -75,7 +75,7 @@ export async function compactLake(
   return done;
 }
 
-/** Files that are rewritten together, one commit after the other. */
+/** Plans the files that are rewritten together, one commit after the other. */
 async function planPasses(
   lake: Lake,
   state: TableState,
@@ -90,14 +90,14 @@ async function planPasses(
   return [small, ...planRewrite(foreign, targetBytes)].filter((pass) => pass.length > 0);
 }
 
-/** Files of other programs. Plain reads don't find them in their folders, or find other columns and types in them. */
+/** Finds files of other programs. Plain reads miss them, or find other columns and types in them. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
   const foreign = files.filter(isForeignFile);
   await requireFiles(lake, table, foreign);
   const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
-    // A damaged file stays: the next reader reports it.
+    // A damaged file is left alone, and the next reader reports it.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
-    // Not every program notes in the log how many rows a file has.
+    // Not every program records in the log how many rows a file has.
     return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
   });
   return found.flat();
@@ -141,7 +141,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   );
 }
 
-/** Derived tables name the version of items that they were made from. The new version has the same rows. */
+/** Derived tables record the version of items that they were made from. The new version has the same rows. */
 async function followItems(
   lake: Lake,
   { before, after }: { before: bigint; after: bigint },

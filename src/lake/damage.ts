@@ -7,14 +7,14 @@ import { findDamagedFile, type KeptFile } from './inspect-lake.js';
 import { readPartial } from './partial.js';
 import { readTable } from './read.js';
 
-/** DuckDB's words for a Parquet file that is missing or altered. */
+/** Matches DuckDB's messages about a Parquet file that is missing or altered. */
 const DAMAGE =
   /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
 
 /**
- * Runs `work` under the lock, so that no file can come or go. An error that a damaged data file may have caused becomes
- * PricelakeError `lake_invalid`; other errors pass through. A damaged file can fail in any words, and also as wrong
- * values, so the files are compared with the checksums of the logs.
+ * Runs `work` under the lock, so that no file is added or removed. If an error may come from a damaged data file,
+ * compares the files with the checksums in the logs, because damage can cause any message, and also wrong values.
+ * Damage becomes PricelakeError `lake_invalid`; other errors are thrown unchanged.
  */
 export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -26,7 +26,10 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
   }
 }
 
-/** PricelakeError `lake_invalid` for an error in DuckDB's words for a data file that it can't read; any other error as it is. */
+/**
+ * Returns PricelakeError `lake_invalid` if DuckDB's message is about a data file that it can't read, and any other
+ * error unchanged.
+ */
 export function nameDamage(lakePath: string, error: unknown): unknown {
   if (!mayBeDamage(error) || !DAMAGE.test(error.message)) return error;
   const [reason = ''] = error.message.split('\n', 1);
@@ -58,7 +61,9 @@ function describeDamage(lakePath: string, reason: string, cause?: Error): Pricel
   );
 }
 
-/** The first data file that differs from its log, in words. Files that are on the remote only are not missing. */
+/**
+ * Finds the first data file that differs from its log, as a sentence. Files that are only on the remote don't count.
+ */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

@@ -6,7 +6,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True for a file that another program wrote: it may lack columns, or have other types. */
+/** True for a file that another program wrote. It may lack columns, or have columns of other types. */
 export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 === undefined;
 
 /**
@@ -28,9 +28,9 @@ const ZSTD = 6;
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Syncs a Parquet file, reads its footer back with a second, independent reader (parquetjs-lite) and returns the
+ * Syncs a Parquet file, reads its footer back with a second, independent reader (parquetjs-lite), and returns the
  * SHA-256 of its bytes.
- * @throws PricelakeError `lake_invalid` when rows, bytes, columns or codec are not what the writer said.
+ * @throws PricelakeError `lake_invalid` if rows, bytes, columns or codec differ from what the writer reported
  */
 export function sealDataFile(path: string, expected: Expectation): Promise<string> {
   return withFile(path, 'r+', async (file) => {
@@ -58,7 +58,7 @@ export interface FooterFacts {
   codecs: number[];
 }
 
-/** Reads the footer of a data file. @throws PricelakeError `lake_invalid` when it can't be read. */
+/** Reads the footer of a data file. @throws PricelakeError `lake_invalid` if it can't be read */
 export function readFooterFacts(path: string): Promise<FooterFacts> {
   return withFile(path, 'r', (file) => describeFooter(path, file));
 }
@@ -84,7 +84,7 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
   expectEqual(path, 'codecs', found.codecs.join(), describeCodecs(expected.rows));
 }
 
-/** The codecs of a file of ours; one without rows has no column chunk. */
+/** The codecs of our own files. A file without rows has none, because it has no column chunk. */
 export function describeCodecs(rows: bigint): string {
   return rows === 0n ? '' : String(ZSTD);
 }
@@ -92,8 +92,8 @@ export function describeCodecs(rows: bigint): string {
 let loaded: Promise<typeof import('parquetjs-lite')> | undefined;
 
 /**
- * The Thrift reader of parquetjs-lite makes each int64 of a footer with `new Buffer`. As that is deprecated, Node looks
- * through the stack for who calls, up to ten thousand times a process, which takes longer than all else of a footer.
+ * Replaces how the Thrift reader of parquetjs-lite allocates int64. It uses `new Buffer`, which is deprecated: Node
+ * then inspects the stack, up to ten thousand times a process, which takes longer than reading the footer.
  */
 function allocateInt64(): void {
   const parquet = createRequire(import.meta.url).resolve('parquetjs-lite');
@@ -107,7 +107,7 @@ function allocateInt64(): void {
   });
 }
 
-/** Loads the reader of footers. That takes some 20 ms, so a run begins it as soon as it has news. */
+/** Loads the footer reader. That takes some 20 ms, so a run starts it as soon as it has news. */
 export async function loadFooterReader() {
   if (loaded === undefined) {
     allocateInt64();
@@ -132,7 +132,7 @@ async function readFooter(path: string, file: FileHandle, size: number) {
   }
 }
 
-/** Elements of the schema's depth-first list that belong to the element at `index`, itself included. */
+/** The number of elements in the schema's depth-first list that belong to the element at `index`, including itself. */
 function countElements(schema: { num_children: number | null }[], index: number): number {
   let count = 1;
   for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {

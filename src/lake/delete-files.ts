@@ -9,7 +9,7 @@ import { readRetentionMs } from './delta-metadata.js';
 
 const CONCURRENCY = 16;
 
-/** Deletes data files that no version needs any longer (paths in the table), and partition folders left empty. */
+/** Deletes data files that no version needs (paths in the table), and partition folders that become empty. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
   const top = tablePath(lake, table);
   const outside = await findLinked(top, paths);
@@ -20,7 +20,9 @@ export async function deleteFiles(lake: Lake, table: TableName, paths: string[])
   }
 }
 
-/** Folders of these paths from which a link leads out of the table: files there are not the lake's to delete. */
+/**
+ * Finds the folders of these paths that lead out of the table through a link. Files there are not the lake's to delete.
+ */
 async function findLinked(top: string, paths: readonly string[]): Promise<Set<string>> {
   const folders = new Set(paths.map((path) => dirname(path)).filter((folder) => folder !== '.'));
   const linked = new Set<string>();
@@ -31,7 +33,7 @@ async function findLinked(top: string, paths: readonly string[]): Promise<Set<st
   return linked;
 }
 
-/** Removes a folder and its parents below `top`, as far as they are empty. */
+/** Removes a folder and its parents below `top` that are empty. */
 export async function removeEmptyFolders(folder: string, top: string): Promise<void> {
   for (let current = folder; current.length > top.length; current = dirname(current)) {
     try {
@@ -44,8 +46,8 @@ export async function removeEmptyFolders(folder: string, top: string): Promise<v
 }
 
 /**
- * Data files of a table that may be deleted, relative to its folder: its log does not name them, or they were superseded
- * longer ago than the table keeps them.
+ * Finds data files of a table that may be deleted, by their path in its folder: the log does not name them, or they
+ * were superseded longer ago than the table keeps files.
  */
 export async function findExpiredFiles(lake: Lake, state: LogState, at: Date): Promise<string[]> {
   const keptSince = at.getTime() - readRetentionMs(state.metaData);
@@ -53,7 +55,7 @@ export async function findExpiredFiles(lake: Lake, state: LogState, at: Date): P
   return found.filter((path) => !state.files.has(path) && !((state.tombstones.get(path) ?? 0) > keptSince));
 }
 
-/** Parquet files of a table, relative to its folder. Names that begin with `_` or `.` are not data. */
+/** Lists the Parquet files of a table by their path in its folder. Names that begin with `_` or `.` are not data. */
 export async function listDataFiles(folder: string): Promise<string[]> {
   const paths = (await listFilesBelow(folder)).map((path) => relative(folder, path).split(sep).join('/'));
   return paths.filter((path) => path.endsWith('.parquet') && !/^[_.]/.test(path));

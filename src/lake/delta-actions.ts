@@ -33,7 +33,7 @@ interface AddAction {
   dataChange?: boolean | null;
 }
 
-/** Delta `txn`: the version that an application has come to. */
+/** Delta's `txn`: the version that an application has reached. */
 export interface Txn {
   version: bigint;
   lastUpdated: number;
@@ -46,14 +46,14 @@ export interface Action {
   txn?: { appId: string; version: number | bigint; lastUpdated?: number | bigint | null } | null;
   metaData?: MetaData | null;
   protocol?: Protocol | null;
-  /** Free text of whoever wrote the commit. */
+  /** Free text of the program that wrote the commit. */
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'timestamp' | 'runId', unknown>> | null;
 }
 
 const optional = <Type extends z.ZodType>(type: Type) => type.nullish();
 const whole = z.union([z.int(), z.bigint()]);
 
-/** The members of an action that the program reads. Delta and other writers may add others. */
+/** The members of an action that are read. Delta and other writers may add more. */
 const actionSchema = z.looseObject({
   add: optional(
     z.looseObject({
@@ -89,9 +89,10 @@ const actionSchema = z.looseObject({
 const statsSchema = z.looseObject({ numRecords: z.int().min(0).optional() });
 
 /**
- * Parses one action; its paths are decoded. `txn` versions are int64: only those lines take the slow, exact way.
- * @throws PricelakeError `lake_invalid` for a file that is not in the table, or facts of one that can't be true
- * @throws Error for a line that is no action
+ * Parses one action and decodes its paths. Versions of `txn` are int64, so only those lines are parsed the slow, exact
+ * way.
+ * @throws PricelakeError `lake_invalid` for a file outside the table, or impossible facts about one
+ * @throws Error for a line that is not an action
  */
 export function parseAction(line: string): Action {
   const parsed = JSON.parse(line) as Action | null;
@@ -119,7 +120,7 @@ function checkShape(value: unknown): Action {
   );
 }
 
-/** Refuses an action that could fetch too many bytes, or bring text into SQL. */
+/** Refuses an action that could make a reader fetch too many bytes, or put text into SQL. */
 function checkAdd(add: AddAction): AddAction {
   const { path, size, partitionValues } = add;
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
@@ -128,12 +129,15 @@ function checkAdd(add: AddAction): AddAction {
   throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are impossible`);
 }
 
-/** Rows of a file by its statistics (JSON text); undefined if they do not say. @throws Error if they are damaged */
+/**
+ * The number of rows of a file, by its statistics (JSON text); undefined if they lack it. @throws Error if they are
+ * damaged
+ */
 export function readNumRecords(stats: string | null | undefined): number | undefined {
   return stats == null ? undefined : statsSchema.parse(JSON.parse(stats)).numRecords;
 }
 
-/** `add` of an action that was parsed → the file. */
+/** Converts `add` of a parsed action to a file. */
 export function readAdd(add: AddAction): DataFile {
   const stats = add.stats ?? '{}';
   const sha256 = add.tags?.[SHA256_TAG];
@@ -176,14 +180,16 @@ export function writeRemove(file: DataFile, at: Date, dataChange = true): string
   });
 }
 
-/** The line that sets an application's version; int64 as exact digits, which JSON.stringify can't write. */
+/**
+ * Writes the line that sets an application's version, with exact digits of an int64, which JSON.stringify can't write.
+ */
 export function writeTxn(appId: string, txn: Txn): string {
   return `{"txn":{"appId":${JSON.stringify(appId)},"version":${txn.version},"lastUpdated":${txn.lastUpdated}}}`;
 }
 
 /**
- * A path in the log is a URI (protocol, "Add File and Remove File"). A name that is encoded on disk is encoded once
- * more: `site=a%20b` becomes `site=a%2520b`.
+ * Encodes a path for the log, where it is a URI (protocol, "Add File and Remove File"). A name that is encoded on disk
+ * is encoded once more: `site=a%20b` becomes `site=a%2520b`.
  */
 export function encodeLogPath(path: string): string {
   return path
@@ -192,7 +198,7 @@ export function encodeLogPath(path: string): string {
     .join('/');
 }
 
-/** The inverse of `encodeLogPath`. @throws PricelakeError `lake_invalid` for a path that does not stay in the table */
+/** Decodes a path of the log. @throws PricelakeError `lake_invalid` for a path outside the table */
 function decodeLogPath(path: string): string {
   const decoded = typeof path === 'string' ? decodeURIComponent(path) : '';
   const fault = findDataPathFault(decoded);
@@ -205,15 +211,15 @@ export interface LogState {
   table: TableName;
   /** -1n before the first commit. */
   version: bigint;
-  /** Version of the checkpoint that the replay began at. */
+  /** The version of the checkpoint at which the replay began. */
   checkpoint: bigint | undefined;
   protocol: Protocol | undefined;
   metaData: MetaData | undefined;
-  /** By decoded path. */
+  /** Keyed by decoded path. */
   files: Map<string, DataFile>;
-  /** Decoded path → when it was removed, ms since the epoch. */
+  /** Removal times in ms since the epoch, by decoded path. */
   tombstones: Map<string, number>;
   txn: Map<string, Txn>;
-  /** Commits by other programs among those that were replayed. */
+  /** The replayed commits of other programs. */
   foreign: ForeignCommit[];
 }

@@ -17,12 +17,12 @@ export function nameEntry(version: bigint, suffix = 'json'): string {
   return `${version.toString().padStart(20, '0')}.${suffix}`;
 }
 
-/** Names of the files in a table's log; none before its first commit. */
+/** The names of the files in a table's log; empty before its first commit. */
 export async function listLog(lake: Lake, table: TableName): Promise<string[]> {
   return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
 }
 
-/** Versions of the files with this suffix among the names of a log folder, ascending. */
+/** The versions of the files with this suffix in a log folder, ascending. */
 export function findVersions(names: Iterable<string>, suffix: string): bigint[] {
   const found = [...names].filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix);
   return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
@@ -31,30 +31,30 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
 export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
-  // Only our own messages: those of a parser say nothing to a reader.
+  // Only our own messages are quoted, because a parser's message says nothing to a reader.
   const why = cause instanceof PricelakeError ? `: ${cause.message}` : '';
   return new PricelakeError('lake_invalid', what + why, { hint: REBUILD_HINT, ...facts }, { cause });
 }
 
-/** A replay, and the file of its last entry. If another log replaced this one, that file differs. */
+/** A replay, and its last log file. If another log replaced this one, that file differs. */
 interface Replay {
   state: LogState;
   end: string | undefined;
 }
 
-/** Earlier replays of a lake. Entries of a log never change, so only those that came since are read. */
+/** Earlier replays by lake. Entries of a log never change, so only new ones are read. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
 export interface LogRange {
-  /** Replays every commit after this version, as far as the log has them. */
+  /** Replays every later commit that the log still has. */
   since?: bigint;
-  /** The newest version to replay: the state is the table's as of then. */
+  /** The newest version to replay. The state is the table's at that version. */
   until?: bigint;
 }
 
 /**
- * Replays a table's log from its newest checkpoint, or continues from the last replay where the whole log is asked for.
- * @throws PricelakeError `lake_invalid` when a version is missing or a line is damaged.
+ * Replays a table's log from its newest checkpoint, or continues the last replay if the whole log is wanted.
+ * @throws PricelakeError `lake_invalid` if a version is missing or a line is damaged
  */
 export async function readLog(lake: Lake, table: TableName, { since, until }: LogRange = {}): Promise<LogState> {
   const present = await listLog(lake, table);
@@ -99,7 +99,7 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
   };
 }
 
-/** Copies a state, so that one that was given out does not change. */
+/** Copies a state, so that a state that was returned never changes. */
 function copyState(state: LogState): LogState {
   const { files, tombstones, txn, foreign } = state;
   return {
@@ -167,7 +167,7 @@ function applyActions(state: LogState, actions: Action[], path: string, version?
   }
 }
 
-/** The actions of a log entry. @throws PricelakeError `lake_invalid` when it is cut or a line of it is damaged. */
+/** Reads the actions of a log entry. @throws PricelakeError `lake_invalid` if it is cut or a line is damaged */
 export async function readEntry(path: string): Promise<Action[]> {
   const { size } = await stat(path);
   if (size > MAX_LOG_BYTES) throw explainDamage(`${path}: has ${size} bytes; a log entry has at most ${MAX_LOG_BYTES}`);
@@ -177,7 +177,7 @@ export async function readEntry(path: string): Promise<Action[]> {
 export function parseEntry(path: string, text: string): Action[] {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
-  // Without it, an entry that was cut between two lines would look whole.
+  // Without this check, an entry that was cut between two lines would look complete.
   if (isSealBroken(text)) throw explainDamage(`${path}: changed since it was written: its checksum differs`);
   return actions;
 }

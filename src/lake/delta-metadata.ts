@@ -7,23 +7,27 @@ import { compareColumns, describeDifference, hasDifference, writeDeltaSchema } f
 import type { LogState, MetaData } from './delta-actions.js';
 
 const HOUR_MS = 3_600_000;
-/** Table property: hours that superseded files are kept; absent for none. */
+/** A table property: the hours for which superseded files are kept; absent for 0. */
 const RETENTION = 'pricelake.retentionHours';
 
-/** Time for which a table keeps superseded files, ms. */
+/** The time for which a table keeps superseded files, in ms. */
 export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/** Time for which a table keeps tombstones, ms: at least an hour, which keeps another program's VACUUM off our commits. */
+/**
+ * The time for which a table keeps tombstones, in ms: at least an hour, which keeps another program's VACUUM away from
+ * our commits.
+ */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }
 
 /**
- * The `metaData` that a commit needs, or undefined when the table's own still holds. Columns and partitioning may change
- * only when the commit replaces every file.
- * @throws PricelakeError `config` when files of another partitioning, `lake_invalid` when files with other columns would stay.
+ * The `metaData` that a commit needs; undefined if the table's own is still right. Columns and partitioning may change
+ * only if the commit replaces every file.
+ * @throws PricelakeError `config` if files of another partitioning would stay, `lake_invalid` if files with other
+ *   columns would
  */
 export function planMetaData(
   state: LogState,
@@ -51,7 +55,7 @@ export function planMetaData(
 
 type Wanted = Pick<MetaData, 'configuration' | 'description' | 'schemaString' | 'partitionColumns'>;
 
-/** Without `retentionMs` the table keeps what it has. */
+/** Without `retentionMs`, the table keeps its setting. */
 function planConfiguration(old: MetaData | undefined, retentionMs = readRetentionMs(old)): Record<string, string> {
   const hours = Math.ceil(retentionMs / HOUR_MS);
   const { [RETENTION]: _before, ...others } = old?.configuration ?? {};

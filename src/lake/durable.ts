@@ -3,7 +3,7 @@ import { replaceFile, writeSynced } from '../io/durable.js';
 import { hasSystemCode } from '../io/errors.js';
 import { type Lake, temporaryPath } from '../tables/layout.js';
 
-/** Replaces a whole file durably, unless its text is equal. */
+/** Replaces a whole file durably, unless its text is the same. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {
   const old = await readFile(path, 'utf8').catch(() => undefined);
   if (old === text) return;
@@ -11,8 +11,7 @@ export async function writeDurably(lake: Lake, path: string, text: string): Prom
 }
 
 /**
- * Creates a file whole, or not at all: false when the name is taken. Opening with `wx` would show readers a file that is
- * still empty.
+ * Creates a complete file, or returns false if the name exists. Opening it with `wx` would show readers an empty file.
  */
 export async function createExclusively(lake: Lake, path: string, text: string): Promise<boolean> {
   const temporary = temporaryPath(lake, path);
@@ -24,7 +23,9 @@ export async function createExclusively(lake: Lake, path: string, text: string):
   }
 }
 
-/** Gives a file a second name; false when it is taken. link(2) is atomic on local and network file systems. */
+/**
+ * Gives a file a second name, or returns false if the name exists. link(2) is atomic on local and network file systems.
+ */
 export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

@@ -1,6 +1,6 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/** A fault of the machine that ends any run. `texts` match DuckDB's errors, which carry no system code. */
+/** A fault of the machine, which ends any run. `texts` match DuckDB's errors, which have no system code. */
 interface SystemFault {
   code: ErrorCode;
   systemCodes: readonly string[];
@@ -13,7 +13,7 @@ const FAULTS: readonly SystemFault[] = [
   {
     code: 'disk_full',
     systemCodes: ['ENOSPC', 'EDQUOT'],
-    // DuckDB limits its spills to nearly all of the free space.
+    // DuckDB limits its spills to almost all of the free space.
     texts: /no space left on device|disk quota exceeded|max_temp_directory_size/i,
     what: 'no space left on the disk; published data is unaffected',
     hint: 'Free some space or move the lake to a larger disk, then run the same command again. Nothing is lost.',
@@ -34,9 +34,9 @@ const FAULTS: readonly SystemFault[] = [
   },
 ];
 
-/** The fault of the machine that the error is of, if any. */
+/** The fault of the machine that caused the error, if any. */
 export function findFault(error: unknown): SystemFault | undefined {
-  // A PricelakeError has a name already, but a connection that lacks a file descriptor is only called `unavailable`.
+  // A PricelakeError usually has the right code, except a connection without a file descriptor, which is `unavailable`.
   if (error instanceof PricelakeError) {
     const isOutOfFiles = error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
     return isOutOfFiles ? FAULTS.find(({ code }) => code === 'open_files') : undefined;
@@ -47,7 +47,10 @@ export function findFault(error: unknown): SystemFault | undefined {
   );
 }
 
-/** Runs `work` on a lake. A fault of the machine becomes a PricelakeError that names it; other errors pass through. */
+/**
+ * Runs `work` on a lake. A fault of the machine becomes a PricelakeError that names it; other errors are thrown
+ * unchanged.
+ */
 export async function explainSystemFault<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -99,7 +102,7 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
   }
 }
 
-/** The stable code of any error, some of the system and of DuckDB included; `unexpected` for all others. */
+/** The stable code of any error, including some of the system and of DuckDB; `unexpected` for all others. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

@@ -2,12 +2,12 @@ import { PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { REBUILD_HINT } from './delta-log.js';
 
-/** True for an error by a file that is gone. A run that commits meanwhile deletes the files that it replaces. */
+/** True for an error about a file that is gone. A run that commits meanwhile deletes the files that it replaces. */
 export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }
 
-/** The system's codes by the words that DuckDB has for them. */
+/** System error codes by DuckDB's wording of them. */
 const CODES: Record<string, string> = {
   'Permission denied': 'EACCES',
   'Is a directory': 'EISDIR',
@@ -15,7 +15,7 @@ const CODES: Record<string, string> = {
   'Too many levels of symbolic links': 'ELOOP',
 };
 
-/** Explains an error by a file of the lake that is gone or can't be read; returns any other error as it is. */
+/** Explains an error about a file of the lake that is gone or unreadable. Returns any other error unchanged. */
 export function explainFileFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   if (isLostFile(error)) {

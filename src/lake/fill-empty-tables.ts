@@ -13,15 +13,15 @@ import { writeStats } from './stats.js';
 export interface Filling {
   commit: CommitInfo;
   metadata: Record<string, string>;
-  /** Default: all. */
+  /** The tables to fill; by default all. */
   tables?: readonly TableName[];
-  /** Columns by which a table that is not there yet is partitioned; default: as schemas/<table>.yaml says. */
+  /** The partition columns of tables that don't exist yet; by default those of schemas/<table>.yaml. */
   partitionBy?: Partial<Record<TableName, string[] | undefined>>;
 }
 
 /**
- * Gives every table without rows a file without rows, so that a plain read finds its columns and types instead of
- * nothing. The commit that brings the first rows removes it.
+ * Gives every table without rows an empty file, so that a plain read finds its columns and types. The commit that
+ * brings the first rows removes it.
  */
 export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling): Promise<TableName[]> {
   const filled: TableName[] = [];

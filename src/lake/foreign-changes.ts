@@ -5,11 +5,11 @@ import { REBUILD_HINT, readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';
 import type { Pointer } from './pointer.js';
 
-/** Tables that a complete copy repairs. The others need a rebuild. */
+/** The tables that a complete copy repairs. The others need a rebuild. */
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
- * Commits by other programs that changed rows or columns after the version in lake.json and after the last repair. Commits
+ * Finds foreign commits that changed rows or columns after the version in lake.json and after the last repair. Commits
  * that keep every row (OPTIMIZE, VACUUM) don't count.
  */
 export async function findForeignChanges(
@@ -20,7 +20,7 @@ export async function findForeignChanges(
   const found: ForeignCommit[] = [];
   for (const { table, applied, checkpoint, foreign } of states) {
     const left = larger(pointer?.tables[table]?.version ?? -1n, applied.accepted ?? -1n);
-    // Another program's checkpoint can hide commits that no run has seen yet.
+    // A checkpoint by another program can hide commits that no run has seen yet.
     const isHidden = checkpoint !== undefined && checkpoint > left;
     const commits = isHidden ? (await readLog(lake, table, { since: left })).foreign : foreign;
     found.push(...commits.filter(({ version, change }) => version > left && change !== undefined));
@@ -32,7 +32,7 @@ export function isRepairedByCopy(changes: readonly ForeignCommit[]): boolean {
   return changes.every(({ table }) => REPAIRED_BY_COPY.includes(table));
 }
 
-/** @throws PricelakeError `lake_invalid` that names the table, the commit, the program and the way out */
+/** @throws PricelakeError `lake_invalid` that names the table, the commit, the program and what to do */
 export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit[]): void {
   const [first] = changes;
   if (first === undefined) return;

@@ -24,7 +24,7 @@ export function describeForeign(
   };
 }
 
-/** Anybody may write a log, so its texts become one short line. */
+/** Makes one short line of a text in the log, which anybody may write. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);
@@ -43,7 +43,7 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
   return `says that no rows changed, but ${counts}`;
 }
 
-/** Undefined where a file does not say how many rows it has. */
+/** Undefined if a file does not state its number of rows. */
 function sumRows(stats: readonly (string | null | undefined)[]): number | undefined {
   let sum = 0;
   for (const text of stats) {
@@ -54,7 +54,7 @@ function sumRows(stats: readonly (string | null | undefined)[]): number | undefi
   return sum;
 }
 
-/** Properties and comments of a table are free; its columns and its layout are not. */
+/** Describes changes of columns and layout. Properties and comments of a table may change freely. */
 function describeColumns({ metaData: old }: LogState, actions: readonly Action[]): string | undefined {
   const metaData = actions.find((action) => action.metaData != null)?.metaData;
   if (metaData == null) return undefined;

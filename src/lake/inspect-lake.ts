@@ -9,16 +9,16 @@ import { explainBehind, type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
 export interface Inspection {
-  /** Undefined when lake.json is missing or damaged. */
+  /** Undefined if lake.json is missing or damaged. */
   pointer: Pointer | undefined;
-  /** Tables whose log can be replayed, also those that another program changed. */
+  /** Tables whose log can be replayed, including those that another program changed. */
   states: Map<TableName, TableState>;
-  /** Tables whose log is damaged, or that another program changed → the fault, in words. */
+  /** Tables whose log is damaged or that another program changed, each with the fault in words. */
   damaged: Map<TableName, string>;
   pointerDamage: string | undefined;
 }
 
-/** Looks at every log and at lake.json, and changes nothing. */
+/** Inspects every log and lake.json, and changes nothing. */
 export async function inspectLake(lake: Lake): Promise<Inspection> {
   const read = await tryRead(() => readPointer(lake));
   const pointer = read.value;
@@ -33,7 +33,7 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
   return { pointer, states, damaged, pointerDamage: read.damage };
 }
 
-/** The inspection of a lake whose tables this version does not read. */
+/** The inspection of a lake whose tables this version can't read. */
 export function inspectNothing(why: string): Inspection {
   const damaged = new Map(TABLE_NAMES.map((table) => [table, why]));
   return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };
@@ -59,13 +59,13 @@ async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?:
 }
 
 export interface KeptFile {
-  /** Relative to the lake. */
+  /** The path in the lake. */
   path: string;
   bytes: number;
   sha256?: string | undefined;
 }
 
-/** The first fault of these files, in words; undefined if all are as their writer left them. */
+/** Describes the first of these files that its writer did not leave so; undefined if all are unchanged. */
 export async function findDamagedFile(
   files: readonly KeptFile[],
   locate: (path: string) => string,

@@ -11,19 +11,22 @@ import { writeDurably } from './durable.js';
 
 export type { Lake } from '../tables/layout.js';
 
-/** Names that operating systems leave in an otherwise empty folder. */
+/** Names that systems create in otherwise empty folders. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-/** Raise it when older lakes can no longer be read: `rebuild` then makes their tables again. */
+/**
+ * The version of the lake's format. Increase it when older lakes can no longer be read: `rebuild` then makes their
+ * tables again.
+ */
 const FORMAT_VERSION = 3;
-/** Text of the marker, `_pricelake/format.json`. */
+/** The text of the marker, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
 const markerSchema = z.strictObject({ format: z.literal('pricelake'), version: z.int() });
 
 /**
- * Opens a lake, or creates it where `path` is missing or empty.
- * @throws PricelakeError `lake_invalid` when the folder holds something else (it is left untouched), when it is of
- * another format version, or when it is missing and `create` is false.
+ * Opens a lake, or creates it if `path` is missing or empty.
+ * @throws PricelakeError `lake_invalid` if the folder holds something else (it is left untouched), has another format
+ *   version, or is missing and `create` is false
  */
 export async function openLake(path: string, options: { create: boolean }): Promise<Lake> {
   const lake = locateLake(path);
@@ -44,7 +47,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
 
 const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and rebuilds the tables from the kept raw bytes.';
 
-/** The fault of a marker, in words; undefined if this version reads such lakes. */
+/** Returns the error for a marker; undefined if this version can read the lake. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
   const version = markerSchema.safeParse(marker).data?.version;
   if (version === FORMAT_VERSION) return undefined;
@@ -58,7 +61,7 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
   return new PricelakeError('lake_invalid', what, { hint, version });
 }
 
-/** @throws PricelakeError `usage` for an address where a folder belongs */
+/** @throws PricelakeError `usage` for an address in place of a folder */
 function locateLake(path: string): Lake {
   if (!isAddress(path)) return { root: resolve(path) };
   throw new PricelakeError('usage', `${path}: a lake is a folder on this machine, not an address`, {
@@ -74,13 +77,13 @@ export async function writeMarker(lake: Lake): Promise<void> {
 export interface RepairableLake {
   lake: Lake;
   damage: string | undefined;
-  /** True if the tables have another format: then only the landing is read. */
+  /** True if the tables have another format. Then only the landing is read. */
   isOtherFormat: boolean;
 }
 
 /**
- * Opens a lake also where its marker is damaged, gone or of another format, as long as runs have landed in it. Nothing
- * is written.
+ * Opens a lake even if its marker is damaged, missing or of another format, as long as runs have landed in it. Writes
+ * nothing.
  * @throws PricelakeError `lake_invalid` as openLake does for everything else
  */
 export async function openDamagedLake(path: string): Promise<RepairableLake> {
@@ -101,8 +104,8 @@ async function hasLandings(lake: Lake): Promise<boolean> {
 }
 
 /**
- * The lake at `path`, also where it is still to be created; nothing is written.
- * @throws PricelakeError `lake_invalid` when the folder holds something else or is of another format version.
+ * Finds the lake at `path`, even if it does not exist yet. Writes nothing.
+ * @throws PricelakeError `lake_invalid` if the folder holds something else or has another format version
  */
 export async function findLake(path: string): Promise<Lake> {
   const lake = locateLake(path);
@@ -122,7 +125,7 @@ async function readMarker(lake: Lake): Promise<unknown> {
   }
 }
 
-/** A folder without our marker may only hold the beginning of one: a crash can come before the marker. */
+/** A folder without our marker may only hold the beginning of a lake, because a crash may come before the marker. */
 async function refuseForeignFolder(lake: Lake): Promise<void> {
   const info = await stat(lake.root).catch(ignoreMissing);
   if (info === undefined) return;
@@ -141,14 +144,14 @@ async function findForeignEntry(lake: Lake): Promise<string | undefined> {
   return unknown === undefined ? undefined : join(PRIVATE_FOLDER, unknown);
 }
 
-/** Folders of the lake in which runs write and remove. */
+/** The folders of the lake in which runs write and remove files. */
 const OWN: readonly string[] = [PRIVATE_FOLDER, ...TABLE_NAMES];
-/** Private folders that a run begins with. */
+/** The private folders that a run needs. */
 const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
 
 /**
- * Makes sure that a run writes and removes files in the lake only.
- * @throws PricelakeError `lake_invalid` for a symbolic link where the lake has a folder, or a file in the place of one
+ * Makes sure that a run writes and removes files only inside the lake.
+ * @throws PricelakeError `lake_invalid` for a symbolic link or a file in place of one of the lake's folders
  */
 export async function refuseLinks(lake: Lake): Promise<void> {
   const own = (await list(lake.root)).filter(({ name }) => OWN.includes(name));

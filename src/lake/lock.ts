@@ -32,24 +32,28 @@ export const ownerSchema = z.object({
 });
 type Owner = z.infer<typeof ownerSchema>;
 
-/** An owner that can't be seen from here counts as dead when its heartbeat is older than this. */
+/** An owner that can't be observed from here is considered dead if its heartbeat is older than this. */
 const STALE_MS = 60_000;
 const INTERVAL_MS = 10_000;
 
 export interface LakeLock {
-  /** Aborted when the lock is found to be another's: from then on nothing may be written. */
+  /** Aborted once the lock is found to belong to another process. Nothing may be written after that. */
   lost: AbortSignal;
-  /** For files of this process alone: one that was stopped and continues doesn't touch those of the process that took over. */
+  /**
+   * A folder for files of this process alone: a process that was stopped and continues can't touch the files of its
+   * successor.
+   */
   workFolder: string;
-  /** Does the work. Whatever it throws once the lock is another's follows from that: it throws `lake_locked` instead. */
+  /** Does the work. If the lock is lost, any error is only a consequence, so it throws `lake_locked` instead. */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }
 
 /**
- * Makes this process the lake's only writer. The lock of a dead owner is taken over: on this host (and in this
- * container) when its process is gone, elsewhere when its heartbeat stopped 60 s ago.
- * @throws PricelakeError `lake_locked` naming the living owner and since when, `lake_invalid` for a link in the lake.
+ * Makes this process the lake's only writer. Takes over the lock of a dead owner: one whose process is gone, on this
+ * host and in this container, or elsewhere one whose heartbeat stopped 60 s ago.
+ * @throws PricelakeError `lake_locked` that names the living owner and since when, `lake_invalid` for a link in the
+ *   lake
  */
 export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
   const owner = identifyOwner(io);
@@ -80,7 +84,7 @@ function lockPath(lake: Lake): string {
   return privatePath(lake, 'lock');
 }
 
-/** Exclusive right to follow the owner with this token; its file names the follower. */
+/** Grants the exclusive right to succeed the owner with this token. Its file names the successor. */
 function successionPath(lake: Lake, token: string): string {
   return privatePath(lake, `lock.after.${token}`);
 }
@@ -101,8 +105,8 @@ async function acquire(lake: Lake, mine: string, owner: Owner, io: Io): Promise<
 }
 
 /**
- * Follows a dead owner. Linking the succession file is exclusive, so one contender wins; it replaces the lock and
- * only then removes the file. A late contender who links it after that finds itself outside the chain and withdraws.
+ * Succeeds a dead owner. Linking the succession file is exclusive, so one contender wins; it replaces the lock, and
+ * only then removes the file. A late contender who links it afterwards finds itself outside the chain and withdraws.
  */
 async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Promise<boolean> {
   const succession = successionPath(lake, dead.token);
@@ -120,12 +124,12 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
 }
 
 /**
- * Puts a copy in the place of each file that the owner before may have open. It may be stopped and not dead: when it
- * continues, it writes to files that nobody reads, before it finds that the lock is lost.
+ * Replaces each file that the previous owner may have open by a copy. If that owner was stopped and not dead, it will
+ * write to files that nobody reads until it finds that the lock is lost.
  */
 async function detachFiles(lake: Lake): Promise<void> {
   const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
-  // Only the newest run may be under way.
+  // Only the newest run may be unfinished.
   const newest = runs.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).at(-1);
   for (const parts of [['backfill'], ...(newest === undefined ? [] : [['landing', newest]])]) {
     const files = await listFilesBelow(privatePath(lake, ...parts));
@@ -145,7 +149,7 @@ interface Link {
   owner: Owner;
 }
 
-/** The lock's owner and those who follow it; normally one. Empty when there is no lock. */
+/** The lock's owner and its successors; normally one. Empty without a lock. */
 async function readChain(lake: Lake): Promise<Link[]> {
   const chain: Link[] = [];
   for (let path = lockPath(lake); ; ) {
@@ -167,7 +171,7 @@ function parseOwner(path: string, text: string): Owner {
   }
 }
 
-/** Ages follow the file system's own clock: the time of a file made just now against the heartbeat's. */
+/** Ages are measured by the file system's own clock: the time of a new file against that of the heartbeat. */
 async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> {
   const alive = isAlive(owner);
   if (alive !== undefined) return alive;
@@ -186,8 +190,8 @@ function describeHolder(lake: Lake, owner: Owner): PricelakeError {
 }
 
 /**
- * Beats by writing the lock's own text over itself: the file system dates the write, so that hosts with different
- * clocks agree. Takes `file` over and closes it on release.
+ * Beats by rewriting the lock's own text, because the file system then dates the write, and hosts with different clocks
+ * agree. Takes over `file`, and closes it on release.
  */
 export function startHeartbeat(
   path: string,
@@ -208,7 +212,7 @@ export function startHeartbeat(
     await look();
     if (!lost.signal.aborted) await file.write(text, 0);
   };
-  // A beat that fails (a file system that is away) is missed, not fatal: the next one repairs it.
+  // A failed beat (the file system is away) is not fatal, because the next one repairs it.
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
   }, intervalMs);
@@ -219,7 +223,7 @@ export function startHeartbeat(
       try {
         return await work();
       } catch (error) {
-        await look().catch(() => {}); // the error of the work says more than a file system that is away
+        await look().catch(() => {}); // the error of the work explains more than a file system that is away
         throw lost.signal.aborted ? lost.signal.reason : error;
       }
     },
@@ -241,24 +245,24 @@ function describeLoss(path: string): PricelakeError {
   });
 }
 
-/** True while the lock is the file that this process made. */
+/** True while the lock is the file that this process created. */
 async function isOurs(path: string, file: FileHandle): Promise<boolean> {
   const [own, current] = [await file.stat(), await stat(path).catch(ignoreMissing)];
   return current !== undefined && current.ino === own.ino && current.dev === own.dev;
 }
 
-/** Who holds a lake's lock, as far as can be seen from here. */
+/** Who holds a lake's lock, as far as this process can see. */
 export interface LockState {
   pid: number;
   host: string;
   since: string;
   /** When the owner last showed that it is alive, by the file system's clock. */
   beatAt: Date;
-  /** False when the next writer takes the lock over. */
+  /** False if the next writer will take over the lock. */
   alive: boolean;
 }
 
-/** The lock as it is now; undefined when nobody holds it. Takes and changes nothing. */
+/** Reads the lock; undefined if nobody holds it. Changes nothing. */
 export async function readLock(lake: Lake, io: Io): Promise<LockState | undefined> {
   const last = (await readChain(lake)).at(-1);
   const beat = last === undefined ? undefined : await stat(last.path).catch(ignoreMissing);

@@ -14,7 +14,7 @@ import { recoverLake } from './recover.js';
 import { openSession } from './session.js';
 import { finishSwap } from './swap-lake.js';
 
-/** A lake that this process alone may write, and a database to work with. */
+/** A lake that only this process may write, and a database to work with. */
 export interface LockedLake {
   lake: Lake;
   db: Database;
@@ -23,10 +23,10 @@ export interface LockedLake {
 }
 
 /**
- * Locks a lake, clears what a crash left, does the work and lets go of the lake.
+ * Locks a lake, clears what a crash left, does the work and unlocks the lake.
  * @param memory the limit of DuckDB, in bytes
- * @throws PricelakeError `lake_invalid` when there is no lake, it has another format or another program changed it,
- * `lake_locked`.
+ * @throws PricelakeError `lake_invalid` if there is no lake, it has another format or another program changed it,
+ *   `lake_locked`
  */
 export function withLockedLake<T>(
   lakePath: string,
@@ -46,13 +46,13 @@ export function withLockedLake<T>(
   });
 }
 
-/** The state of a lake without its damaged parts. */
+/** A lake of which parts may be damaged. */
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**
- * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and does the work. It
- * repairs nothing itself.
- * @throws PricelakeError `lake_invalid` when there is no lake, `lake_locked`.
+ * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and does the work.
+ * Repairs nothing itself.
+ * @throws PricelakeError `lake_invalid` if there is no lake, `lake_locked`
  */
 export function withDamagedLake<T>(
   lakePath: string,

@@ -6,11 +6,11 @@ import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** Marks a folder with a lake's logs but only some data files. The others are on the remote. */
+/** Marks a folder that has a lake's logs but only some data files. The others are on the remote. */
 const partialSchema = z.strictObject({ remote: z.string() });
 type Partial = z.infer<typeof partialSchema>;
 
-/** While this file exists, a missing data file is no damage. */
+/** While this file exists, a missing data file is not damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 
 /** Undefined for a folder with all files of its lake. @throws PricelakeError `lake_invalid` if the marker is damaged */
@@ -37,8 +37,8 @@ export async function unmarkPartial(lake: Lake): Promise<void> {
 }
 
 /**
- * Makes sure that these data files can be read: a run brings those that are on the remote only.
- * @throws PricelakeError `lake_invalid` if only the remote has them and no run fetches them
+ * Makes sure that these data files can be read. A run fetches those that are only on the remote.
+ * @throws PricelakeError `lake_invalid` if a file is only on the remote and no run fetches it
  */
 export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
   const partial = await readPartial(lake);

@@ -4,10 +4,13 @@ import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
 
-/** Column by which DuckDB partitions the rows. It names staging folders and is in no file. */
+/** The name of a column by which DuckDB partitions the rows. It names staging folders and is in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
-/** Partitions texts by their hash: a text may be too long for a folder's name, and DuckDB reads some as null. */
+/**
+ * Adds the partition columns. Texts are partitioned by hash, because a text may be too long for a folder name, and
+ * DuckDB reads some texts as null.
+ */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
   const keys = partitionBy.map((name, index) => {
@@ -17,7 +20,7 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
   return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
 }
 
-/** Hash → text of columns that are partitioned by hash. DuckDB's statistics can't give it: they cut texts at 256 bytes. */
+/** The text of each hash. DuckDB's statistics can't provide it, because they cut texts at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
 export function hashPartitionTexts(
@@ -36,7 +39,7 @@ export function hashPartitionTexts(
   return texts;
 }
 
-/** Partition column → value of one file, as the log has it. */
+/** The values of the partition columns of one file, as the log writes them. */
 export function readPartitionValues(
   schema: TableSchema,
   partitionBy: string[],
@@ -59,13 +62,16 @@ function isText(schema: TableSchema, name: string): boolean {
   return schema.columns.find((column) => column.name === name)?.type === 'VARCHAR';
 }
 
-/** Delta reads an empty value as null, Polars the folder name of a null, DuckDB's glob any spelling of NULL. */
+/**
+ * Texts that some reader takes for null: Delta an empty value, Polars the folder name of a null, DuckDB's glob any
+ * spelling of NULL.
+ */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
- * A partition value as Delta's log has it (protocol, "Partition Value Serialization"): DuckDB's text, and instants in
- * ISO 8601.
- * @throws PricelakeError `config` for a text that some reader takes for null.
+ * Writes a partition value for Delta's log (protocol, "Partition Value Serialization"): DuckDB's text, and times as ISO
+ * 8601.
+ * @throws PricelakeError `config` for a text that some reader takes for null
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {

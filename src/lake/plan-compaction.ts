@@ -3,12 +3,12 @@ import type { DataFile } from '../tables/table.js';
 
 /** A sync compacts a table if a partition has more small files than this. */
 export const MANY_FILES = 16;
-/** Small files are joined up to about this size; those below half of it are small. */
+/** Small files are joined up to about this size. A file below half of it is small. */
 export const TARGET_BYTES = 128 * 1024 * 1024;
 
 /**
- * The small files of a table that are to be joined, partition by partition. A table without days, or a partition that
- * gets no more rows (a day that is over), gives all its files; today gives them only if there are many.
+ * Chooses the small files of a table to join, by partition. A table without days, or a partition that gets no more rows
+ * (a day that is over), joins all of them; the current day only if there are many.
  */
 export function planCompaction(
   schema: TableSchema,
@@ -28,7 +28,7 @@ export function planCompaction(
   });
 }
 
-/** True when a partition has so many small files that reading it is slow. */
+/** True if a partition has so many small files that reading it is slow. */
 export function isCompactionDue(files: readonly DataFile[], targetBytes = TARGET_BYTES): boolean {
   return groupSmallFiles(files, targetBytes).some((group) => group.length > MANY_FILES);
 }
@@ -37,7 +37,7 @@ function isDay(schema: TableSchema, column: string): boolean {
   return schema.columns.find(({ name }) => name === column)?.type === 'DATE';
 }
 
-/** Divides a rewrite into passes. Each pass takes the files for one new file from every partition. */
+/** Divides a rewrite into passes. Each pass takes the files for one new file of every partition. */
 export function planRewrite(files: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
   const passes: DataFile[][] = [];
   for (let rest = [...files]; rest.length > 0; ) {

@@ -20,7 +20,7 @@ const pointerSchema = z.object({
   pipeline: z.string(),
   runId: z.string(),
   runNumber: integer,
-  /** Null while the lake has none: a plan without the feed. */
+  /** Null if the lake has no cursor, as for a plan without the feed. */
   cursor: digits.transform(BigInt).nullable(),
   at: z.iso.datetime().transform((text) => new Date(text)),
   tables: z.partialRecord(
@@ -40,7 +40,7 @@ export type Pointer = z.infer<typeof pointerSchema>;
 
 /**
  * Reads `lake.json`; undefined before the first publication.
- * @throws PricelakeError `lake_invalid` when it is damaged or of another format.
+ * @throws PricelakeError `lake_invalid` if it is damaged or of another format
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const path = join(lake.root, POINTER_FILE);
@@ -61,7 +61,7 @@ export function parsePointer(where: string, text: string): Pointer {
   }
 }
 
-/** A rebuild reads these files, and other programs do. */
+/** Refuses paths outside the lake, because a rebuild and other programs read these files. */
 function refuseOuterFiles(where: string, { tables }: Pointer): void {
   for (const [table, { files }] of Object.entries(tables)) {
     for (const { path } of files) {
@@ -81,7 +81,7 @@ interface Logged {
   paths: Iterable<string>;
 }
 
-/** The fault of a log that is behind lake.json, in words: entries are gone, or cut between two lines. */
+/** Describes how a log is behind lake.json: entries are missing, or cut between two lines. */
 export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | undefined): string | undefined {
   const published = pointer?.tables[logged.table];
   if (published === undefined || published.version < logged.version) return undefined;

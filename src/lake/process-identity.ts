@@ -2,13 +2,16 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { canSignal } from '../io/scratch-folder.js';
 
-/** Identifies a process, so that another one can see if it is alive. */
+/** Identifies a process, so that another process can find out whether it is alive. */
 export interface ProcessIdentity {
   pid: number;
   host: string;
-  /** Boot and process-id namespace: only within one do process ids say anything. Empty where unknown. */
+  /** The boot and the process-id namespace, because process ids only have a meaning within one. Empty if unknown. */
   place: string;
-  /** When it started, in the kernel's own count: distinguishes it from a later process with the same id. Empty if unknown. */
+  /**
+   * When it started, in the kernel's own unit, which distinguishes it from a later process with the same id. Empty if
+   * unknown.
+   */
   startedAt: string;
 }
 
@@ -20,19 +23,22 @@ export function identifyProcess(proc = PROC): ProcessIdentity {
 }
 
 /**
- * True if a process is alive; undefined if that can't be seen from here: it is on another host, in another container, or
- * a process of another user that /proc hides (hidepid, ProtectProc).
+ * True if a process is alive; undefined if that can't be seen from here: the process is on another host, in another
+ * container, or belongs to another user and is hidden by /proc (hidepid, ProtectProc).
  */
 export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefined {
   if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
   const start = readStart(proc, other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
-  // /proc may hide a process that exists. Signal 0 sees it, but can't tell it from a later process with its id.
+  // /proc may hide an existing process. Signal 0 finds it, but can't distinguish it from a later process with its id.
   if (!canSignal(other.pid)) return false;
   return other.startedAt === '' ? true : undefined;
 }
 
-/** State and start time in /proc/<pid>/stat (fields 3 and 22); the name before them may hold spaces and brackets. */
+/**
+ * Reads state and start time from /proc/<pid>/stat (fields 3 and 22). The name before them may contain spaces and
+ * brackets.
+ */
 function readStart(proc: string, pid: number): { state: string; ticks: string } | undefined {
   const stat = readSystem(() => readFileSync(`${proc}/${pid}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -46,7 +52,7 @@ function identifyPlace(proc: string): string {
   return [boot, namespace].filter((part) => part !== '').join(' ');
 }
 
-/** Systems without /proc know less: empty text. */
+/** Empty on systems without /proc. */
 function readSystem(read: () => string): string {
   try {
     return read();

@@ -21,8 +21,8 @@ export interface Publication {
 }
 
 /**
- * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json`, all derived from the tables' logs: the same state and
- * run give the same bytes, and files that would not change are not written.
+ * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json`, all derived from the tables' logs. The same state and
+ * run give the same bytes, and unchanged files are not written.
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
   await writeCredits(lake, publication.attributions);
@@ -36,7 +36,7 @@ type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states = await readTables(lake);
-  // lake.json vouches for its versions, so another program must not have changed them.
+  // lake.json vouches for its versions, so they must not include foreign commits.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
@@ -53,8 +53,8 @@ async function readTables(lake: Lake): Promise<TableState[]> {
 }
 
 /**
- * Rewrites `catalog.sql`, `lake.json` and, if `attributions` are given, `ATTRIBUTION.md` after a commit of the same rows, a
- * crash or damage. Keeps the facts of the newest run. Does nothing before the first publication.
+ * Rewrites `catalog.sql`, `lake.json` and, if `attributions` are given, `ATTRIBUTION.md` after a commit of the same
+ * rows, a crash or damage. Keeps the facts of the newest run. Does nothing before the first publication.
  */
 export async function refreshPointer(lake: Lake, attributions?: Attribution[]): Promise<void> {
   const pointer = await readPointer(lake);
@@ -72,7 +72,7 @@ export function writePointer(publication: RunFacts, states: TableState[]): strin
     pipeline,
     runId,
     runNumber: Number(runNumber),
-    // A feed cursor may exceed 2^53: as text it survives every JSON parser.
+    // A feed cursor may exceed 2^53, so it is a text, which every JSON parser keeps.
     cursor: cursor === null ? null : String(cursor),
     at: at.toISOString(),
     tables: Object.fromEntries(tables) as Record<TableName, unknown>,
@@ -98,7 +98,7 @@ const HEADER = `-- Views over exactly the files that the newest run published. W
 --   cd lake && duckdb -init catalog.sql
 `;
 
-/** `catalog.sql`: a view for each table and one of price spells, for any DuckDB from 1.2 on. */
+/** Writes `catalog.sql`: a view for each table and one of price spells, for DuckDB 1.2 or later. */
 export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);

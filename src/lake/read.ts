@@ -9,14 +9,14 @@ import { decodeApplied } from './table-state.js';
 const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] };
 
 /**
- * A table as its log says it is; files in the order of their paths.
- * @throws PricelakeError `lake_invalid` when the log is damaged.
+ * Reads a table from its log, with files sorted by path.
+ * @throws PricelakeError `lake_invalid` if the log is damaged
  */
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
   return toTableState(table, await readLog(lake, table));
 }
 
-/** A table as of a version. @throws PricelakeError `lake_invalid` when the log is damaged. */
+/** Reads a table at a version. @throws PricelakeError `lake_invalid` if the log is damaged */
 export async function readTableAt(lake: Lake, table: TableName, version: bigint): Promise<TableState> {
   return toTableState(table, await readLog(lake, table, { until: version }));
 }

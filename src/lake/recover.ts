@@ -13,8 +13,8 @@ import { rebuildPath } from './swap-lake.js';
 
 /**
  * Clears what a crash left: staged and temporary files, data files that no version needs, and an unfinished rebuild.
- * Idempotent; call it under the lock. The landing is not touched.
- * @throws PricelakeError `lake_invalid` when a log is damaged or older than `lake.json`; then nothing is deleted.
+ * Idempotent; call it under the lock. Leaves the landing alone.
+ * @throws PricelakeError `lake_invalid` if a log is damaged or older than `lake.json`; then nothing is deleted
  */
 export async function recoverLake(lake: Lake, io: Io): Promise<void> {
   const pointer = await readPointer(lake);

@@ -7,11 +7,14 @@ import { createMacros } from '../sql/model.js';
 
 interface SessionOptions {
   hasModels?: boolean;
-  /** Statements that may run side by side; default 1. */
+  /** The number of statements that may run at a time; default 1. */
   sessions?: number;
-  /** The session's folder, which is emptied first. Default: a new temporary folder. */
+  /** The session's folder, which is emptied first. By default a new temporary folder. */
   workFolder?: string;
-  /** In bytes, or as DuckDB writes it; `default` is DuckDB's own limit, four fifths of the machine. Default: a third. */
+  /**
+   * In bytes, or as DuckDB writes it. `default` is DuckDB's own limit, four fifths of the machine's memory. By default
+   * a third.
+   */
   memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -22,7 +25,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Opens a database to work on a lake with. A failure leaves nothing behind. */
+/** Opens a database to work on a lake. A failure leaves nothing behind. */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
   const { hasModels, sessions = 1, signal, memoryLimit = chooseMemoryLimit() } = options;
   const workFolder = await makeWorkFolder(options.workFolder);

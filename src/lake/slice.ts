@@ -18,26 +18,26 @@ export interface FileForm {
   table: TableName;
   runId: string;
   metadata?: Record<string, string> | undefined;
-  /** True to write a file also if there are no rows. */
+  /** True to write a file even without rows. */
   keepsEmpty?: boolean | undefined;
-  /** Size at which a file of an unpartitioned table ends. */
+  /** The size at which a file of an unpartitioned table ends. */
   targetBytes?: number | undefined;
 }
 
-/** The form of the files of a slice, and where they go. */
+/** The form of the files of a slice, and their place. */
 export interface SliceForm extends FileForm {
   partitionBy: string[];
   texts: PartitionTexts;
   folder: string;
 }
 
-/** Rows of a row group. Smaller ones save readers little and make footers long. */
+/** The rows of a row group. Smaller ones hardly help readers, and make footers long. */
 export const GROUP_ROWS = 8192;
 
 /** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
 const ZSTD_LEVEL = 1;
 
-/** Requires the contract's names, types and order. */
+/** Requires the contract's column names, types and order. */
 export async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
   const described = await db.rows(`DESCRIBE (${select}\n)`);
   const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
@@ -49,11 +49,11 @@ export async function checkColumns(db: Database, schema: TableSchema, select: st
   throw new PricelakeError('lake_invalid', `${schema.table}: ${what}`);
 }
 
-/** Writes rows with the table's columns as files, which are still to be sealed. */
+/** Writes rows as files, which are sealed later. */
 export async function writeSlice(db: Database, form: SliceForm, select: string): Promise<StagedFile[]> {
   const schema = loadTableSchema(form.table);
   const files: StagedFile[] = [];
-  // The files' names need no sync: a commit renames them and syncs the folders they come to.
+  // The names of the files need no sync, because a commit renames them and syncs the folders.
   const rows = await db.rows(writeCopy(schema, form, select));
   const paths = rows.map(({ filename }) => String(filename));
   const statistics = await readStatistics(db, schema, paths);
@@ -65,7 +65,7 @@ export async function writeSlice(db: Database, form: SliceForm, select: string):
   return files;
 }
 
-/** Syncs a file, checks it, and gives it with its checksum. */
+/** Syncs a file, checks it, and returns it with its checksum. */
 export async function sealFile({ columns }: TableSchema, file: StagedFile): Promise<StagedFile> {
   const { stagedAt, rows, bytes } = file;
   const sha256 = await sealDataFile(stagedAt, { rows, bytes, columns: columns.map(({ name }) => name) });
@@ -83,7 +83,7 @@ function writeCopy(schema: TableSchema, form: SliceForm, select: string): string
     FIELD_IDS ${writeFieldIds(schema)}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
 }
 
-/** Ids of the columns. Parquet takes them, and table formats with ids need them. */
+/** The ids of the columns, which table formats with field ids need. */
 function writeFieldIds({ columns }: TableSchema): string {
   const ids = columns.map(({ name, type }, index) => {
     const id = BigInt(index + 1);
@@ -93,7 +93,7 @@ function writeFieldIds({ columns }: TableSchema): string {
   return `{${ids.join(', ')}}`;
 }
 
-/** Options of a COPY of a data file: its form, and the key-value metadata that each file has. */
+/** The options of a COPY: the form of the file, and its key-value metadata. */
 function writeFileOptions({ table, runId, metadata }: FileForm): string {
   const all = { 'pricelake.table': table, 'pricelake.run_id': runId, ...metadata };
   const pairs = Object.entries(all).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
@@ -101,7 +101,7 @@ function writeFileOptions({ table, runId, metadata }: FileForm): string {
     KV_METADATA {${pairs.join(', ')}}`;
 }
 
-/** One row of RETURN_STATS → the file. */
+/** Converts a row of RETURN_STATS to a file. */
 function describeFile(
   schema: TableSchema,
   { partitionBy, texts }: SliceForm,

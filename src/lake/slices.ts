@@ -5,35 +5,35 @@ import type { Column, TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 
 /**
- * Rows that one COPY writes at most, a single value of the columns aside. DuckDB holds up to a row group of each partition
- * of a COPY: in slices, memory stays the same however many rows a table gets.
+ * The most rows that one COPY writes, unless a single value has more. DuckDB holds up to a row group for each partition
+ * of a COPY, so slices keep the memory the same however many rows a table gets.
  */
 export const SLICE_ROWS = 150_000;
 /**
- * Partitions that one COPY writes at most. DuckDB keeps a megabyte for each, however few its rows, and several COPYs run
- * at once; a first copy of 400 websites takes less CPU time in such slices than at once.
+ * The most partitions that one COPY writes. DuckDB keeps a megabyte for each, even with few rows, and several COPYs run
+ * at once. A first copy of 400 websites takes less CPU time in such slices than at once.
  */
 const SLICE_PARTITIONS = 64;
 
 /** Rows to divide into files. */
 export interface Parting {
   select: string;
-  /** Column for slices of a large table; default: the first of `partitionBy`. */
+  /** The column by which a large table is sliced; by default the first of `partitionBy`. */
   sliceBy?: string;
-  /** The number of rows at most, if it is known: few rows need no slices. */
+  /** The most rows that there can be, if known. Few rows need no slices. */
   maxRows?: bigint | undefined;
-  /** The most partitions for so many rows. With more values, the table is not partitioned. Default: any number. */
+  /** The most partitions for a number of rows. With more values, the table is not partitioned. Unlimited by default. */
   mostPartitions?: (rows: bigint) => number;
 }
 
 interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
-  /** Predicates of the rows that one COPY each writes; undefined for all rows. */
+  /** A predicate for the rows of each COPY; undefined for all rows. */
   slices: (string | undefined)[];
 }
 
-/** Divides the rows so that a COPY's memory does not grow with the number of rows and partitions. */
+/** Divides the rows so that the memory of a COPY does not grow with the number of rows and partitions. */
 export async function planStage(
   db: Database,
   schema: TableSchema,
@@ -94,7 +94,7 @@ export interface ValueCount {
   rows: bigint;
 }
 
-/** Counts the rows of `select` for each value of the columns, in the columns' order. */
+/** Counts the rows of `select` for each value of the columns, in the order of the columns. */
 export async function countValues(
   db: Database,
   select: string,
@@ -124,8 +124,8 @@ export function planSlices(
 }
 
 /**
- * Groups neighbouring values within the limits. Beyond one group, their number is even and their sizes are similar, so that
- * two lanes that write them end together. A value with more rows is alone; no group is empty.
+ * Groups neighbouring values within the limits. More than one group means an even number of similar size, so that two
+ * lanes end together. A value with more rows is a group of its own; no group is empty.
  */
 export function groupValues(counts: readonly ValueCount[], limits: { rows: bigint; values: number }): ValueCount[][] {
   const total = countRows(counts);
@@ -148,12 +148,12 @@ export function groupValues(counts: readonly ValueCount[], limits: { rows: bigin
 
 const divideUp = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
-/** A range, so that row groups outside it are skipped by their statistics. */
+/** A range of values, so that statistics let readers skip row groups outside it. */
 function writePredicate(columns: readonly Column[], group: readonly ValueCount[]): string {
   const names = columns.map(({ name }) => quoteIdentifier(name));
   const range = writeRange(names[0] ?? '', group);
   if (columns.length === 1) return range;
-  // Within a row, a null equals another one.
+  // Inside a row, nulls are equal.
   const row = ({ values }: ValueCount) =>
     `row(${columns.map(({ type }, i) => writeValue(type, values[i])).join(', ')})`;
   return `(${range}) AND row(${names.join(', ')}) IN (${group.map(row).join(', ')})`;

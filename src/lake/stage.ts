@@ -14,32 +14,32 @@ import { checkColumns, type FileForm, type SliceForm, sealFile, writeSlice } fro
 import { narrow, type Parting, planStage } from './slices.js';
 
 export interface Stage extends Parting, FileForm {
-  /** Columns to partition by; default: as schemas/<table>.yaml says. */
+  /** The columns to partition by; by default those of schemas/<table>.yaml. */
   partitionBy?: string[];
   inLanes?: boolean;
 }
 
 const CONCURRENCY = 8;
 
-/** Written files, and a promise of them with checksums when all are synced and checked. */
+/** Written files, and a promise of them with checksums once all are synced and checked. */
 export interface WrittenFiles {
   files: StagedFile[];
-  /** @throws PricelakeError `lake_invalid` when a file fails its check. */
+  /** @throws PricelakeError `lake_invalid` if a file fails its check */
   sealed: Promise<StagedFile[]>;
 }
 
 /**
  * Writes the rows of `select` as zstd Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, ready
- * for `commitTable`. It casts nothing. No rows: no file.
- * @throws PricelakeError `lake_invalid` when the select's columns are not the table's or a file fails its check,
- * `config` when a partition value can't be kept.
+ * for `commitTable`. Does not cast values. Without rows, it writes no file.
+ * @throws PricelakeError `lake_invalid` if the columns differ from the table's or a file fails its check, `config` if a
+ *   partition value can't be kept
  */
 export async function stageTable(db: Database, lake: Lake, stage: Stage): Promise<StagedFile[]> {
   const { sealed } = await beginStage(db, lake, stage);
   return sealed;
 }
 
-/** As `stageTable`, but it returns before syncs and checks are done. The caller must await `sealed`. */
+/** Stages as `stageTable` does, but returns before files are synced and checked. The caller must await `sealed`. */
 export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<WrittenFiles> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
@@ -53,11 +53,11 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
 
 interface StageFolder {
   folder: string;
-  /** Does work on the files, and removes the folder if it fails. */
+  /** Works on the files. Removes the folder if that fails. */
   within<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Each stage has a folder, so that a failed stage is removed whole. */
+/** Each stage has a folder of its own, so that a failed one can be removed completely. */
 export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | 'runId'>): StageFolder {
   const folder = privatePath(lake, 'staging', runId, table, randomUUID());
   return {
@@ -86,7 +86,7 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
   const write = async (predicate: string | undefined) => {
     for (const file of await writeSlice(db, form, narrow(select, predicate).text)) {
       const sealed = limit(() => sealFile(schema, file));
-      sealed.catch(() => {}); // reported when all are
+      sealed.catch(() => {}); // the error is reported when all are awaited
       files.push(file);
       sealing.push(sealed);
     }

@@ -1,16 +1,16 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 
-/** Statistics of one column of a file, as texts by name: min, max, null_count. */
+/** The statistics of a column as texts by name: min, max, null_count. */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
-/** Longest text in min and max, in code points: as other writers of Delta cut it. */
+/** The longest text in min and max, in code points, as in other writers of Delta. */
 const PREFIX_LENGTH = 32;
-/** Code points of a text that decide its bound. */
+/** The code points of a text that determine its bound. */
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
- * Delta statistics of a file as JSON text (protocol, "Per-file Statistics"). Numbers are copied digit by digit, so ids
- * above 2^53 stay exact. Bounds are never tighter than the data. Partition columns are left out.
+ * Writes Delta's statistics of a file as JSON (protocol, "Per-file Statistics"). Copies numbers digit by digit, so ids
+ * above 2^53 stay exact. Bounds are never tighter than the data. Leaves out partition columns.
  */
 export function writeStats(
   schema: TableSchema,
@@ -55,10 +55,10 @@ function writeBound(column: Column, text: string | undefined, side: 'min' | 'max
   }
 }
 
-/** DuckDB's text of an instant in UTC; infinity and years beyond four digits have no place in Delta's JSON. */
+/** Matches DuckDB's text of a UTC time. Infinities and years beyond four digits can't be written in Delta's JSON. */
 const INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 
-/** The protocol keeps milliseconds: the minimum goes down, the maximum up, so that no reader skips a row. */
+/** Rounds a time to the protocol's milliseconds: the minimum down, the maximum up, so that no reader skips a row. */
 function writeTime(text: string, side: 'min' | 'max'): string | undefined {
   const match = INSTANT.exec(text);
   if (match === null) return undefined;
@@ -75,7 +75,9 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/** The smallest text of that length or shorter that is above every text with this prefix; none above U+10FFFF. */
+/**
+ * The smallest text of at most that length that is greater than every text with this prefix; undefined beyond U+10FFFF.
+ */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {

@@ -10,17 +10,17 @@ import { writeDurably } from './durable.js';
 const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
 const orderSchema = z.strictObject({ tables: z.array(z.enum(TABLE_NAMES)) });
 
-/** `_pricelake/rebuild`: a whole lake that is ready to take the place of this one. */
+/** `_pricelake/rebuild`: a complete lake that will replace this one. */
 export function rebuildPath(lake: Lake): string {
   return privatePath(lake, 'rebuild');
 }
 
-/** While this file exists, a swap is under way. It names the tables that the new lake has. */
+/** While this file exists, a swap is in progress. It names the tables of the new lake. */
 function orderPath(lake: Lake): string {
   return privatePath(lake, 'swap.json');
 }
 
-/** Replaces this lake's tables and their logs by those of the lake in `_pricelake/rebuild`. */
+/** Replaces this lake's tables and logs by those of the lake in `_pricelake/rebuild`. */
 export async function swapLake(lake: Lake): Promise<void> {
   const rebuilt = { root: rebuildPath(lake) };
   const tables: TableName[] = [];
@@ -31,7 +31,7 @@ export async function swapLake(lake: Lake): Promise<void> {
   await finishSwap(lake);
 }
 
-/** Finishes a swap that a crash cut off; true if there was one. Call it under the lock. */
+/** Finishes a swap that a crash interrupted. Returns true if there was one. Call it under the lock. */
 export async function finishSwap(lake: Lake): Promise<boolean> {
   const text = await readFile(orderPath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return false;
@@ -41,7 +41,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   await makeFolder(aside);
   for (const table of TABLE_NAMES) {
     const isNew = await exists(tablePath(rebuilt, table));
-    // A rebuilt table that is gone from there has been moved already.
+    // A rebuilt table that is no longer there has already been moved.
     if (!isNew && tables.includes(table)) continue;
     if (await exists(tablePath(lake, table))) {
       await rm(join(aside, table), { recursive: true, force: true });
@@ -61,8 +61,8 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
 }
 
 /**
- * The tables that the new lake has. If the order is damaged, that may be all: no table is taken away that the new lake
- * does not replace.
+ * Reads the tables of the new lake. If the order is damaged, returns all tables; a table that the new lake does not
+ * replace is never removed.
  * @throws PricelakeError `lake_invalid` for an order of another version
  */
 function readOrder(lake: Lake, text: string): readonly TableName[] {

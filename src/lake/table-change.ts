@@ -6,12 +6,12 @@ import { groupFiles } from './plan-compaction.js';
 import { listPartitions } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
 
-/** Rows that a table gets, and the files that they replace. Nothing is written yet. */
+/** The rows that a table gets, and the files that they replace. Nothing is written yet. */
 export interface TableChange {
   /** The rows to write, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
-  /** The number of rows at most, if it is known: few rows need no plan of their files. */
+  /** The most rows that there can be, if known. Few rows need no plan of their files. */
   readonly maxRows?: bigint | undefined;
 }
 
@@ -26,23 +26,23 @@ export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql 
 }
 
 export interface Replacement {
-  /** Columns that tell rows apart, as a list. */
+  /** The columns that identify a row, as a list. */
   key: string;
-  /** The keys of the rows that go, each once. */
+  /** The keys of the removed rows, each once. */
   gone: Relation;
-  /** Rows whose column `filename` names the files that hold such rows. Default: the table is searched. */
+  /** Rows whose column `filename` names the files with such rows. By default, the table is searched. */
   places?: Sql;
   added: Sql;
-  /** The number of added rows at most, if it is known. */
+  /** The most rows that can be added, if known. */
   maxAdded?: bigint;
-  /** True to write the smallest file of a partition again with the rows that it gets, so that few files stay small. */
+  /** True to rewrite the smallest file of a partition together with its new rows, so that few files stay small. */
   fillsSmall?: boolean;
 }
 
-/** Files below this size take new rows in; larger ones are left and a file is added. */
+/** Files below this size take in new rows; beside larger ones, a new file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Replaces the rows that go by the rows that come. Files with such rows are written again. */
+/** Replaces the removed rows by the new ones. Files with removed rows are rewritten. */
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,
@@ -58,7 +58,7 @@ export async function replaceRows(
   return { rows: sql`${stay} UNION ALL ${added}`, remove: files, maxRows };
 }
 
-/** The smallest file of each partition that gets rows and has no file that is replaced anyway. */
+/** The smallest file of each partition that gets rows and in which no file is replaced anyway. */
 async function findSmallFiles(
   graph: RelationGraph,
   { files }: TableRows,

@@ -10,10 +10,10 @@ import { requireFiles } from './partial.js';
 
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
-/** Above so many files, DuckDB keeps no footers: each takes 50 kB of its memory. */
+/** With more files than this, DuckDB caches no footers, because each takes 50 kB of memory. */
 export const MANY_FILES = 2_000;
 
-/** Reading a table up to this size once is quicker than planning each statement of a run over its files. */
+/** Up to this size, reading a table once is faster than planning each statement of a run over its files. */
 const FEW_BYTES = 16 * 1024 * 1024;
 
 type VersionFile = DataFile | StagedFile;
@@ -29,7 +29,7 @@ export class TableRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
   readonly #version: Version;
-  /** Rows in memory, with their places. */
+  /** Rows in memory, with the file of each. */
   readonly #kept: Relation | undefined;
 
   private constructor(graph: RelationGraph, lake: Lake, version: Version, kept: Relation | undefined) {
@@ -46,8 +46,8 @@ export class TableRows {
   }
 
   /**
-   * Opens a version. A table that a run reads much is kept in memory if it has at most `fewRows` rows. Fetches files that
-   * only the remote has.
+   * Opens a version. A table that a run reads often is kept in memory if it has at most `fewRows` rows. Fetches files
+   * that are only on the remote.
    */
   static async open(graph: RelationGraph, lake: Lake, state: TableState, fewRows: bigint): Promise<TableRows> {
     await requireFiles(lake, state.table, state.files);
@@ -72,7 +72,7 @@ export class TableRows {
     return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
-  /** A relation of the rows of some files; with `places`, column `filename` names the file of each row. */
+  /** A relation of the rows of some files. With `places`, column `filename` names the file of each row. */
   ofFiles(files: readonly VersionFile[], { places = false } = {}): Sql {
     if (this.#kept === undefined || files.length === 0) {
       return readFiles(this.#lake, this.#version, files, places);
@@ -81,13 +81,13 @@ export class TableRows {
     return places ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
   }
 
-  /** Refuses files whose rows are written again while their bytes are not those that were written. */
+  /** Refuses files whose bytes are not those that were written, before their rows are written again. */
   refuseDamaged(files: readonly VersionFile[]): Promise<void> {
     const published = files.filter((file): file is DataFile => !('stagedAt' in file));
     return refuseDamagedFiles(this.#lake, this.table, published);
   }
 
-  /** The absolute path of a file, as column `filename` has it. */
+  /** The absolute path of a file, as in column `filename`. */
   placeOf(file: VersionFile): string {
     return placeOf(this.#lake, this.table, file);
   }
@@ -127,7 +127,7 @@ function readFiles(lake: Lake, { table, hasOlderFiles }: Version, files: readonl
   return relateFiles(table, relations, { hasOlderFiles, places });
 }
 
-/** True for few rows in files of our own, because the log counts only these for sure. */
+/** True for few rows in our own files, because the log counts only these reliably. */
 export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean {
   return (
     files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&
@@ -136,7 +136,7 @@ export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean
   );
 }
 
-/** The tables of one version of a lake. Each is opened when it is first asked for. */
+/** The tables of one version of a lake. Each is opened when it is first used. */
 export class LakeRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
@@ -144,7 +144,7 @@ export class LakeRows {
   readonly #fewRows: (table: TableName) => bigint;
   readonly #opened = new Map<TableName, Promise<TableRows>>();
 
-  /** @param fewRows most rows for which a table that is read much is kept in memory */
+  /** @param fewRows the most rows of a table that is kept in memory because it is read often */
   constructor(
     graph: RelationGraph,
     lake: Lake,
@@ -171,7 +171,7 @@ export class LakeRows {
     return (await this.table(name)).rows;
   }
 
-  /** The rows of some files of a table. The other files need not be there. */
+  /** The rows of some files of a table. The other files need not exist here. */
   part(name: TableName, files: readonly DataFile[]): Promise<TableRows> {
     return TableRows.open(this.#graph, this.#lake, { ...this.#states[name], files: [...files] }, 0n);
   }

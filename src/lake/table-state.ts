@@ -1,9 +1,9 @@
 import type { Applied, CopiedDatasets } from '../tables/table.js';
 
-/** Delta's `txn` entries, application id → version (int64): each is part of the commit that makes it true. */
+/** Delta's `txn` entries: application ids and their versions (int64). Each is part of the commit that makes it true. */
 type Txn = ReadonlyMap<string, { version: bigint }>;
 
-/** Lakes on disk have these ids, so none may change. */
+/** These ids are in lakes on disk, so they must not change. */
 const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   run: 'pricelake.run',
   cursor: 'pricelake.cursor',
@@ -17,12 +17,12 @@ const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   accepted: 'pricelake.accepted',
 };
 
-/** Application id of the number of the run that wrote a commit. */
+/** The application id of the number of the run that wrote a commit. */
 export const RUN_APP_ID = APP_IDS.run;
 
-/** Number of datasets in the list that the items are a copy of; 0 or absent means all that the key can read. */
+/** The number of datasets in the list that the items are a copy of; 0 or absent for all that the key can read. */
 const LISTED = 'pricelake.datasets';
-/** Followed by a dataset's id: 1 if the items are a copy of it, 0 if the key can't read it any more. */
+/** Followed by the id of a dataset: 1 if the items are a copy of it, 0 if the key can no longer read it. */
 const DATASET = 'pricelake.dataset.';
 
 export function decodeApplied(txn: Txn): Applied {
@@ -48,7 +48,7 @@ function decodeDatasets(txn: Txn): CopiedDatasets {
   return { isList: (txn.get(LISTED)?.version ?? 0n) > 0n, ids: ids.sort((a, b) => (a < b ? -1 : 1)) };
 }
 
-/** The entries of `applied` that differ from the present ones. */
+/** The entries of `applied` that differ from the current ones. */
 export function encodeApplied({ datasets, ...others }: Partial<Applied>, before: Txn): [string, bigint][] {
   const standing = decodeApplied(before);
   const entries =

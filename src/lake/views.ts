@@ -8,20 +8,21 @@ import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
 import { MANY_FILES } from './table-rows.js';
 
-/** Creates views named as the published tables: people's SQL reads these. */
+/** Creates views with the names of the published tables, for people's SQL. */
 export async function createTableViews(
   db: Database,
   lake: Lake,
   tables: readonly TableName[] = TABLE_NAMES,
   read: (table: TableName) => Promise<TableState> = (table) => readTable(lake, table),
 ): Promise<void> {
-  // One after the other: files that are on a remote only are fetched, and a process that is killed keeps those that came.
+  // Tables are read one after the other: files that are only on a remote are fetched, and a process that is killed
+  // keeps the fetched ones.
   for (const table of tables) await createView(db, lake, await read(table), table);
 }
 
 /**
- * Creates a view `name` of a published table; a file that is missing or no Parquet file is an error of DuckDB.
- * @throws PricelakeError `lake_invalid` when the table has other columns than its contract.
+ * Creates a view `name` of a published table. A file that is missing or not Parquet is an error of DuckDB.
+ * @throws PricelakeError `lake_invalid` if the table's columns differ from its contract
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
   await createView(db, lake, await readTable(lake, table), name);
@@ -32,7 +33,7 @@ async function createView(db: Database, lake: Lake, state: TableState, name: str
   await db.run(`CREATE OR REPLACE VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${rows}`);
 }
 
-/** SQL of a relation: the rows of a published table. */
+/** SQL of the rows of a published table. */
 export async function relateTable(db: Database, lake: Lake, table: TableName): Promise<string> {
   return relateState(db, lake, await readTable(lake, table));
 }
