@@ -4,9 +4,9 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type * as z from 'zod';
 import { writeOpenApi } from '../schemas/openapi.js';
 import { listAnalyses } from '../src/analyze/analysis.js';
-import { ANALYSIS_GROUPS, UNLISTED_ANALYSES } from '../src/analyze/analysis-groups.js';
 import { item as itemContract } from '../src/api/contract.js';
 import { WAREHOUSES } from '../src/deliver/names.js';
+import { ANALYSIS_GROUPS, UNLISTED_ANALYSES } from '../src/explore/analysis-groups.js';
 import { ITEM_VALUES, PARENTS } from '../src/tables/item-names.js';
 import { loadTableSchema } from '../src/tables/schemas.js';
 import { estimateWithWings } from '../src/wings/index.js';
@@ -186,7 +186,7 @@ test('an analysis has a title in a group of the pages, or is left out of them', 
   const placed = [...ANALYSIS_GROUPS.flatMap(({ titles }) => Object.keys(titles)), ...UNLISTED_ANALYSES];
   const left = listAnalyses().filter((name) => !placed.includes(name));
   expectNothingLeftOut(
-    left.map((name) => `src/analyze/analysis-groups.ts: neither ANALYSIS_GROUPS nor UNLISTED_ANALYSES has ${name}.`),
+    left.map((name) => `src/explore/analysis-groups.ts: neither ANALYSIS_GROUPS nor UNLISTED_ANALYSES has ${name}.`),
   );
 });
 

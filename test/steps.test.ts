@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { RUN_STEPS } from '../src/io/run-steps.js';
+import { RUN_STEPS } from '../src/io/io.js';
 import { tryEntry } from '../src/journal/tries.js';
 
 const read = (file: string) => readFileSync(file, 'utf8');

@@ -1,8 +1,8 @@
-import { findPipeline, seekPipeline } from '../config/find-pipeline.js';
 import type { Pipeline, ReadingSettings } from '../config/pipeline-schema.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { CommandContext, ValueOf } from './command.js';
+import { findPipeline, seekPipeline } from './find-pipeline.js';
 import { CACHE_BYTES, findCache, type RemoteSource } from './join-lakes.js';
 import { chooseShard, findShard, shardPath } from './shards/choose-shard.js';
 import type { REMOTE } from './shared-options.js';

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import type { RunStep } from './run-steps.js';
 
 /** The world as a parameter. Tests replace clock, sleep, random and log; everything else stays real. */
 export interface Io {
@@ -17,6 +16,10 @@ export interface Io {
 
 /** `debug` includes every step, `trace` every call. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/** The steps of a run, in order, by the names that folders, progress, logs, the lake's memory and the docs have for them. */
+export const RUN_STEPS = ['open', 'plan', 'land', 'apply', 'derive', 'prove', 'publish', 'compact'] as const;
+export type RunStep = (typeof RUN_STEPS)[number];
 
 /** Work that is not a step of a run: `run` is the whole run, and the last ones prepare a sandbox. */
 type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'inventing' | 'preparing';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { RUN_STEPS } from '../io/run-steps.js';
+import { RUN_STEPS } from '../io/io.js';
 import { int64Text } from './run-entry.js';
 
 const step = z.enum(RUN_STEPS);

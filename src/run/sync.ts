@@ -1,7 +1,6 @@
 import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-schema.js';
-import type { Io } from '../io/io.js';
-import type { RunStep } from '../io/run-steps.js';
+import type { Io, RunStep } from '../io/io.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';

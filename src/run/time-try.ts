@@ -1,7 +1,6 @@
 import type { Pipeline } from '../config/pipeline-schema.js';
 import { PricelakeError } from '../io/errors.js';
-import type { Io } from '../io/io.js';
-import type { RunStep } from '../io/run-steps.js';
+import type { Io, RunStep } from '../io/io.js';
 import type { RunTry } from '../journal/tries.js';
 import { errorCodeOf, explainMemory } from '../lake/faults.js';
 import type { OpenedRun } from './open/open-run.js';

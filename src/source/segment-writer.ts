@@ -3,9 +3,9 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { syncFolder } from '../io/durable.js';
 import type { ExportLimits } from '../io/limits.js';
-import { withWideHeap } from '../io/wide-heap.js';
 import { ExportBounds } from './export-bounds.js';
 import { createRowScanner, type ExportFormat, type RowScanner } from './row-scanner.js';
+import { withWideHeap } from './wide-heap.js';
 
 /** A closed, synced piece of an export that consists of whole rows. */
 export interface Segment {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isExplored, listAnalyses } from '../../src/analyze/analysis.js';
-import { ANALYSIS_GROUPS, UNLISTED_ANALYSES } from '../../src/analyze/analysis-groups.js';
+import { ANALYSIS_GROUPS, UNLISTED_ANALYSES } from '../../src/explore/analysis-groups.js';
 import { Database } from '../../src/sql/connection.js';
 import { copyMarket, type Explored, explore, type StoryLake } from './explored.js';
 

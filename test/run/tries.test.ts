@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { RUN_STEPS } from '../../src/io/run-steps.js';
+import { RUN_STEPS } from '../../src/io/io.js';
 import { readMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { landWithWings } from '../../src/wings/index.js';

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf, formatCount } from '../../formats/count.js';
-import { RUN_STEPS } from '../../io/run-steps.js';
+import { RUN_STEPS } from '../../io/io.js';
 import type { RunTry } from '../../journal/tries.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';

@@ -1,4 +1,3 @@
-import { findPipeline } from '../../config/find-pipeline.js';
 import { readReadingSettings } from '../../config/pipeline-file.js';
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
@@ -8,6 +7,7 @@ import { MIRRORED } from '../../wings/index.js';
 import { withRemote } from '../../wings/remote/index.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { lakeRestore } from '../commands/keep.js';
+import { findPipeline } from '../find-pipeline.js';
 
 /** @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it */
 export async function runRestore(request: Arguments<typeof lakeRestore>, context: CommandContext) {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline, readReceiver } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
@@ -18,6 +17,7 @@ import {
 import type { Arguments, CommandContext } from '../command.js';
 import type { webhook } from '../commands/copy.js';
 import { EXIT } from '../exit-codes.js';
+import { findPipeline } from '../find-pipeline.js';
 import { escapeControls } from '../plain-text.js';
 import { untilStopped } from '../run-command.js';
 

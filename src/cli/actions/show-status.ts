@@ -1,4 +1,3 @@
-import { seekPipeline } from '../../config/find-pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { readTable } from '../../lake/read.js';
@@ -8,6 +7,7 @@ import { readLakeSelection } from '../../run/open/dataset-selection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { status } from '../commands/keep.js';
+import { seekPipeline } from '../find-pipeline.js';
 import { chooseRemote, findTarget, openPipeline } from '../find-target.js';
 import { toReportRows } from '../output/report-rows.js';
 import { type ReadOptions, readLake } from '../read-lake.js';

@@ -1,8 +1,8 @@
-import { findPipeline, seekPipeline } from '../../config/find-pipeline.js';
 import type { NotifySettings } from '../../config/pipeline-schema.js';
 import { parseDuration } from '../../config/units.js';
 import { findReceiverFault } from '../../formats/receiver-url.js';
 import { PricelakeError } from '../../io/errors.js';
+import { findPipeline, seekPipeline } from '../find-pipeline.js';
 import { type Form, repeated, value } from '../parameter.js';
 import type { CliIo } from '../terminal-io.js';
 

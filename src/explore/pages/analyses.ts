@@ -1,5 +1,5 @@
-import { ANALYSIS_GROUPS } from '../../analyze/analysis-groups.js';
 import { html } from '../../formats/html.js';
+import { ANALYSIS_GROUPS } from '../analysis-groups.js';
 import { type Page, renderSection } from '../page.js';
 
 /** Lists the analyses by the question that they answer. */

@@ -1,9 +1,9 @@
 import { readQuestion } from '../../analyze/analysis.js';
-import { findTitle } from '../../analyze/analysis-groups.js';
 import { checkSet, readAbout, readVariables } from '../../analyze/variables.js';
 import { type Content, html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
 import { readAnalysis } from '../../sql/model.js';
+import { findTitle } from '../analysis-groups.js';
 import { toLabel } from '../cells.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
 import { describeCommand } from '../command.js';

@@ -1,4 +1,4 @@
-import type { RunStep } from '../../io/run-steps.js';
+import type { RunStep } from '../../io/io.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
 import { readMemory } from '../../journal/memory.js';
 import { type AnyRun, sumLanded } from '../../journal/run-state.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPipeline, seekPipeline } from '../../src/config/find-pipeline.js';
+import { findPipeline, seekPipeline } from '../../src/cli/find-pipeline.js';
 
 let folder: string;
 let empty: string;

@@ -1,6 +1,6 @@
 import v8 from 'node:v8';
 import { afterEach, expect, test, vi } from 'vitest';
-import { withWideHeap } from '../../src/io/wide-heap.js';
+import { withWideHeap } from '../../src/source/wide-heap.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
