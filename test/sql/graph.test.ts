@@ -102,6 +102,18 @@ describe('rows that JavaScript has', () => {
     expect(await graph.rows(read)).toEqual(runs);
   });
 
+  test('may hold any text, and there may be none', async () => {
+    const texts = ['"', '\\u0041', 'a\0b', '\u{feff}mark', 'line\nline', '🛒', '', 'null', 'half \u{d83d}'];
+    const rows = graph.load(
+      'texts',
+      'runs',
+      texts.map((text, run_number) => ({ run_number, pipeline: text })),
+    );
+    const read = await graph.rows(sql`SELECT pipeline FROM ${rows} ORDER BY run_number`);
+    expect(read.map(({ pipeline }) => pipeline)).toEqual([...texts.slice(0, -1), 'half \u{fffd}']);
+    expect(await graph.count(graph.load('none', 'runs', []))).toBe(0n);
+  });
+
   test('that do not fit their column are refused', async () => {
     await expect(graph.load('next_runs', 'runs', [{ started_at: 'soon' }]).made).rejects.toThrow(/Conversion/);
   });
