@@ -5,6 +5,7 @@ usage: read_iceberg.py <folder of write-iceberg.ts> pyiceberg|polars|clickhouse|
 """
 
 import datetime
+import os
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -61,6 +62,10 @@ class Polars(PyIceberg):
 class ClickHouse(Reader):
     tool, packages = "ClickHouse, icebergLocal", ("chdb", "chdb-core")
 
+    def __init__(self):
+        # chdb reads only what is below the folder where it starts.
+        os.chdir(FOLDER)
+
     def read(self, lake, table, snapshot=None, at_ms=None):
         import chdb
 
@@ -69,7 +74,7 @@ class ClickHouse(Reader):
         return chdb.query(f"SELECT * FROM icebergLocal('{lake}/iceberg/{table}'){chosen}", "ArrowTable")
 
 
-class ClickHouseDelta(Reader):
+class ClickHouseDelta(ClickHouse):
     tool, packages, what = "ClickHouse, deltaLakeLocal", ("chdb", "chdb-core"), "log of Delta"
 
     def read(self, lake, table, snapshot=None, at_ms=None):
