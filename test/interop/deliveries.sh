@@ -42,7 +42,7 @@ iceberg() {
   done
 }
 python() {
-  environment python 'duckdb==2.0.0' 'polars==2.1.0' 'pandas==3.1.1' 'pyarrow==26.0.1' pytz matplotlib nbclient ipykernel
+  environment python 'duckdb==2.0.0' 'polars==2.1.0' 'deltalake==1.6.6' 'pandas==3.1.1' 'pyarrow==26.0.1' pytz matplotlib nbclient ipykernel
   npm run --silent build
   npx tsx test/interop/try-python.ts "$work/python/bin/python"
 }
