@@ -1,7 +1,7 @@
 -- Price spreads in figures, one row; the quantiles use trusted spreads (grades A and B).
 -- Variables:
 -- · currency (currency): only prices in this currency
--- · min_shops (whole number; default 4, or as many as the most-sold product has): number of shops that count as many
+-- · min_shops (whole number; default 4, or the most shops that any product has if fewer): number of shops from which a product counts as sold by many
 WITH selected AS (
   SELECT *
   FROM price_spread

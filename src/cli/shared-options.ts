@@ -78,7 +78,9 @@ export const SITE_ID: Form<bigint> = {
   hint: 'Use a site_id from table sites.',
 };
 
-export const OWN_SITE = value(SITE_ID, 'site_id of your own shop, to leave it out', { completes: 'shops' });
+export const OWN_SITE = value(SITE_ID, 'site_id of your own shop, which is left out of the comparison', {
+  completes: 'shops',
+});
 
 export const MEMORY: Form<string> = {
   what: 'a size such as 512MB or 2GB',

@@ -56,7 +56,7 @@ export async function writeContracts(
 function refuseUselessBase(format: ContractFormat, base: string | undefined): void {
   const formats: ContractFormat[] = ['dbt', ...CATALOGS];
   if (base === undefined || formats.includes(format)) return;
-  throw new PricelakeError('usage', `--base has no meaning for --format ${format}`, {
-    hint: `It belongs to the formats ${formats.join(', ')}.`,
+  throw new PricelakeError('usage', `--base does not apply to --format ${format}`, {
+    hint: `Only these formats use it: ${formats.join(', ')}.`,
   });
 }

@@ -190,7 +190,7 @@ export class LakeVersion {
   async #setUp(connection: DuckDBConnection, variables: Variables, schema: string): Promise<void> {
     const before = this.#sessions.get(connection) ?? { variables: [], schema: MAIN };
     const names = variables.map(([name]) => name);
-    // A question that was interrupted may leave some of either behind.
+    // A question that was interrupted may leave variables or a schema behind.
     this.#sessions.set(connection, { variables: [...before.variables, ...names], schema: '' });
     if (schema !== before.schema) {
       await connection.run(`SET search_path = '${schema === MAIN ? MAIN : `${schema},${MAIN}`}'`);

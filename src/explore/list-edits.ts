@@ -108,7 +108,7 @@ async function readList(file: string): Promise<string> {
   try {
     const bytes = await readFile(file);
     if (bytes.length > MOST_BYTES)
-      throw new PricelakeError('usage', `${file}: the list is too large to change it here`);
+      throw new PricelakeError('usage', `${file}: the list is too large to be changed on a page`);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES') && !(cause instanceof TypeError)) throw cause;

@@ -61,7 +61,7 @@ export class SavedViews {
     return this.#change((views) => {
       const others = views.filter((one) => one.name !== view.name);
       if (others.length >= MOST_VIEWS) {
-        throw new PricelakeError('usage', `${MOST_VIEWS} views are saved, and no more are kept`, {
+        throw new PricelakeError('usage', `only ${MOST_VIEWS} views can be saved`, {
           hint: 'Remove one on the page Views first.',
         });
       }

@@ -203,7 +203,7 @@ export function countLanded({ exports, feed, sources, pages }: RunProgress): Rec
   };
 }
 
-/** Rows and bytes of some kinds together. */
+/** The sum of rows and bytes of the given kinds. */
 export function sumLanded(progress: RunProgress, kinds: readonly LandedKind[] = LANDED_KINDS): LandedRows {
   const landed = countLanded(progress);
   return {

@@ -3,7 +3,7 @@ import { escapeGlob, quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Column, TableSchema } from '../tables/schemas.js';
 import { BOUND_LENGTH, type ColumnStatistics } from './stats.js';
 
-/** The statistics of a file's columns by their names. */
+/** The statistics of a file's columns by name. */
 export type FileStatistics = ReadonlyMap<string, ColumnStatistics>;
 
 /** The statistics of a column in one row group, or in all row groups of a file that were read so far. */
@@ -17,8 +17,8 @@ interface GroupRow {
 }
 
 /**
- * The statistics of files by their paths, in DuckDB's texts. Readers may take a column without bounds for one of nulls alone
- * and skip the file, so each column with values has them. Lists have no statistics, and NaN has no bounds.
+ * Reads the statistics of files by path, as DuckDB writes them. Readers may take a column without bounds for all nulls
+ * and skip the file, so each column with values gets bounds. Lists have no statistics, and NaN has no bounds.
  */
 export async function readStatistics(
   db: Database,
@@ -41,7 +41,10 @@ export async function readStatistics(
   return found;
 }
 
-/** Selects a row for each row group and column. Aggregates by type would take DuckDB longer to plan than all else of it. */
+/**
+ * Selects a row for each row group and column. DuckDB would need longer to plan aggregates for each type than for the
+ * rest of the query.
+ */
 function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): string {
   const names = columns.flatMap(({ name, type }) => (type === 'VARCHAR[]' ? [] : [quoteLiteral(name)]));
   const files = paths.map((path) => quoteLiteral(escapeGlob(path)));
@@ -51,7 +54,7 @@ function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): s
     FROM parquet_metadata([${files.join(', ')}]) WHERE path_in_schema IN (${names.join(', ')})`;
 }
 
-/** Joins the row groups of each file and column: the least and the greatest value of all. */
+/** Joins the row groups of each file and column: the smallest and the greatest value of all. */
 function joinGroups(rows: readonly GroupRow[], types: ReadonlyMap<string, Column['type']>): Iterable<GroupRow> {
   const joined = new Map<string, GroupRow>();
   for (const row of rows) {
@@ -74,14 +77,14 @@ type IsBelow = (a: string, b: string) => boolean;
 
 const bytesBelow: IsBelow = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 
-/** DuckDB's texts of times, `infinity` and years of other than four digits included. */
+/** Compares DuckDB's texts of times, including `infinity` and years that don't have four digits. */
 const timeBelow: IsBelow = (a, b) => (eraOf(a) === eraOf(b) ? a < b : eraOf(a) < eraOf(b));
 const eraOf = (text: string) => (/^-|\(BC\)/.test(text) ? -1 : /^\d{4}-/.test(text) ? 0 : 1);
 
-/** The order of DuckDB's texts of values, by the type of their column. */
+/** Compares DuckDB's texts of values, by the type of their column. */
 const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   BIGINT: (a, b) => BigInt(a) < BigInt(b),
-  // All have four digits after the point.
+  // All decimals have four digits after the point.
   'DECIMAL(18,4)': (a, b) => BigInt(a.replace('.', '')) < BigInt(b.replace('.', '')),
   DOUBLE: (a, b) => Number(a) < Number(b),
   DATE: timeBelow,
@@ -91,7 +94,7 @@ const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   'VARCHAR[]': bytesBelow,
 };
 
-/** The footer has no bounds where a long text can't be cut: their beginnings are read from the rows. */
+/** Reads the bounds of long texts from the rows, because the footer has none if it can't cut a text. */
 async function addTextBounds(
   db: Database,
   path: string,

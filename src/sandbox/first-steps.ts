@@ -1,4 +1,4 @@
-/** Fits any sandbox: address and key come from the environment. */
+/** A pipeline file for any sandbox, because address and key come from the environment. */
 export const PIPELINE_FILE = `name: prices
 source:
   baseUrl: \${PRICELAKE_BASE_URL}

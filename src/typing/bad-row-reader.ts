@@ -13,31 +13,31 @@ import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn } from './shape.js';
 
 const SAFE_LENGTH = 15;
-/** Characters of raw text beside a row that nearly fills its line. */
+/** The characters of raw text that are kept of a row that nearly fills its line. */
 const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns extends Readonly<CsvFacts> {
-  /** Columns whose cells are the JSON text of objects. */
+  /** Columns whose cells contain the JSON text of objects. */
   objects: ReadonlySet<string>;
 }
 
 export interface BadRowTask {
-  /** Landed file, one row a line, or CSV where `csv` is given. */
+  /** The landed file, one row a line, or CSV if `csv` is given. */
   path: string;
   fields: Map<string, string>;
   csv?: CsvColumns;
   /** Recognizes the field with the item's id. */
   fitId: FitId;
-  /** For rows that can be read, wrapped: {"n", "raw", "row"}. */
+  /** For readable rows, wrapped: {"n", "raw", "row"}. */
   goodPath: string;
-  /** For rows that can't be read: {"n", "raw", "reason", "id"}. */
+  /** For unreadable rows: {"n", "raw", "reason", "id"}. */
   badPath: string;
-  /** Called before each row. May throw to end the work. */
+  /** Called before each row. It may throw to end the work. */
   onRow?: () => void;
 }
 
 /**
- * Reads a file row by row after the strict reader refused it or a value did not fit. Each row that can't be typed gets
+ * Reads a file row by row, after the strict reader refused it or a value did not fit. Each row that can't be typed gets
  * its place, raw text and reason; the others are kept. Returns the numbers of good and bad rows.
  */
 export async function separateBadRows(task: BadRowTask): Promise<{ good: number; bad: number }> {
@@ -68,7 +68,7 @@ export async function separateBadRows(task: BadRowTask): Promise<{ good: number;
   return counts;
 }
 
-/** The line for DuckDB, within its limit for the size of an object. */
+/** Writes the line for DuckDB, within its size limit for an object. */
 function wrapRow(
   row: RawRow,
   findFault: (value: unknown) => string | undefined,
@@ -123,7 +123,7 @@ async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   }
 }
 
-/** Records after the header, each as an object: column → text. */
+/** Reads the records after the header, each as an object from column to text. */
 async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRow> {
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {
@@ -157,13 +157,13 @@ function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns
   return { value };
 }
 
-/** Digits of the item's id in a bad row; null if they can't be read for sure. */
+/** The digits of the item's id in a bad row; null if they are uncertain. */
 function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string | null {
   if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, fitId);
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);
 }
 
-/** Turns every number whose text a double could change into a marked string. A fault is returned, not thrown. */
+/** Turns every number that a double could change into a marked string. Returns a fault instead of throwing it. */
 function parseLine(text: string): Parsed {
   if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {
@@ -173,7 +173,7 @@ function parseLine(text: string): Parsed {
   }
 }
 
-/** Prints a short number as DuckDB does, so that both readers give the same text. A long one stays as it came. */
+/** Writes a short number as DuckDB does, so that both readers give the same text. A long one stays unchanged. */
 function keepNumber(token: string): number | string {
   if (/^-?\d+$/.test(token) && token.length <= SAFE_LENGTH) return Number(token);
   return `${NUMBER_MARK}${token.length <= SAFE_LENGTH ? printDouble(token) : token}`;
@@ -181,7 +181,7 @@ function keepNumber(token: string): number | string {
 
 function printDouble(token: string): string {
   const value = Number(token);
-  // A number that a double can't hold stays as it came.
+  // A number that a double can't hold stays unchanged.
   if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(token.replace(/[eE].*/, '')))) return token;
   const text = Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
   return /[.e]/.test(text) ? text : `${text}.0`;
@@ -189,7 +189,7 @@ function printDouble(token: string): string {
 
 const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} levels deep`;
 
-/** JSON.stringify escapes half of a surrogate pair. No UTF-8 text, and so no column, can hold one. */
+/** Matches half of a surrogate pair, which JSON.stringify escapes. UTF-8 text, and so a column, can't contain one. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
 
 function findHalfCharacter(json: string): string | undefined {

@@ -2,15 +2,15 @@ import type { RelationGraph } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { code, sql, writeTyped } from '../sql/sql.js';
 
-/** Marks a text that lists datasets and is still to be split: a private-use character, as NUMBER_MARK is. */
+/** Marks a text that lists datasets and must still be split: a private-use character, as NUMBER_MARK is. */
 export const NAMES_MARK = '\uE0F2';
 
-/** A longer pattern is too slow. It then has only the names that contain a separator. */
+/** A longer pattern is too slow. It is then limited to names that contain a separator. */
 const MAX_PATTERN = 100_000;
 
 /**
- * The pattern by which the macro `dataset_names` finds known names in a text; null if none is known. Only these names show
- * whether `Tools; Garden` is one dataset or two.
+ * Writes the pattern by which the macro `dataset_names` finds known names in a text; null without known names. Only
+ * they show whether `Tools; Garden` is one dataset or two.
  */
 export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);
@@ -35,20 +35,20 @@ export interface DatasetName {
   name: string;
 }
 
-/** Datasets as the last run has noted them. @param datasets rows of table datasets */
+/** The datasets as the last run recorded them. @param datasets rows of table datasets */
 export async function readKnownDatasets(graph: RelationGraph, datasets: Relation): Promise<DatasetName[]> {
   const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
   return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
 }
 
-/** Names of datasets as items give them: those that can be read (undefined: all), and by id. */
+/** Names of datasets as items write them: those that can be read (undefined for all), and by id. */
 export interface DatasetNames {
   readable: readonly string[] | undefined;
   byId: ReadonlyMap<bigint, readonly string[]>;
 }
 
 /**
- * Rows of the lake may give a dataset its former name.
+ * Lists the names of datasets. Rows of the lake may still use a former name.
  * @param isAll true if items can be in no other dataset
  */
 export function listDatasetNames(
@@ -64,15 +64,15 @@ export function listDatasetNames(
   return { readable: isAll ? undefined : [...byId.values()].flat(), byId };
 }
 
-/** The name of a dataset in rows of the lake, and its present name. */
+/** The name of a dataset in rows of the lake, and its current name. */
 export interface DatasetRename {
   former: string;
   name: string;
 }
 
 /**
- * Datasets whose name in the lake differs from the present one. A former name that another dataset shares is left out:
- * rows don't show which of the two they are of, and wait for a complete copy.
+ * Finds datasets whose name in the lake is not the current one. A former name that another dataset shares is left out:
+ * rows don't show which of the two they mean, so they wait for a complete copy.
  */
 export function findRenamedDatasets(known: readonly DatasetName[], visible: readonly DatasetName[]): DatasetRename[] {
   const isKnown = ({ id }: DatasetName) => known.some((one) => one.id === id);

@@ -3,17 +3,20 @@ import type { Relation } from '../sql/relation.js';
 import { join, sql } from '../sql/sql.js';
 import type { ItemReads } from './typed-rows.js';
 
-/** Time by which a change's `observedAt` is later than the time in the item's row. The document does not say they agree. */
+/**
+ * The time by which a change's `observedAt` is later than the time in the item's row. The document does not say that
+ * they agree.
+ */
 export interface FeedSkew {
-  /** In microseconds; null if nothing shows it, for which SQL takes two minutes. */
+  /** In microseconds; null if nothing shows it. SQL then assumes two minutes. */
   us: bigint | null;
-  /** True if reads of this or an earlier run establish it. */
+  /** True if reads of this or an earlier run have established it. */
   isKnown: boolean;
 }
 
 export const UNKNOWN_SKEW: FeedSkew = { us: null, isKnown: false };
 
-/** The values that models take. */
+/** The values of the models that use the skew. */
 export const describeSkew = ({ us, isKnown }: FeedSkew) => ({ feed_skew: us, feed_skew_is_known: isKnown });
 
 export interface SkewEvidence {
@@ -26,7 +29,7 @@ export interface SkewEvidence {
 
 /**
  * Measures the skew by reads and changes of the same items.
- * @param lacksChanges true if a change could not be typed: a read may show that change, so the skew is not guessed
+ * @param lacksChanges true if a change could not be typed: a read may show it, so the skew is not guessed
  */
 export async function measureFeedSkew(
   graph: RelationGraph,
@@ -40,7 +43,7 @@ export async function measureFeedSkew(
   return { us: us ?? null, isKnown: known !== undefined };
 }
 
-/** The newest skew that an earlier run established. Few reads alone can't tell skew from their own lag. */
+/** The newest skew that an earlier run established. A few reads alone can't distinguish skew from their own lag. */
 async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
   const row = await graph.row(sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs}`);
   return typeof row?.us === 'bigint' ? row.us : undefined;
@@ -48,11 +51,11 @@ async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigi
 
 interface Skew {
   us: bigint | undefined;
-  /** True if the reads agree on it. */
+  /** True if the reads agree. */
   isSure: boolean;
 }
 
-/** Median of the times from each read to its nearest change. */
+/** The median time from each read to its nearest change. */
 async function readSkew(
   graph: RelationGraph,
   { pending, history, exported, reread }: SkewEvidence,
@@ -78,9 +81,9 @@ async function readSkew(
       (SELECT max_by(distance, {'items': items, 'nearness': -abs(distance)}) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
-  // Several changes of an item lie near its read, and one may have its very time by chance. The distance on which most
-  // items agree is the service's own. If changes come in pairs, items agree on two distances: by the nearer one, no
-  // read counts as showing a change that came behind it.
+  // Several changes of an item lie near its read, and one may have the same time by chance, so the distance on which
+  // most items agree is the service's. If changes come in pairs, items agree on two distances. With the nearer one, no
+  // read counts as showing a change that came after it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { us: 0n, isSure: true };
   // Reads that lag are nearest to changes of earlier runs.

@@ -16,11 +16,11 @@ export interface LandedFile {
   /** Absolute path. */
   path: string;
   layout: Layout;
-  /** Long numbers are quoted behind NUMBER_MARK. */
+  /** True if long numbers are quoted after NUMBER_MARK. */
   marked: boolean;
-  /** True if a row is too large. DuckDB may still take it, depending on its place in the file. */
+  /** True if a row is too large. Depending on its place in the file, DuckDB may still accept it. */
   hasTooLarge?: boolean;
-  /** Name of the file in table rejects. */
+  /** The name of the file in table rejects. */
   part: string;
   /** When its rows were read, ISO 8601. */
   readAt: string;
@@ -28,10 +28,10 @@ export interface LandedFile {
   csv?: Readonly<CsvFacts>;
 }
 
-/** Landed files that are read as one: alike in layout and shape. */
+/** Landed files that can be read together, because they have the same layout and shape. */
 type LandedFiles = readonly [LandedFile, ...LandedFile[]];
 
-/** SQL of view landed_items over these files. */
+/** SQL of the view landed_items over these files. */
 export function landedItemsSql(files: LandedFiles, shape: Shape): string {
   const file = { ...files[0], marked: files.some(({ marked }) => marked) };
   const prefix = shape.isOpen ? '' : rowPrefix(file);
@@ -48,15 +48,15 @@ export function landedItemsSql(files: LandedFiles, shape: Shape): string {
 FROM ${rowsSql(files, shape.fields, shape.isOpen)}`;
 }
 
-/** SQL of a value from its JSON text or its list of names. */
+/** SQL of a value that is JSON text or a list of names. */
 function readText(name: string, value: string): string {
   if (name === 'attributes') {
-    // DuckDB prints the JSON again, as it does for JSON rows, so that equal attributes are equal texts. A text with a long
-    // number stays as it came.
+    // DuckDB writes the JSON again, as it does for JSON rows, so that equal attributes are equal texts. A text with a
+    // long number stays unchanged.
     const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
     return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
   }
-  // The list is split when the names are known (dataset-names.ts).
+  // The list is split later, when the names are known (dataset-names.ts).
   const names = `CASE WHEN ${value} IS NOT NULL THEN [${quoteLiteral(NAMES_MARK)} || ${value}] END`;
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
@@ -91,7 +91,7 @@ const CHANGE_VALUES: [string, string][] = [
   ['site_attribution', 'item.site.attribution'],
 ];
 
-/** SQL of view landed_changes over one file. */
+/** SQL of the view landed_changes over one file. */
 export function landedChangesSql(file: LandedFile): string {
   const prefix = rowPrefix(file);
   const values = CHANGE_VALUES.map(([name, path]) => `${stripMark(prefix + path, file)} AS ${name}`);
@@ -106,7 +106,7 @@ export const PRODUCT_FIELDS = new Map([
   ['prices', 'STRUCT(currency VARCHAR, "min" VARCHAR, "max" VARCHAR, offers VARCHAR)[]'],
 ]);
 
-/** SQL of view landed_products over one file (section 2, Product, PriceRange). */
+/** SQL of the view landed_products over one file (section 2, Product, PriceRange). */
 export function landedProductsSql(file: LandedFile): string {
   const prefix = rowPrefix(file);
   const texts = ['title', 'brand', 'mpn', 'gtin'].map((name) => `${prefix}${name} AS ${name}`).join(', ');
@@ -127,10 +127,13 @@ function placeSql(files: LandedFiles): string[] {
   ];
 }
 
-/** Column for the path of a row's file. The service has no reason to use this name. */
+/** The column for the path of a row's file. No service has a reason to use this name. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
-/** A fact about the row's file. DuckDB evaluates CASE once for each vector of rows, but a list once for each row. */
+/**
+ * SQL of a fact about the row's file. It is a CASE, which DuckDB evaluates once for each vector of rows, but a list
+ * once for each row.
+ */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
   const cases = files.map((file) => `WHEN ${quoteLiteral(file.path)} THEN ${quoteLiteral(fact(file))}`);
@@ -141,7 +144,7 @@ function rowPrefix(file: LandedFile): string {
   return file.layout === 'separated' ? 'row.' : '';
 }
 
-/** Declares every column, because DuckDB would read the file a second time to guess them. */
+/** Declares every column, because DuckDB would otherwise read the file a second time to guess them. */
 function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
   if (files[0].layout === 'csv') return csvRowsSql(files, files[0].csv ?? { columns: [], quotesNulls: false });
   const row = isOpen ? OPEN_OBJECT : structType(fields);
@@ -154,8 +157,8 @@ function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false
 }
 
 /**
- * Strictly RFC 4180, all as text: an empty cell is null, a quoted empty one is a text unless nulls are quoted. A record of
- * another number of cells is an error.
+ * Reads CSV strictly by RFC 4180, all as text: an empty cell is null, a quoted empty one is a text unless nulls are
+ * quoted. A record with another number of cells is an error.
  */
 function csvRowsSql(files: LandedFiles, { columns, quotesNulls }: Readonly<CsvFacts>): string {
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
@@ -170,13 +173,13 @@ function stripMark(sql: string, file: LandedFile): string {
   return `CASE WHEN starts_with(${sql}, ${quoteLiteral(NUMBER_MARK)}) THEN substr(${sql}, 2) ELSE ${sql} END`;
 }
 
-/** Makes quoted numbers inside JSON text numbers again. */
+/** Turns quoted numbers inside JSON text back into numbers. */
 function restoreNumbers(sql: string, file: LandedFile): string {
   if (!file.marked) return sql;
   return `regexp_replace(${sql}, ${quoteLiteral(`"${NUMBER_MARK}([^"]*)"`)}, '\\1', 'g')`;
 }
 
-/** JSON text of the fields that the document does not name; null when the row has none. */
+/** JSON text of the fields that the document does not name; null if the row has none. */
 function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
   const members = [...shape.unknown].map(([name, sql]) => {
@@ -189,23 +192,26 @@ function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
 }
 
-/** Refuses long numbers in an object that CSV holds as text: DuckDB would change them. The bad-row reader keeps them. */
+/**
+ * Refuses long numbers in an object that CSV holds as text, because DuckDB would change them. The bad-row reader keeps
+ * them.
+ */
 function refuseLongNumbers(object: string, value: string): string {
   const refusal = "error('a number that is not exact in a double')";
   return `CASE WHEN ${hasLongNumber(quoteIdentifier(nameColumn(object)))} THEN ${refusal} ELSE ${value} END`;
 }
 
-/** True for a text that may hold a number which is not exact in a double. */
+/** True for a text that may contain a number which a double can't hold exactly. */
 function hasLongNumber(text: string): string {
   return `regexp_matches(${text}, '[0-9][0-9.eE+-]{15}')`;
 }
 
-/** A CSV cell has no type. A cell that looks like an object or a list is one; any other is a text. */
+/** Reads a CSV cell, which has no type: one that looks like an object or a list is read as such, any other as text. */
 function textAsJson(cell: string): string {
   return `CASE WHEN regexp_matches(${cell}, '^[\\[{]') AND json_valid(${cell}) THEN ${cell} ELSE CAST(to_json(${cell}) AS VARCHAR) END`;
 }
 
-/** Paths of the values that must be objects or null, outer before inner. */
+/** Paths of the values that must be objects or null, outer ones first. */
 export function structPaths(fields: Map<string, string>): string[] {
   const isStruct = (type: string) => type === OPEN_OBJECT || (type.startsWith('STRUCT(') && type.endsWith(')'));
   const paths = [...fields].filter(([, type]) => isStruct(type)).map(([name]) => name);

@@ -1,17 +1,17 @@
 /**
- * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change (a fraction or
- * exponent with more than 15 digits, an integer of 19 digits or more) are quoted before it reads them.
+ * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change are quoted before it
+ * reads them: a fraction or exponent with more than 15 digits, and an integer of 19 digits or more.
  */
 
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Shorter tokens are exact in a double, or an int64. */
+/** Shorter tokens are exact in a double or an int64. */
 const SAFE_LENGTH = 15;
 const SAFE_INTEGER_DIGITS = 18;
 const STRIDE = SAFE_LENGTH + 1;
 
-/** Bytes [start, end) of one number token. */
+/** The bytes [start, end) of a number token. */
 interface Token {
   start: number;
   end: number;
@@ -23,7 +23,7 @@ const NUMBER_BYTES = (() => {
   return table;
 })();
 
-/** Number tokens of whole NDJSON lines that must be quoted to stay exact, in order. */
+/** Finds the number tokens in whole NDJSON lines that must be quoted to stay exact, in order. */
 export function findLongNumbers(bytes: Buffer): Token[] {
   const tokens: Token[] = [];
   // Every token longer than SAFE_LENGTH covers one of these positions.
@@ -34,13 +34,13 @@ export function findLongNumbers(bytes: Buffer): Token[] {
     while (start > 0 && NUMBER_BYTES[bytes[start - 1] as number] === 1) start--;
     while (end < bytes.length && NUMBER_BYTES[bytes[end] as number] === 1) end++;
     if (end - start > SAFE_LENGTH && isAtRisk(bytes, start, end)) tokens.push({ start, end });
-    i += Math.floor((end - 1 - i) / STRIDE) * STRIDE; // a long token is looked at once
+    i += Math.floor((end - 1 - i) / STRIDE) * STRIDE; // skips the rest of a long token
   }
   return tokens;
 }
 
 function isAtRisk(bytes: Buffer, start: number, end: number): boolean {
-  // Most long tokens are ids: digits that fit an int64.
+  // Most long tokens are ids, whose digits fit an int64.
   if (end - start <= SAFE_INTEGER_DIGITS && isDigits(bytes, start, end)) return false;
   return NUMBER.test(bytes.toString('latin1', start, end)) && !isInString(bytes, start);
 }
@@ -64,7 +64,7 @@ function isInString(bytes: Buffer, at: number): boolean {
   return inside;
 }
 
-/** The bytes with each token made a string that begins with `mark`. */
+/** Replaces each token by a string that begins with `mark`. */
 export function quoteNumbers(bytes: Buffer, tokens: readonly Token[], mark: string): Buffer {
   const open = Buffer.from(`"${mark}`);
   const close = Buffer.from('"');
@@ -78,5 +78,5 @@ export function quoteNumbers(bytes: Buffer, tokens: readonly Token[], mark: stri
   return Buffer.concat(parts);
 }
 
-/** Begins a quoted number: a private-use character, which no shop's text has a reason to hold. */
+/** Begins a quoted number. It is a private-use character, which no shop's text has a reason to contain. */
 export const NUMBER_MARK = '\uE0F1';

@@ -11,15 +11,15 @@ import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
 import { type ObservedFields, observeRow } from './shape.js';
 
 const NEWLINE = 0x0a;
-/** All rows are looked at if the files together are no larger. */
+/** If the files together are no larger, all their rows are observed. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
 
 /**
- * Parses rows of landed files that belong together: all rows of small files, else those of the first megabyte and some
- * of each further megabyte and file. It skips lines that are not JSON; typing reports them.
+ * Parses rows of landed files that belong together: all rows of small files, otherwise those of the first megabyte and
+ * some of each further megabyte and file. Skips lines that are not JSON, which typing reports.
  */
 export async function observeRows(files: readonly { path: string }[], onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(files.map(({ path }) => path))) {
@@ -27,10 +27,10 @@ export async function observeRows(files: readonly { path: string }[], onRow: (ro
   }
 }
 
-/** JSON.parse may round numbers: only the names and kinds of values matter here. */
+/** Parses a line. JSON.parse may round numbers, but only the names and kinds of values matter here. */
 function parseOrNothing(line: string): unknown {
   try {
-    // The observers recurse into the row.
+    // The observers recurse into the row, so deep ones are left out.
     return isTooDeep(line) ? undefined : JSON.parse(line);
   } catch {
     return undefined;
@@ -66,20 +66,20 @@ function wholeLines(bytes: Buffer, start: number): string {
   return bytes.toString('utf8', start, Math.max(start, bytes.lastIndexOf(NEWLINE)));
 }
 
-/** Records that are always looked at. */
+/** The records that are always observed. */
 const SAMPLE_RECORDS = 200;
 
-/** Receives all that a look at landed rows shows. */
+/** Collects what a look at landed rows shows. */
 export interface Look {
-  /** Gets the fields of the rows. */
+  /** Receives the fields of the rows. */
   observed: ObservedFields;
   mapping: Mapping;
-  /** Gets each parsed row. */
+  /** Receives each parsed row. */
   show: (row: unknown, format?: 'csv') => void;
 }
 
 /**
- * Looks at the first records of a CSV file, and at further ones until every column that may hold an object has shown a
+ * Observes the first records of a CSV file, and further ones until every column that may hold an object has shown a
  * value.
  */
 export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<CsvFacts> {
@@ -109,8 +109,8 @@ export async function observeCsv(file: string, { observed, mapping, show }: Look
 }
 
 /**
- * True if every empty cell of the first records is quoted. Such a writer quotes all cells, nulls too: no item has a value
- * in every column.
+ * True if every empty cell of the first records is quoted. Such a writer quotes all cells, including nulls, because no
+ * item has a value in every column.
  */
 async function findQuotedNulls(file: string): Promise<boolean> {
   let isQuoted = false;
@@ -124,7 +124,7 @@ async function findQuotedNulls(file: string): Promise<boolean> {
   return isQuoted;
 }
 
-/** Makes the names unique. A column without a name gets one from its position. */
+/** Makes the names unique. A column without a name is named by its position. */
 function nameColumns(header: readonly (string | null)[]): string[] {
   const taken = new Set<string>();
   return header.map((cell, index) => {
@@ -136,7 +136,7 @@ function nameColumns(header: readonly (string | null)[]): string[] {
   });
 }
 
-/** @param holders columns whose cells may be the text of an object */
+/** @param holders columns whose cells may be the JSON text of an object */
 function readRow(columns: readonly string[], cells: readonly (string | null)[], holders: ReadonlySet<string>) {
   return Object.fromEntries(
     columns.map((name, index): [string, unknown] => {
@@ -146,7 +146,7 @@ function readRow(columns: readonly string[], cells: readonly (string | null)[], 
   );
 }
 
-/** The object in a cell of JSON text, or undefined. */
+/** Parses the object in a cell of JSON text; undefined if there is none. */
 function readObject(cell: string): object | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {
@@ -160,7 +160,7 @@ export function isCsv(file: string): boolean {
   return path.extname(file) === '.csv';
 }
 
-/** The file itself, or a copy with quoted numbers if DuckDB would round some. */
+/** Returns the file itself, or a copy with quoted numbers if DuckDB would round some. */
 export async function quoteFile(source: string, readAt: string, workFolder: string): Promise<LandedFile> {
   const part = path.basename(source);
   const target = path.join(workFolder, `${part}.quoted`);
@@ -169,7 +169,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   let hasTooLarge = false;
   try {
     for await (const lines of readWholeLines(source)) {
-      // A line of this length is the first of its piece.
+      // A line of this length is always the first of its piece.
       hasTooLarge ||= lines.length > MAX_ROW_BYTES && !lines.subarray(0, MAX_ROW_BYTES + 1).includes(NEWLINE);
       const tokens = findLongNumbers(lines);
       if (tokens.length > 0 && out === undefined) {

@@ -21,29 +21,29 @@ import {
  * export row. All sensible spellings are recognized: nested like Item, or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
-  /** DuckDB type of every top-level field to read, by name. In CSV all are text. */
+  /** The DuckDB type of every top-level field to read, by name. In CSV all are text. */
   fields: Map<string, string>;
-  /** Canonical value → SQL over those fields. Lacks the values that CSV has no column for. */
+  /** SQL over those fields, by canonical value. Values without a CSV column are missing. */
   values: Map<ItemValue, string>;
-  /** Those of `attributes` and `datasets` that flat rows hold as text: JSON, or a list of names. */
+  /** Which of `attributes` and `datasets` flat rows hold as text: JSON, or a list of names. */
   texts: Set<ItemValue>;
-  /** Fields that the document does not name: name in `extra` → SQL of its JSON, in CSV of its text or JSON. */
+  /** SQL of fields that the document does not name, by name in `extra`: as JSON, in CSV as text or JSON. */
   unknown: Map<string, string>;
   /** Fields that CSV holds as the text of a JSON object. */
   objects: Set<string>;
-  /** True if two names of JSON rows differ in case alone: each row is then read as OPEN_OBJECT, in the column ROW. */
+  /** True if two names in JSON rows differ only in case. Each row is then read as OPEN_OBJECT, in the column ROW. */
   isOpen: boolean;
 }
 
-/** Names of a JSON object are exact, but those of SQL's columns and structs ignore case. A map keeps all of them. */
+/** JSON names are case-sensitive, but SQL columns and structs ignore case. A map keeps all of them. */
 export const OPEN_OBJECT = 'MAP(VARCHAR, JSON)';
-/** Column of an open or wrapped row. */
+/** The column of an open or wrapped row. */
 export const ROW = 'row';
 
-/** Stands before each capital letter: a private-use character, as NUMBER_MARK is. */
+/** Precedes each capital letter. It is a private-use character, as NUMBER_MARK is. */
 const CAPITAL_MARK = '\uE0F3';
 
-/** A name for a column of CSV that no other column has, even without regard to case. */
+/** A column name for CSV that is unique even without regard to case. */
 export function nameColumn(name: string): string {
   return name.replaceAll(/[\p{Lu}\uE0F3]/gu, (char) => CAPITAL_MARK + char);
 }
@@ -53,7 +53,7 @@ function haveEqualNames(names: Iterable<string>): boolean {
   return new Set(all.map((name) => name.toLowerCase())).size < all.length;
 }
 
-/** Rows of JSON have types, those of CSV are all text. */
+/** Rows of JSON have types; those of CSV are all text. */
 export type RowKind = 'json' | 'csv';
 
 /** Facts about a top-level field from a sample of rows. */
@@ -68,7 +68,7 @@ export type ObservedFields = Map<string, ObservedField>;
 export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapping = {}): void {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
   for (const [name, value] of Object.entries(row)) {
-    if (name === '') continue; // no column can have it
+    if (name === '') continue; // no column can have an empty name
     const field = observed.get(name) ?? { subfields: new Set<string>(), isScalar: false };
     observed.set(name, field);
     if (typeof value !== 'object') field.isScalar = true;
@@ -80,7 +80,7 @@ export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapp
 
 type Style = (path: string) => string;
 
-/** The likely spelling of values that the sample does not show (services may leave out nulls). */
+/** Guesses the spelling of values that the sample does not show, because services may leave out nulls. */
 function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
   const names = [...observed.keys()];
   const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));
@@ -89,13 +89,13 @@ function detectStyle(observed: ObservedFields): { style: Style; nested: boolean 
   return { style: !nested && names.some((name) => name.includes('.')) ? STYLES.dotted : STYLES.camel, nested };
 }
 
-/** A shape in the making. */
+/** A shape that is being detected. */
 interface DetectedShape extends Shape {
-  /** Folded names of objects that a field holds. */
+  /** The folded names of objects that a field holds. */
   parents: Set<string>;
 }
 
-/** Finds the place of each value. @throws PricelakeError `contract` if there are rows and none names an item id */
+/** Finds the place of each value. @throws PricelakeError `contract` if there are rows and none has an item id */
 export function detectShape(observed: ObservedFields, kind: RowKind = 'json', mapping: Mapping = {}): Shape {
   const shape: DetectedShape = {
     fields: new Map(),
@@ -106,7 +106,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     isOpen: kind === 'json' && haveEqualNames(observed.keys()),
     parents: new Set(),
   };
-  // A mapping wins over a field that is only recognized, and the document's spelling over another.
+  // A mapping takes precedence over a recognized field, and the document's spelling over others.
   const rank = (name: string) => (Object.hasOwn(mapping, name) ? 0 : isExactName(name) ? 1 : 2);
   for (const [name, field] of [...observed].sort(([a], [b]) => rank(a) - rank(b))) {
     addObserved(shape, { name, known: translate(name, mapping) }, field, kind);
@@ -123,14 +123,14 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   return detected;
 }
 
-/** Values of an item whose field no row showed, not even as null; none if no row was seen. */
+/** The values of an item whose field no row showed, not even as null; empty if no row was seen. */
 export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValue[] {
   if (observed.size === 0) return [];
-  const { values } = detectShape(observed, 'csv', mapping); // CSV adds no unseen value
+  const { values } = detectShape(observed, 'csv', mapping); // CSV adds no values beyond those seen
   return ITEM_VALUE_NAMES.filter((name) => !values.has(name));
 }
 
-/** A field's name in the rows, and after mapping. */
+/** The name of a field in the rows, and after mapping. */
 interface FieldName {
   name: string;
   known: string;
@@ -151,7 +151,7 @@ function addObserved(shape: DetectedShape, { name, known }: FieldName, field: Ob
   } else shape.unknown.set(name, addField(shape, name, kind === 'csv' ? 'VARCHAR' : 'JSON', kind));
 }
 
-/** Adds a top-level field to read. Returns the SQL of its value. */
+/** Adds a top-level field to read, and returns the SQL of its value. */
 function addField(shape: DetectedShape, name: string, type: string, kind: RowKind): string {
   const column = kind === 'csv' ? nameColumn(name) : name;
   shape.fields.set(column, type);
@@ -182,14 +182,14 @@ function addParent(shape: DetectedShape, { name, known: own }: FieldName, subfie
   }
 }
 
-/** A member of an object, or of the text of one. */
+/** SQL of a member of an object, or of the text of one. */
 function memberSql(object: string, member: string, kind: RowKind, type: string): string {
   if (kind === 'json') return `${object}.${quoteIdentifier(member)}`;
   const pointer = `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   return `${object}${type === 'JSON' ? '->' : '->>'}${quoteLiteral(pointer)}`;
 }
 
-/** A member of an object that is read as OPEN_OBJECT. */
+/** SQL of a member of an object that is read as OPEN_OBJECT. */
 function openMember(object: string, member: string, type: string): string {
   const json = `${object}[${quoteLiteral(member)}]`;
   if (type === 'JSON') return json;
@@ -212,12 +212,12 @@ function fieldType(path: ItemPath): string {
   return path === 'datasets' ? 'VARCHAR[]' : 'VARCHAR';
 }
 
-/** `{"id": 'VARCHAR', …}`: the `columns` argument of read_json. */
+/** Writes `{"id": 'VARCHAR', …}`: the `columns` argument of read_json. */
 export function readJsonColumns(fields: Map<string, string>): string {
   return `{${[...fields].map(([name, type]) => `${quoteIdentifier(name)}: ${quoteLiteral(type)}`).join(', ')}}`;
 }
 
-/** `STRUCT(…)` of the fields. */
+/** Writes `STRUCT(…)` of the fields. */
 export function structType(fields: Map<string, string>): string {
   return `STRUCT(${[...fields].map(([name, type]) => `${quoteIdentifier(name)} ${type}`).join(', ')})`;
 }

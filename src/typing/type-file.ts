@@ -18,21 +18,21 @@ import type { Shape } from './shape.js';
 /** A typed landed file: Parquet with the model's columns, and the rows that could not be read at all. */
 export interface TypedFile {
   typedPath: string;
-  /** NDJSON of {"n", "raw", "reason", "id"}, if there are any; `id` is the item's, if it can be read. */
+  /** NDJSON of {"n", "raw", "reason", "id"}, if there are any; `id` is that of the item, if it is readable. */
   badPath?: string | undefined;
   /** The landed file, or the first of several. */
   part: string;
   origin: Origin;
-  /** Rows of typedPath, those with a reject_reason included, plus rows of badPath. */
+  /** The rows of typedPath, including those with a reject_reason, plus the rows of badPath. */
   rows: number;
-  /** Rows that could not be typed. */
+  /** The number of rows that could not be typed. */
   rejected: number;
   /** Paths of the landed files. */
   sources: string[];
 }
 
 /**
- * The source of landed rows. `export` and `page` are whole rows from before the run's changes, `reread` those from after
+ * The origin of landed rows. `export` and `page` are whole rows from before the run's changes, `reread` from after
  * them. The other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
@@ -43,13 +43,13 @@ export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
 
 /** A landed file to type. */
 export interface TypingSource {
-  /** The file as it came. */
+  /** The file as it landed. */
   path: string;
   /** When its rows were read, ISO 8601; empty for changes. */
   readAt: string;
-  /** Number of landed rows. Typing must give as many. */
+  /** The number of landed rows. Typing must return as many. */
   rows: number;
-  /** True if all rows are of one website: they need no sorting by website. */
+  /** True if all rows are of one website, so that they need not be sorted by website. */
   isOfOneSite?: boolean | undefined;
   /** Facts about CSV. */
   csv?: CsvFacts | undefined;
@@ -59,25 +59,25 @@ export interface TypingSource {
 export interface TypingTask {
   origin: Origin;
   sources: TypingSource[];
-  /** The shape of all sources. Items need it. */
+  /** The shape of all sources. Required for items. */
   shape?: Shape | undefined;
-  /** Names fields of items that have others. */
+  /** The pipeline's own names for fields of items. */
   mapping: Mapping;
   runId: string;
 }
 
-/** A source beside its file with quoted long numbers (observe.ts). */
+/** A source, and its file with quoted long numbers (observe.ts). */
 interface QuotedSource extends TypingSource {
   landed: LandedFile;
 }
 
-/** A task that DuckDB can read, and the folder for what it types. */
+/** A task that DuckDB can read, and the folder for its results. */
 export interface QuotedTask extends TypingTask {
   sources: [QuotedSource, ...QuotedSource[]];
   workFolder: string;
 }
 
-/** Quotes what DuckDB would round. Each step of that is a place to stop. */
+/** Quotes numbers that DuckDB would round. The work can stop between two files. */
 export async function quoteTask(db: Database, task: TypingTask, workFolder: string): Promise<QuotedTask> {
   const sources: QuotedSource[] = [];
   for (const source of task.sources) {
@@ -95,8 +95,8 @@ function asCsv(file: string, readAt: string, csv: CsvFacts): LandedFile {
 }
 
 /**
- * Types landed files all at once by the strict reader. If a row does not fit, it types file by file, and then row by row
- * with places and reasons. Temporary files go.
+ * Types landed files together by the strict reader. If a row does not fit, types each file, and then each row with
+ * place and reason. Removes temporary files.
  * @throws PricelakeError `contract` if the number of rows differs from the landed one
  */
 export async function typeFiles(db: Database, task: QuotedTask): Promise<TypedFile[]> {
@@ -143,7 +143,7 @@ async function typeStrictly(db: Database, task: QuotedTask): Promise<TypedFile |
   return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
 }
 
-/** True for malformed JSON and for a value that does not fit its column. */
+/** True for malformed JSON, and for a value that does not fit its column. */
 export function isFaultOfRows(error: unknown): boolean {
   return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
 }
@@ -182,7 +182,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
   return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
 }
 
-/** Small row groups, sorted by website: staging reads the typed files by slices of websites. */
+/** Row groups are small and sorted by website, because staging reads the typed files by slices of websites. */
 const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
@@ -204,7 +204,7 @@ async function copyTyped(
   return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };
 }
 
-/** Counts nulls by the statistics that COPY returns. A file without rows has no statistics. */
+/** Counts nulls by the statistics that COPY returns. A file without rows has none. */
 function countNulls(statistics: DuckDBValue | undefined, column: string, rows: number): number {
   if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
   const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;

@@ -6,7 +6,7 @@ import type { ItemValue } from '../tables/item-names.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Origin, TypedFile } from './type-file.js';
 
-/** Counts of typed rows of one kind. A repeated row has the key of another. */
+/** Counts of typed rows of a kind. A repeated row has the key of another row. */
 export interface Tally {
   typed: bigint;
   repeated: bigint;
@@ -23,7 +23,7 @@ export interface ItemReads {
 
 export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
 
-/** The typed rows without a reject reason, each with its place: `filename` and `file_row_number`. */
+/** Selects the typed rows without a reject reason, each with its place: `filename` and `file_row_number`. */
 export function goodRows(files: readonly TypedFile[]): Sql {
   const paths = files.map((file) => file.typedPath);
   const rows = readFiles('read_parquet', paths, ['file_row_number = true'], { hasNames: true });
@@ -31,8 +31,8 @@ export function goodRows(files: readonly TypedFile[]): Sql {
 }
 
 /**
- * Keeps the first row of each `key` by `order`. Few rows are repeated: those that moved while parts were read. A table of
- * them is made once, because a view that sorts would sort again for each slice.
+ * Keeps the first row of each `key` by `order`. Few rows are repeated: those that moved while parts were read. They are
+ * kept in a table, because a view that sorts would sort again for each slice.
  */
 export function leaveOutRepeated(
   graph: RelationGraph,
@@ -41,7 +41,7 @@ export function leaveOutRepeated(
   return leaveOut(keyed.rows, findRepeated(graph, keyed));
 }
 
-/** The places of the rows that repeat another one. */
+/** Finds the places of the rows that repeat another one. */
 function findRepeated(
   graph: RelationGraph,
   { rows, key, order }: { rows: Sql | Relation; key: string; order: string },
@@ -64,22 +64,25 @@ export async function countRepeated(graph: RelationGraph, rows: Sql | Relation, 
   return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
 }
 
-/** Columns that typed rows of items have beside those of the table. */
+/** Columns of typed item rows that table items does not have. */
 const TYPED_COLUMNS = [
   { name: 'part', type: 'VARCHAR' },
   { name: 'site_attribution', type: 'VARCHAR' },
 ];
 
-/** Fields that no export row has. They take the values of the lake's `items`: a field that is left out is not null. */
+/**
+ * Fields that no export row has. They take the values of the lake's `items`, because a field that is left out is not
+ * null.
+ */
 export interface AbsentFields {
   names: readonly ItemValue[];
   items: Relation;
 }
 
-/** Reads typed files of items, each set of files once: files never change. */
+/** Reads typed files of items. Each set of files is read only once, because files never change. */
 export class ItemReader {
   readonly #graph: RelationGraph;
-  /** Finds names of datasets in texts (dataset-names.ts); null if none is known. */
+  /** A pattern that finds the names of datasets in texts (dataset-names.ts); null if none is known. */
   readonly #datasetPattern: string | null;
   readonly #read = new Map<string, Promise<ItemReads>>();
 
@@ -88,12 +91,12 @@ export class ItemReader {
     this.#datasetPattern = datasetPattern;
   }
 
-  /** Rows of exports and pages, read before the changes. */
+  /** Reads rows of exports and pages from before the changes. */
   exported(files: readonly TypedFile[], absent?: AbsentFields): Promise<ItemReads> {
     return this.#readOnce('exported_items', ['export', 'page'], files, absent);
   }
 
-  /** Rows of items that were read whole after the changes. */
+  /** Reads rows of items that were read whole after the changes. */
   reread(files: readonly TypedFile[]): Promise<ItemReads> {
     return this.#readOnce('reread_items', ['reread'], files, undefined);
   }
@@ -131,7 +134,7 @@ export class ItemReader {
   }
 }
 
-/** Stands for reads that brought no row. */
+/** Represents reads that brought no rows. */
 export function noReads(graph: RelationGraph, label: string): ItemReads {
   const { columns } = loadTableSchema('items');
   return {
@@ -141,7 +144,7 @@ export function noReads(graph: RelationGraph, label: string): ItemReads {
   };
 }
 
-/** Fills absent fields from the lake, and computes the columns that follow from them again. */
+/** Fills absent fields from the lake, and computes the columns that depend on them again. */
 function keepAbsent(rows: Sql, { names, items }: AbsentFields): Sql {
   const value = (name: ItemValue) => (names.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
   const replaced = [

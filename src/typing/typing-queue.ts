@@ -13,7 +13,7 @@ export interface LandedItems {
   readAt: string;
   /** Default `export`. Rows of exports may have another shape than those of `/items`. */
   origin?: Exclude<Origin, ChangeOrigin>;
-  /** True for rereads that come from an export. */
+  /** True for second reads that come from an export. */
   isExport?: boolean;
   /** True if all rows are of one website. */
   isOfOneSite?: boolean;
@@ -26,9 +26,9 @@ export interface ChangeFile {
   origin: ChangeOrigin;
 }
 
-/** Files below this size are typed together: each statement costs as much as some thousand rows. */
+/** Files below this size are typed together, because each statement costs as much as some thousand rows. */
 const BATCH_BYTES = 48 * 1024 * 1024;
-/** Landed bytes that may wait to be typed before `whenRoom` asks to wait. */
+/** The landed bytes that may wait to be typed before `whenRoom` makes callers wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
 /** The run whose files are typed. */
@@ -38,21 +38,21 @@ interface TypingRun {
 }
 
 /**
- * Types landed files in batches while more land: large batches side by side, small ones one by one. The shape that a file
- * shows holds for later files of its origin.
+ * Types landed files in batches while more land: large batches side by side, small ones one by one. The shape that a
+ * file shows also applies to later files of its origin.
  */
 export class TypingQueue {
   readonly #db: Database;
   readonly #run: TypingRun;
-  /** Applies to export rows only. */
+  /** Applies only to export rows. */
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   /** Small files that wait for a full batch. */
   #small: LandedItems[] = [];
-  /** Chain of small batches and files of changes; it continues after a failure. */
+  /** The chain of small batches and files of changes. It continues after a failure. */
   #work: Promise<unknown> = Promise.resolve();
-  /** Chain of batches being looked at. */
+  /** The chain of batches that are being observed. */
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
   #waiters: (() => void)[] = [];
@@ -62,7 +62,7 @@ export class TypingQueue {
   readonly #void = new Set<string>();
   #isLeft = false;
 
-  /** @param look gets each row that is looked at before typing */
+  /** @param look receives each row that is observed before typing */
   constructor(db: Database, run: TypingRun, mapping: Mapping = {}, look: LookAtRow = () => {}) {
     this.#db = db;
     this.#run = run;
@@ -70,14 +70,14 @@ export class TypingQueue {
     this.#look = look;
   }
 
-  /** Stops typing items: a later try of the run gets the same files. */
+  /** Stops typing items. A later try of the run gets the same files. */
   leaveItems(): void {
     this.#isLeft = true;
   }
 
   /**
-   * Starts typing a file of items, unless it has been added before; `finish` throws its fault. A file that may become
-   * void is typed alone.
+   * Starts to type a file of items, unless it was already added; `finish` throws its error. A file that may become void
+   * is typed alone.
    */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
     if (this.#isLeft || this.#added.has(landed.path)) return;
@@ -94,12 +94,12 @@ export class TypingQueue {
     while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Leaves these files out: their export has to be taken again. */
+  /** Leaves these files out, because their export must be taken again. */
   forget(paths: readonly string[]): void {
     for (const path of paths) this.#void.add(path);
   }
 
-  /** Waits for all files of items by now. Each call returns those of earlier calls too. */
+  /** Waits for all files of items so far. Each call also returns those of earlier calls. */
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
     const typed = (await Promise.all(this.#typed)).flat();
@@ -109,7 +109,7 @@ export class TypingQueue {
     return typed.filter(({ sources }) => isValid(sources));
   }
 
-  /** Values of items that no observed row of an export showed. */
+  /** The values of items that no observed export row showed. */
   listAbsent(): ItemValue[] {
     return listAbsent(this.#observed.export, this.#mapping);
   }
@@ -121,7 +121,7 @@ export class TypingQueue {
     return this.#typeApart({ origin, sources: [{ path, readAt: '', rows }], mapping: {}, runId });
   }
 
-  /** Types a file of items apart from the queue: it is not among those that `finish` gives. */
+  /** Types a file of items outside the queue. `finish` does not return it. */
   async typeApart(landed: LandedItems): Promise<TypedFile> {
     return this.#typeApart(await this.#prepare([landed]));
   }
@@ -145,7 +145,7 @@ export class TypingQueue {
     this.#typed.push(this.#settle(files, this.#begin(files)));
   }
 
-  /** One by one until they are looked at, so that a batch knows the shape that earlier ones showed. */
+  /** Files are observed one by one, so that a batch knows the shape that earlier ones showed. */
   #begin(files: LandedItems[]): Promise<TypedFile[]> {
     const { workFolder } = this.#run;
     const looked = this.#prepared.then(() => this.#prepare(files));
@@ -158,7 +158,7 @@ export class TypingQueue {
     });
   }
 
-  /** A fault is kept for `finish`, which throws it unless the files are void. */
+  /** Keeps an error for `finish`, which throws it unless the files are void. */
   async #settle(files: LandedItems[], typing: Promise<TypedFile[]>): Promise<TypedFile[]> {
     try {
       return await typing;
@@ -171,7 +171,7 @@ export class TypingQueue {
     }
   }
 
-  /** Looks at the files, so that the task has their shape. */
+  /** Observes the files, so that the task has their shape. */
   async #prepare(files: LandedItems[]): Promise<TypingTask> {
     const [first] = files as [LandedItems, ...LandedItems[]];
     const origin = originOf(first);

@@ -190,7 +190,7 @@ export const explore = declareCommand({
     currency: currency('Currency for lines of --list that have none; with --output, show only prices in this currency'),
     ownSite: value(
       SITE_ID,
-      "site_id of your own shop, to leave it out; with --output, adds products that others sell and you don't",
+      "site_id of your own shop, which is left out of the comparison; with --output, adds products that others sell and you don't",
       { completes: 'shops' },
     ),
     pictures: repeated(

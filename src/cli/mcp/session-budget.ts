@@ -88,7 +88,7 @@ export class PlannedCalls implements CallCap {
 
   begin(): void {
     if (this.#begun >= this.#most) {
-      throw new PricelakeError('budget', `the plan announced ${this.#most} calls at most, and none is left`);
+      throw new PricelakeError('budget', `the plan allows at most ${this.#most} calls, and none is left`);
     }
     this.#session.begin();
     this.#begun += 1n;

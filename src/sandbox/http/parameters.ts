@@ -19,7 +19,7 @@ export class Parameters {
     return this.#query.get(name) || null;
   }
 
-  /** @param parse returns undefined for what is not allowed */
+  /** @param parse returns undefined for a value that is not allowed */
   #parse<T>(name: string, allowed: string, parse: (text: string) => T | undefined): T | null {
     const text = this.text(name);
     if (text === null) return null;

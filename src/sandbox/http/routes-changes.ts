@@ -64,7 +64,7 @@ function matcherOf(kind: (typeof RECENT_KINDS)[number]): (kind: number, move: nu
   return (found) => found === wanted;
 }
 
-/** @param cursor stays the cursor if nothing was found */
+/** @param cursor the cursor to return if the page is empty */
 function answerPage(world: World, page: FeedPage, cursor: bigint): Response {
   const last = page.rows.at(-1);
   const next = last === undefined ? cursor : world.feed.id(last);

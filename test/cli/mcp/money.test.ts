@@ -97,7 +97,7 @@ describe('with --allow-sync', () => {
       await sandbox.advance({ hours: 6, changes: 20 });
       const { digest } = (await call('plan')).value;
       await runHere(['sync', pipeline, '--json'], { env });
-      expect((await refuse('sync', { digest })).message).toBe('the lake is another since the plan');
+      expect((await refuse('sync', { digest })).message).toBe('the lake has changed since the plan');
     }));
 
   test('calls end at the budget of the session, to the call', () =>

@@ -79,7 +79,7 @@ const toSet = (values: Record<string, unknown>): Record<string, string> =>
 export const runAnalysis = declareTool({
   name: 'run_analysis',
   title: 'Run an analysis',
-  describe: 'Runs an analysis that `analyses` lists, with its variables as text. Answers rows.',
+  describe: 'Runs an analysis that `analyses` lists, with its variables as text. Returns rows.',
   input: z.object({
     analysis: z.enum(ANALYSES),
     variables: z

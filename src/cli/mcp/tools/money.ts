@@ -108,7 +108,7 @@ export const plan = declareTool({
   name: 'plan',
   title: 'Price the next sync',
   describe:
-    'What the next sync would do and cost: calls, export rows, overage, and a digest that `sync` takes. Changes nothing, but makes up to seven calls itself, which count.',
+    'Returns what the next sync would do and cost: calls, export rows and overage, and a digest for `sync`. Changes nothing, but makes up to seven calls itself, which count.',
   input: z.object({
     reconcile: z.boolean().optional().describe('Plan a complete comparison with the service instead'),
   }),
@@ -158,7 +158,7 @@ async function offerPlan(error: unknown, call: Call, { isReconcile }: KnownPlan)
   const plan = await planRun(call, isReconcile).catch(() => undefined);
   if (plan === undefined || plan.digest === null) return error;
   const message = `the run needs more than its plan announced, and ended before it took that: ${error.message}`;
-  const hint = 'What has landed is kept. Show the person the new plan, and call `sync` with its digest if they agree.';
+  const hint = 'Landed data is kept. Show the person the new plan, and call `sync` with its digest if they agree.';
   return new PricelakeError('budget', message, { hint, plan }, { cause: error });
 }
 
@@ -173,8 +173,8 @@ export const sync = declareTool({
   name: 'sync',
   title: 'Bring the copy up to date',
   describe:
-    'Carries out a plan whose digest you repeat, once, within what the plan allows. If it needs more, it ends and answers a new plan. It spends money, so ask the person first.',
-  input: z.object({ digest: z.string().regex(/^[0-9a-f]{32}$/u, 'is no digest that `plan` gave') }),
+    'Runs a plan by its digest, which works once, and only if the lake is unchanged. If the run needs more than the plan allows, it ends early and returns a new plan. It spends money, so ask the person first.',
+  input: z.object({ digest: z.string().regex(/^[0-9a-f]{32}$/u, 'is not a digest that `plan` returned') }),
   output: z.looseObject({ ...runResult.shape, ...paidShape }),
   isReadOnly: false,
   asksService: true,
@@ -188,7 +188,7 @@ export const sync = declareTool({
         const isSame = wanted?.state.published === state.published && wanted.state.unfinished === state.unfinished;
         if (wanted === undefined || !isSame) {
           const message =
-            wanted === undefined ? 'no plan of this session has this digest' : 'the lake is another since the plan';
+            wanted === undefined ? 'no plan of this session has this digest' : 'the lake has changed since the plan';
           throw new PricelakeError('usage', message, { hint: 'Call `plan`, and repeat the digest of its answer.' });
         }
         const refusal = refuseBeyond(wanted.cost, session);
