@@ -8,7 +8,7 @@ import { listCurrencies } from './products.js';
 
 /** The variables that people change most, in this order. The others are folded. */
 const USUAL: readonly string[] = [
-  ...['product', 'category', 'currency', 'site_id', 'brand', 'kind', 'by', 'period', 'since', 'until', 'days'],
+  ...['product', 'category', 'currency', 'period', 'site_id', 'brand', 'kind', 'by', 'since', 'until', 'days'],
 ];
 const MOST_OPEN = 5;
 const MOST_CHOICES = 2000;
