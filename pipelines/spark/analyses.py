@@ -11,9 +11,9 @@ from queries import Queries
 
 # Those that give the same rows as pricelake query --analysis (test/interop/try_analyses.py).
 ANALYSES = (
-    "assortment_gaps", "attribute_coverage", "changes_by_day", "cheapest_days", "daily_spreads", "dispersion", "find_products",
-    "offer_prices", "offers", "price_leaders", "price_spread", "prior_price", "shop_index_by_category", "shop_overlap",
-    "spread_by_category", "spread_by_day", "spread_histogram", "spread_summary", "widest_spreads",
+    "assortment", "assortment_gaps", "attribute_coverage", "changes_by_day", "cheapest_days", "daily_spreads", "dispersion",
+    "find_products", "offer_prices", "offers", "price_leaders", "price_spread", "prior_price", "shop_index_by_category",
+    "shop_overlap", "spread_by_category", "spread_by_day", "spread_histogram", "spread_summary", "widest_spreads",
 )  # fmt: skip
 TABLES = ("items", "products", "product_prices", "offers", "price_spread", "price_spread_daily", "matches", "sites", "sources",
           "shop_currencies", "offer_rules", "user_matches")  # fmt: skip

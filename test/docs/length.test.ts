@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { GENERATED } from '../../docs/generate.js';
 import { packagePath } from '../../src/io/package-path.js';
 
-/** Written by `npm run interop`. */
-const TRIED = ['interop', 'object-storage', 'deliveries'].map((name) => `docs/background/${name}.md`);
+/** Results of `npm run interop` and `npm run interop:spark`. */
+const TRIED = ['interop', 'object-storage', 'deliveries', 'spark'].map((name) => `docs/background/${name}.md`);
 const PAGES = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`);

@@ -84,7 +84,7 @@ try_analyses() {
     --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension --conf spark.log.level=ERROR \
     --conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog \
     --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2 \
-    "$here/try_analyses.py" "$output" "$shards/third/all" "$work/compare/bin/python" 2>>"$shards/$env.log" || failed=1
+    --driver-java-options -XX:TieredStopAtLevel=1 "$here/try_analyses.py" "$output" "$shards/third/all" "$work/compare/bin/python" 2>>"$shards/$env.log" || failed=1
 }
 
 failed=0
