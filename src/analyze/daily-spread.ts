@@ -10,7 +10,6 @@ export interface DayRange {
   last: string;
 }
 
-/** The tables that daily spreads are computed from. */
 export interface DailySources {
   items: Source;
   history: Source;

@@ -3,7 +3,6 @@ import { bindQuery, readAnalysis, readModel, type Source } from '../sql/model.js
 import { type Sql, writeTyped } from '../sql/sql.js';
 import { DERIVED_TABLES, type DerivedTableName, describeDerived, type TableName } from '../tables/table.js';
 
-/** A table that is derived from others, and its query. */
 export interface DerivedTable {
   table: DerivedTableName;
   reads: readonly TableName[];
@@ -28,7 +27,6 @@ export function listDerived(): DerivedTable[] {
   );
 }
 
-/** Selects a derived table from the given rows. */
 export function selectDerived(
   { query, reads }: Pick<DerivedTable, 'query' | 'reads'>,
   tables: Readonly<Partial<Record<TableName, Source>>>,

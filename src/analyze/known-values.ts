@@ -10,10 +10,8 @@ import type { Variable } from './variables.js';
 const CANDIDATES = 20;
 
 interface Lookup {
-  /** The tables that contain values of this kind. */
   tables: readonly TableName[];
   column: string;
-  /** Tells the reader how to list the known values. */
   hint: string;
 }
 

@@ -5,7 +5,6 @@ import type { DerivedTableName, TableName } from '../tables/table.js';
 import { listDerived, selectDerived } from './derived-tables.js';
 import { toProductId } from './known-values.js';
 
-/** The tables of current products that are computed again, in this order. */
 const REMADE = ['products', 'product_prices', 'offers', 'price_spread'] as const satisfies DerivedTableName[];
 
 /**
@@ -32,7 +31,6 @@ export async function keyByMatch(db: Database): Promise<void> {
 const nameMatched = (table: TableName) =>
   table === 'items' || REMADE.some((one) => one === table) ? `matched_${table}` : table;
 
-/** The match of a product, given by its product_id or GTIN. */
 export async function findMatch(db: Database, product: string): Promise<string> {
   const row = await db.row('SELECT match_id FROM matches WHERE product_id = $1', [toProductId(product)]);
   return row === undefined ? product : String(row.match_id);

@@ -7,17 +7,13 @@ import { requireCategory, requireKnownValue, toProductId } from './known-values.
 export const GRADES = ['A', 'B', 'C'] as const;
 export type Grade = (typeof GRADES)[number];
 
-/** Filters of price spreads. */
 export interface SpreadSelection {
   /** ISO 4217 code; all currencies without it. */
   currency?: string | undefined;
   /** A category by its slug or path, including its subcategories. */
   category?: string | undefined;
-  /** The brand as products name it, in any case. */
   brand?: string | undefined;
-  /** A product id, or a GTIN in any of its forms. */
   product?: string | undefined;
-  /** The fewest websites that must sell the product. */
   minShops: number;
   /** The lowest grade that is shown; default B. */
   grade?: Grade | undefined;

@@ -4,20 +4,16 @@ import { requireUtf8 } from '../io/user-text.js';
 import type { Statements } from '../sql/connection.js';
 import { quoteLiteral } from '../sql/quote.js';
 
-/** A CSV file of the user, and the table that is made from its lines. */
 export interface UserTable {
   file: string;
-  /** Name of the table. */
   name: string;
   /** The word for its rows in the error of a file that can't be read. */
   rows: string;
-  /** Columns that the file must have. */
   columns: readonly string[];
   /** Columns that the file may have. Missing and empty texts become null. */
   optional?: readonly string[];
   /** An SQL expression over a line: its fault in words, or null. */
   fault: string;
-  /** SQL of the table's columns. */
   select: string;
   hint: string;
 }
@@ -36,9 +32,7 @@ export async function loadUserTable(db: Statements, table: UserTable): Promise<v
   await db.run('DROP TABLE user_lines');
 }
 
-/** A CSV file whose lines are read as text. */
 export interface UserLines extends Pick<UserTable, 'file' | 'rows' | 'columns' | 'optional' | 'hint'> {
-  /** The name of the table for the lines. */
   lines: string;
   delimiter?: string;
   /** True to accept column names in any case, such as `Lowest`. */

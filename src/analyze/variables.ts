@@ -12,19 +12,16 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A variable of an analysis, as its header declares it. */
 export interface Variable {
   name: string;
   kind: Kind | 'choice' | 'choices';
   /** The allowed values of a choice. For `choices`, the parts of a value, which are joined by "and" or commas. */
   choices: readonly string[];
-  /** The smallest and largest number. */
   from?: number;
   to?: number;
   /** The value of an unset variable, in words; undefined if there is no default. */
   default?: string;
   isRequired: boolean;
-  /** The meaning in words. */
   about: string;
 }
 
@@ -56,7 +53,6 @@ export function readVariables(analysis: string): Variable[] {
   return [...found.values()];
 }
 
-/** An analysis, and the queries that it includes. */
 function listParts(name: string, seen = new Set<string>()): Set<string> {
   if (seen.has(name)) return seen;
   seen.add(name);

@@ -18,11 +18,9 @@ const HINT =
 const PREPARED = new Set(['watch_priced']);
 
 export interface WatchListOptions {
-  /** A CSV file of the user's products and prices. */
   list: string;
   /** The currency of lines without one. */
   currency?: string | undefined;
-  /** The id of the user's own website. */
   ownSite?: bigint | undefined;
   /** True to compare suspect prices as well (table `offers` says which don't count). */
   withSuspects?: boolean | undefined;
@@ -234,7 +232,6 @@ function checkDigitHolds(digits: string): string {
   return `(${terms.join(' + ')}) % 10 = 0`;
 }
 
-/** The separator that the header uses: a comma, a semicolon or a tab. */
 async function findDelimiter(file: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(file, { encoding: 'utf8', end: 4095 })) {

@@ -15,10 +15,8 @@ import { type Answer, ExchangeFault, type Timeouts, type Transport } from './tra
 /** The bytes of a refusal that are read for its message. */
 const REFUSAL_BYTES = 64 * 1024;
 
-/** Called when a request has ended. */
 export type EndCall = (reached: boolean, answered: boolean) => void;
 
-/** The parts of the client that an attempt uses. */
 export interface AttemptContext {
   base: BaseUrl;
   apiKey: string;
@@ -40,7 +38,6 @@ export interface Request {
   where: string;
   /** Path with prefix and query. */
   target: string;
-  /** The media type that a 200 must have. */
   mediaType: string;
   /** True for an export, whose rows are billed: it is not repeated once the service may have counted it. */
   billed: boolean;

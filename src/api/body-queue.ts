@@ -1,11 +1,9 @@
 /** Bytes that are buffered before the socket pauses. One MiB was fastest; more only misses the cache. */
 const HIGH_WATER = 1024 * 1024;
 
-/** Controls the socket that feeds a queue. */
 interface Tap {
   pause(): void;
   resume(): void;
-  /** Closes the connection. */
   close(): void;
 }
 
@@ -96,7 +94,6 @@ export class BodyQueue implements AsyncIterable<Buffer> {
   }
 }
 
-/** The minimum pace of a body. */
 export interface BodyPace {
   /** The most milliseconds from the headers to the last byte. */
   totalMs?: number;

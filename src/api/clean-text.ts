@@ -6,7 +6,6 @@ export type Cleaner = ReturnType<typeof createCleaner>;
 /** Cleans texts from outside, and removes the key if they repeat it. */
 export function createCleaner(secret: string) {
   const shapes = [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
-  /** Removes the key from a text. */
   const redact = (value: string): string => shapes.reduce((text, shape) => text.replaceAll(shape, '[key]'), value);
 
   /** Makes one short line: control and direction characters become spaces, and a long text is cut. */

@@ -76,7 +76,6 @@ export interface ApiClient {
   refusedCalls(): number;
   /** The current time by the `Date` headers of the service's answers. Undefined if no header was valid. */
   serviceTime(): Date | undefined;
-  /** Ends all calls and closes the connections. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 import type { Cleaner } from './clean-text.js';
 import type { Timeouts } from './transport.js';
 
-/** The reason for a network fault, for messages. */
 interface FaultReason {
   reason: string;
   /** False if a retry can't help, for example after a certificate fault. */

@@ -50,12 +50,10 @@ export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   return body.subarray(-64).toString().trimEnd().endsWith(close) ? 'whole' : 'cut';
 }
 
-/** The first characters in quotes. */
 export function showText(body: Buffer, cleaner: Cleaner): string {
   return JSON.stringify(cleaner.text(body.subarray(0, 4096).toString(), SHOWN_VALUE));
 }
 
-/** An error for a 200 that differs from the document. */
 export function refuseJson(message: string): PricelakeError {
   return new PricelakeError('contract', message, {
     hint: 'The service deviates from its API document: check source.baseUrl, then look for a newer pricelake.',

@@ -5,7 +5,6 @@ import { Trouble } from './retry-policy.js';
 import { parseRetryAfter } from './service-clock.js';
 import type { Answer } from './transport.js';
 
-/** An answer other than 200, with the beginning of its decoded body. */
 type RefusedAnswer = Omit<Answer, 'body'> & { body: Buffer };
 
 /** The readable parts of an Error body (section 7). */

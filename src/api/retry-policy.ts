@@ -12,7 +12,6 @@ const LONGEST_BACKOFF_MS = 30_000;
 /** The longest wait that the service may ask for. A longer one ends the call. */
 const LONGEST_WAIT_MS = 120_000;
 
-/** The failed attempts of a call. */
 type Tries = { faults: number; rateLimited: number };
 
 interface Setback {
@@ -79,7 +78,6 @@ export class Trouble extends Error {
 }
 
 interface RetryContext {
-  /** For the log. */
   path: string;
   /** The most attempts of a call that end in network faults or 5xx. */
   attempts: number;

@@ -1,6 +1,5 @@
 import type { Io } from '../io/io.js';
 
-/** Dates outside these years are invalid. */
 const FIRST_MS = Date.UTC(2000, 0, 1);
 const LAST_MS = Date.UTC(2100, 0, 1);
 /** The number of newest answers that are used. */

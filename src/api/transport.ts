@@ -79,7 +79,6 @@ export function createTransport(origin: string, timeouts: Timeouts) {
   };
 }
 
-/** Follows one exchange through undici's events. */
 function createExchange(
   resolve: (answer: Answer) => void,
   reject: (fault: ExchangeFault) => void,

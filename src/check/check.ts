@@ -14,7 +14,6 @@ export interface CheckParameter {
   meaning: string;
 }
 
-/** A check: a SELECT whose rows are violations. */
 export interface Check {
   name: string;
   severity: Severity;
@@ -35,11 +34,9 @@ export interface Check {
    */
   withinRun: string | undefined;
   sql: string;
-  /** The file that it was read from. */
   file: string;
 }
 
-/** By check name. */
 export interface CheckSettings {
   [name: string]: {
     severity?: Severity | 'off' | undefined;

@@ -28,9 +28,7 @@ export interface Violations {
   seconds: number;
 }
 
-/** The rows that checks read. */
 export interface CheckedTables {
-  /** Rows by table name. */
   tables: Readonly<Partial<Record<TableName, Source>>>;
   /** The run whose rows of history are checked; undefined outside a run. */
   runId: string | undefined;
@@ -86,7 +84,6 @@ function readFound(result: DuckDBResultReader): Pick<Violations, 'violations' | 
   return { violations: violations as bigint, rows: shown };
 }
 
-/** Binds a check to these tables. */
 export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   const read = findReadTables(text).flatMap((name): [string, Source][] => {
     const source = tables[name];

@@ -1,10 +1,8 @@
 import { countOf, formatCount } from '../formats/count.js';
 
-/** Advice from a check's own file. */
 export interface Advice {
   /** The text after the number of violations: `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** The place to look, and the next step. */
   next: string;
 }
 

@@ -48,18 +48,15 @@ export class KeptCounts {
     this.#last = readKept(text, listFiles);
   }
 
-  /** The tables that the checks read. */
   get tables(): TableName[] {
     return [...this.#tables];
   }
 
-  /** Writes the counts for a run that finds the same files. */
   write(listFiles: ListFiles): string {
     const tables = Object.fromEntries(this.tables.map((table) => [table, hashFiles(listFiles(table))]));
     return JSON.stringify({ tables, checks: this.#next } satisfies Kept);
   }
 
-  /** Records what a check found over all rows. */
   note(configured: ConfiguredCheck, { violations, rows }: Violations): void {
     if (configured.check.scope === undefined) return;
     const { check, values } = configured;

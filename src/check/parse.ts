@@ -25,7 +25,6 @@ const headerSchema = z.object({
   within_run: z.string().optional(),
 });
 
-/** The place of a header line, for messages. */
 interface HeaderEntry {
   key: string;
   value: string;

@@ -9,13 +9,10 @@ import type { KeptCounts } from './kept-counts.js';
 import { type ConfiguredCheck, configureChecks } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-/** The run whose next state is checked. */
 export interface RunScope {
-  /** The counts of the previous run. */
   kept: KeptCounts;
   /** The items that the run changed, before and after it; undefined if they are too many. */
   changed: ChangedItems | undefined;
-  /** The tables whose rows the run changes. */
   changedTables: ReadonlySet<string>;
 }
 
@@ -64,7 +61,6 @@ export async function runChecks(
 
 const NONE_KNOWN: ReadonlyMap<string, Violations> = new Map();
 
-/** Counts by the rows that the run changed and by earlier counts. */
 async function countLocally(
   graph: RelationGraph,
   checked: CheckedTables,

@@ -3,11 +3,9 @@ import { suggestName } from '../io/suggest-name.js';
 import type { Severity } from '../tables/table.js';
 import { type Check, type CheckSettings, explainMisfit, type ParameterValue } from './check.js';
 
-/** A check with its settings applied. */
 export interface ConfiguredCheck {
   check: Check;
   severity: Severity;
-  /** Values by the name of the parameter. */
   values: Record<string, ParameterValue>;
 }
 

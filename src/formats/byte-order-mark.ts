@@ -1,6 +1,5 @@
 export const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-/** Removes a UTF-8 byte-order mark. */
 export function withoutMark(bytes: Buffer): Buffer {
   return BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }

@@ -61,7 +61,6 @@ export class CsvScanner {
   }
 }
 
-/** The facts about a CSV file that typing needs. */
 export interface CsvFacts {
   /** The unique names of the columns, in order. */
   columns: string[];

@@ -1,4 +1,3 @@
-/** Text that is already HTML. */
 export class Html {
   readonly text: string;
 
@@ -22,7 +21,6 @@ export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Removes characters that could reorder a page or hide in it. */
 export function stripControls(text: string): string {
   return text.replace(UNSAFE, '');
 }

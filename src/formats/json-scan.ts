@@ -168,7 +168,6 @@ export function readInt64(bytes: Buffer, slice: Slice): bigint {
 
 const SHOWN_BYTES = 40;
 
-/** Shows the beginning of a value in a message. */
 export function showValue(bytes: Buffer, { start, end }: Slice): string {
   const text = bytes.toString('utf8', start, Math.min(end, start + SHOWN_BYTES)).replaceAll(/\s+/g, ' ');
   return end - start > SHOWN_BYTES ? `${text}…` : text;

@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 
 const NEWLINE = 0x0a;
-/** JSON's white space beside the newline. */
 const SPACE = 0x20;
 const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;

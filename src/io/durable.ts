@@ -1,12 +1,10 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Makes the names in a folder survive a power cut. */
 export function syncFolder(path: string): Promise<void> {
   return openAndSync(path, 'r', async () => {});
 }
 
-/** Syncs a file that another writer has closed. */
 export function syncFile(path: string): Promise<void> {
   return openAndSync(path, 'r+', async () => {});
 }
@@ -19,9 +17,7 @@ export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'w
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }
 
-/**
- * Writes `temporary` and renames it into place, so that readers, and a power cut, leave the old text or the new one.
- */
+/** Writes `temporary` and renames it into place, so that a power cut leaves the old text or the new one. */
 export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
   try {
     await writeSynced(temporary, data);
@@ -42,7 +38,6 @@ async function openAndSync(path: string, flags: string, write: (handle: FileHand
   }
 }
 
-/** Creates a folder and its parents durably. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;

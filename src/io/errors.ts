@@ -30,9 +30,7 @@ export type ErrorCode =
   | 'stopped'; // SIGHUP, SIGINT or SIGTERM
 
 export interface ErrorFacts {
-  /** The next step, as one sentence. */
   hint?: string;
-  /** The lines of the text that is wrong, with a caret under the place. */
   excerpt?: string;
   /** The service's links (section 7). */
   docsUrl?: string;

@@ -10,7 +10,6 @@ export interface Io {
   random(): number;
   /** Logs an event: a stable name and flat facts, never a secret. */
   log(level: LogLevel, event: string, facts?: Record<string, unknown>): void;
-  /** Reports progress, which the command line shows. */
   progress(update: Progress): void;
 }
 
@@ -25,7 +24,6 @@ export type RunStep = (typeof RUN_STEPS)[number];
 type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'inventing' | 'preparing';
 
 export interface Progress {
-  /** A step of a run, or other work. */
   step: RunStep | OtherWork;
   /** Part of the step, such as `snapshot` or `feed` of `land`. */
   part?: string | undefined;

@@ -15,7 +15,6 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
-/** Closes a server and its remaining connections. */
 export async function shutDown(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

@@ -8,7 +8,6 @@ export interface OutputPlace {
   /** The file that is written: a temporary one beside the target, or the target itself if it is a device or a pipe. */
   path: string;
   target: string;
-  /** The permissions of the file that is replaced. */
   mode?: number;
 }
 

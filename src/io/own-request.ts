@@ -1,4 +1,3 @@
-/** Reads a header of a request by its lower-case name. */
 export type ReadHeader = (name: string) => string | undefined;
 
 /** Names of this machine that no other machine can take over. */

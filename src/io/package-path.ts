@@ -6,5 +6,4 @@ export function packagePath(relative: string): string {
   return fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 }
 
-/** From package.json. */
 export const PRICELAKE_VERSION: string = JSON.parse(String(readFileSync(packagePath('package.json')))).version;

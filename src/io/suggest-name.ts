@@ -13,7 +13,6 @@ export function suggestName(given: string, known: Iterable<string>): string | un
   return given.length >= SHORTEST_START ? longer : undefined;
 }
 
-/** A shorter text is the beginning of too many names. */
 const SHORTEST_START = 3;
 
 /** Counts the insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */

@@ -1,14 +1,12 @@
 import type * as z from 'zod';
 import type { counted, Part } from './run-entry.js';
 
-/** The calls of a run, over all the processes that worked on it. */
 export interface Calls {
   tries: number;
   /** Includes calls that brought changes of sources before the run. */
   made: number;
   /** Calls that are known to have brought no 200. A killed process leaves no count. */
   refused: number;
-  /** The calls of the process that works on it now, or worked on it last. */
   now: { made: number; refused: number };
 }
 

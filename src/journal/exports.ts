@@ -1,14 +1,11 @@
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** An attempt at an export for a complete copy. */
 export interface ExportAttempt {
   attempt: number;
-  /** When it was requested, ISO 8601. */
   readAt: string;
   segments: readonly Pick<EntryOf<'export.segment'>, 'file' | 'rows' | 'bytes'>[];
   /** `cut` if the service ended it at the monthly limit and its rows are kept; undefined if it was interrupted. */
   end: 'done' | 'cut' | undefined;
-  /** The announced rows of an ended export. */
   announced: bigint;
   landed: bigint;
 }
@@ -20,7 +17,6 @@ export interface HydrationExport {
   landed: bigint;
 }
 
-/** The exports of a run. */
 export interface Exports {
   /** The exports of the copy; undefined until they are chosen. */
   planned: EntryOf<'shards'>['shards'] | undefined;
@@ -28,9 +24,7 @@ export interface Exports {
   attempts: ReadonlyMap<string, readonly ExportAttempt[]>;
   ofChanged: readonly HydrationExport[];
   begun: number;
-  /** The rows that the service announced and counts, landed or not. */
   taken: bigint;
-  /** The rows on disk, including those of unfinished exports. */
   onDisk: bigint;
   overage: boolean;
   /** The most blocks of overage that the exports were billed. */
@@ -108,7 +102,6 @@ export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] 
   return some.flat().filter(({ end }) => end === 'cut');
 }
 
-/** The exports of a complete copy that are complete or were cut. */
 export function listEnded({ attempts }: Exports): ExportAttempt[] {
   return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
 }

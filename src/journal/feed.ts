@@ -1,6 +1,5 @@
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** The landed part of the feed of a dataset, or of all. */
 export interface FeedProgress {
   nextCursor: bigint;
   hasMore: boolean;
@@ -12,7 +11,6 @@ export interface FeedProgress {
   end: bigint | undefined;
 }
 
-/** The changes of the feed that a run has landed. */
 export interface Feed {
   changes: number;
   /** The number of changes whose item is null. */

@@ -23,7 +23,6 @@ export interface Fold<Entry, State> {
    * line that a person writes needs no checksum.
    */
   seal: 'chain' | 'line';
-  /** Advice for a damaged journal. */
   advice: string;
 }
 
@@ -83,7 +82,6 @@ export class Journal<Entry, State> {
     return this.#stands.state;
   }
 
-  /** Advice for a damaged journal, or for damaged files that it names. */
   get advice(): string {
     return this.#fold.advice;
   }

@@ -72,7 +72,6 @@ export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promi
   return openLanding(path.join(landingRoot(lakeRoot), runId), { runId, at, ...start });
 }
 
-/** Creates the landing of a new run in the given folder. */
 export async function openLanding(folder: string, begin: RunStart & { runId: string; at: string }): Promise<Landing> {
   await makeFolder(folder);
   const journal = await Journal.open(path.join(folder, JOURNAL), RUN_FOLD);
@@ -95,7 +94,6 @@ export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'r
   throw new Error(`run ${runId} is ${journal.state.stage}: its row equation is not settled`);
 }
 
-/** The first entry of a run's journal. */
 export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder'>): AnyRun['begin'] {
   const { state } = journal;
   if (state.stage !== 'none') return state.begin;
@@ -203,18 +201,14 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
 
 const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
 
-/** Removes a run that had nothing to do. */
 export async function dropRun(landing: Landing): Promise<void> {
   await landing.journal.close();
   await removeLanding(landing.folder);
 }
 
-/** The prefix of a folder that is being removed. */
 const GONE = 'gone-';
 
-/**
- * Renames the folder before removing it, because a half-removed run would look like a damaged one after a power cut.
- */
+/** Renames the folder first, because a half-removed run would look damaged after a power cut. */
 async function removeLanding(folder: string): Promise<void> {
   const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
   await rename(folder, gone);
@@ -222,7 +216,6 @@ async function removeLanding(folder: string): Promise<void> {
   await rm(gone, { recursive: true });
 }
 
-/** Finishes removals that were interrupted. */
 async function clearLeftovers(lakeRoot: string): Promise<void> {
   const names = await readdir(landingRoot(lakeRoot)).catch(() => []);
   for (const name of names) {
@@ -252,9 +245,7 @@ function readBegun(runId: string): number {
   return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
 }
 
-/**
- * Reads a kept journal. Undefined if it is damaged: then the bytes stay, no run is stopped, and `verify` reports it.
- */
+/** Reads a kept journal; undefined if it is damaged. Its bytes stay, and `verify` reports it. */
 async function readKept(file: string, io: Io): Promise<RunState | undefined> {
   return readJournal(file, RUN_FOLD).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;

@@ -4,7 +4,6 @@ import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
   /** The readings that have ended, in order. */
   ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
-  /** The files with the pages and single items that were read for it. */
   files: readonly string[];
   /** True if the poll was opened again for new changes. */
   isPolled: boolean;
@@ -23,7 +22,6 @@ export interface ListingProgress {
 
 export interface Listing {
   parts: ReadonlyMap<Dataset, ListingProgress>;
-  /** Items that the service no longer shows. */
   gone: readonly bigint[];
   /** Undefined until the listing is established, as far as possible. */
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
@@ -36,7 +34,6 @@ const NOT_BEGUN: ListingProgress = {
 
 export const LISTING: Part<Listing> = { start: { parts: new Map(), gone: [], done: undefined }, step: foldListing };
 
-/** The progress of a part. */
 export function findListing({ parts }: Listing, dataset: Dataset): ListingProgress {
   return parts.get(dataset) ?? NOT_BEGUN;
 }

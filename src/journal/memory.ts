@@ -37,13 +37,11 @@ const idleRun = z.lazy(() => {
 
 /** An export that was interrupted in all attempts of the latest run or runs. */
 export interface BrokenExport {
-  /** The name of the shard, or of an export of changed items. */
   name: string;
   /** The number of consecutive runs in which it failed. */
   runs: number;
   /** The rows that its attempts announced. They may have been paid for. */
   rows: bigint;
-  /** When it last failed. */
   at: Date;
   reason: string;
   /** The format that can't be read and is not requested again. Undefined if the export was interrupted. */
@@ -68,15 +66,12 @@ const memoryEntry = z.discriminatedUnion('type', [
     reason: z.string(),
     format: z.string().optional(),
   }),
-  /** An export that had failed was complete. */
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
   /** When a run last asked the websites for the newest time at which an item was seen. */
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
   /** When a sample last showed that `changes` of the feed leave out values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
-  /**
-   * The number of changes on the longest page of the feed, and when a page last said wrongly that no more changes wait.
-   */
+  /** The longest page of the feed, and when a page last said wrongly that no more changes wait. */
   z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
   /** Counts of checks over all items, which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
@@ -84,10 +79,7 @@ const memoryEntry = z.discriminatedUnion('type', [
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/**
- * A lake's memory. The rows of idle runs and the seconds of steps are stored only here; losing the rest costs calls or
- * time.
- */
+/** A lake's memory. Idle runs and the seconds of steps are stored only here; the rest costs calls or time. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   /** Keyed by source. */
@@ -105,7 +97,6 @@ export interface LakeMemory {
   /** The number of superseded lines, and of all lines. */
   superseded: number;
   lines: number;
-  /** The numbers of damaged lines that can be skipped. */
   damaged: readonly number[];
 }
 
@@ -118,7 +109,6 @@ const NOTHING: LakeMemory = {
   ...{ superseded: 0, lines: 0, damaged: [] },
 };
 
-/** Matches lines that the next run writes again. */
 const HINT = /^\{"type":"(?:counts|pages|partial|plan|probed|try)"/;
 
 /** Each line has its own checksum, so that lines may be removed by hand. */
@@ -247,7 +237,6 @@ function listEntries({
   ];
 }
 
-/** The entry that records observations about the pages of the feed. */
 export function writePages(longest: number, deniedAt: Date | undefined): MemoryEntry {
   return { type: 'pages', longest, ...(deniedAt === undefined ? {} : { deniedMoreAt: deniedAt.toISOString() }) };
 }
@@ -260,7 +249,6 @@ export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun
   return listChain(idleRuns).filter(({ run_number }) => run_number > published);
 }
 
-/** The ids that a source has brought to published runs. */
 export function* listBrought({ brought }: LakeMemory, source: string): Generator<bigint> {
   for (const ids of listChain(brought.get(source))) for (const id of ids.split(',')) yield BigInt(id);
 }

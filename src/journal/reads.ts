@@ -1,20 +1,16 @@
 import { isHydrationExport } from './exports.js';
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** Kinds of item pages, by the purpose for which they were read. */
 export const PAGE_KINDS = ['hydrate', 'poll', 'listing', 'sample', 'products'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];
 
-/** A file that holds pages of items. */
 export interface PageFile {
   rows: number;
   /** The offset after its last row. */
   bytes: number;
-  /** When its last page was read, ISO 8601. */
   readAt: string;
 }
 
-/** The landed pages of one kind. */
 export interface ItemPages {
   rows: bigint;
   pages: number;
@@ -25,7 +21,6 @@ export interface ItemPages {
 export type PagesByKind = Readonly<Record<PageKind, ItemPages>>;
 
 const NONE: ItemPages = { rows: 0n, pages: 0, files: new Map() };
-/** The entries about a page of items. */
 export type PageEntry = Extract<RunEntry, { type: `${PageKind}.page` }>;
 
 export function isPage(entry: RunEntry): entry is PageEntry {
@@ -45,14 +40,11 @@ export const PAGES: Part<PagesByKind> = {
   },
 };
 
-/** The size of all files of some pages. */
 export function countBytes({ files }: ItemPages): number {
   return [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** The polled items of a part. */
 export interface PolledPart {
-  /** The pages of the last round over all items. */
   wholePages: number;
   /** True if a round over all items has ended, even without a page. */
   isWhole: boolean;
@@ -60,7 +52,6 @@ export interface PolledPart {
   round: { since: string | null; newest: string | null; pages: number; rows: bigint };
   /** False again once another round has begun. */
   isDone: boolean;
-  /** The files with its pages. */
   files: readonly string[];
 }
 
@@ -97,7 +88,6 @@ export const POLLS: Part<Polls> = {
 
 /** Whole reads of items whose changes don't contain all new values. */
 export interface Hydration {
-  /** The numbers of the landed pages of changed items. */
   pages: ReadonlyMap<Dataset, ReadonlySet<number>>;
   /** True if a page or an export brought items, because single reads may be newer. */
   hasLists: boolean;
@@ -151,7 +141,6 @@ export interface Comparisons {
   missing: readonly bigint[] | undefined;
   /** True for all products, false for one page of them. */
   allProducts: boolean | undefined;
-  /** The answer of /facets. */
   facets: string | undefined;
 }
 
@@ -176,7 +165,6 @@ export interface LowWatermark {
   items: bigint;
   /** The number of items in each part that was counted. */
   counts: ReadonlyMap<Dataset, bigint>;
-  /** When the watermark was read, ISO 8601. */
   at: string;
 }
 

@@ -9,7 +9,6 @@ import { RUN_FOLD, type RunState } from './run-state.js';
 /** A run's entries without those that name altered bytes, and the rows that are fetched again. */
 export interface Rewound {
   entries: RunEntry[];
-  /** Rows of exports that are bought again. */
   rows: bigint;
 }
 

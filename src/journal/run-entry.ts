@@ -28,10 +28,8 @@ const range = { sha256: z.string() };
 /** A landed page of items. Its file ends at byte `end` with it. */
 const itemPage = { file: fileName, rows: z.number(), end: z.number(), readAt: z.string(), dataset, ...range };
 
-/** An attempt at a shard of a snapshot. */
 const attempt = { shard: fileName, attempt: z.number() };
 
-/** Declares an entry of a type. */
 export const note = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
@@ -60,11 +58,9 @@ export const runEntry = z.discriminatedUnion('type', [
   /** The service's counters at the beginning of a try, and after the run's calls. */
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
-  /** The mode of the run, and the reason. The decision holds for all tries. */
   asked('decision', {
     mode: z.enum(RUN_MODES),
     reason: z.string(),
-    /** Datasets that are new to the lake and are copied whole. */
     added: z.array(int64Text).optional(),
     /** The feed is read again from after this change, which is before the cursor. */
     overlap: int64Text.optional(),
@@ -77,12 +73,9 @@ export const runEntry = z.discriminatedUnion('type', [
     /** The same moment by the service's clock; null if its answers don't show it. */
     serviceAt: z.string().nullable(),
   }),
-  /**
-   * The row equation. It is settled before anything is published, because a later try finds some rows already in place.
-   */
+  /** The row equation, settled before publishing, because a later try finds some rows already in place. */
   note('tally', { received: int64Text, written: int64Text, rejected: int64Text, deduplicated: int64Text }),
   note('held', { checks: z.array(z.string()) }),
-  /** The failed gates that a person waived. */
   note('waived', { at: z.string(), checks: z.array(z.string()) }),
   note('end', { at: z.string() }),
   /** The service's state before whole rows were read. */
@@ -123,7 +116,6 @@ export const runEntry = z.discriminatedUnion('type', [
     file: fileName,
     bytes: z.number(),
     rows: z.number(),
-    /** SHA-256 of the whole file. */
     fileSha256: z.string(),
   }),
   /** An export that the service cut at the monthly limit. Its rows are paid for and kept, but it is not a copy. */
@@ -162,16 +154,13 @@ export const runEntry = z.discriminatedUnion('type', [
     source: z.string(),
     /** The calls that brought it before the run, by our count and by the service's. */
     spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
-    /** The work that the source leaves to later runs, and the reason. */
     remark: z.string().optional(),
   }),
   /** A poll of items that changed since a time (null for all), and the time of the newest change. */
   note('poll.round', { since: z.string().nullable(), newest: z.string().nullable(), dataset }),
   asked('poll.page', itemPage),
   asked('poll.done', { dataset }),
-  /**
-   * The counts of /facets that a poll is compared with, and whether the service was seen to return removals by then.
-   */
+  /** The counts of /facets that a poll is compared with, and whether the service returned removals by then. */
   asked('listing.counts', { dataset, answer: z.string(), returnsRemovals: z.boolean() }),
   /** The readings to make if the counts don't agree: changes since the poll, or these pages; then items one by one. */
   asked('listing.plan', {
@@ -190,7 +179,6 @@ export const runEntry = z.discriminatedUnion('type', [
   asked('listing.page', itemPage),
   /** The end of a reading: its files, and the number of items by the service; null if not all pages were read. */
   asked('listing.read', { dataset, files: z.array(fileName), total: int64Text.nullable() }),
-  /** An item that the service no longer shows (404). */
   asked('listing.gone', { itemId: int64Text }),
   asked('listing.acted', { dataset }),
   /** The most items whose listing is unknown, and the reason. */
@@ -228,7 +216,6 @@ export const runEntry = z.discriminatedUnion('type', [
 export type RunEntry = z.infer<typeof runEntry>;
 export type EntryOf<Type extends RunEntry['type']> = Extract<RunEntry, { type: Type }>;
 
-/** A part of a run's state, computed from its entries. */
 export interface Part<State> {
   start: State;
   step(state: State, entry: RunEntry): State;

@@ -28,7 +28,6 @@ const TRIED: Part<{ last: string | undefined; before: string | undefined }> = {
   },
 };
 
-/** Keeps the last entry of a type. */
 function keepLast<Type extends RunEntry['type']>(type: Type): Part<EntryOf<Type> | undefined> {
   return { start: undefined, step: (last, entry) => (entry.type === type ? (entry as EntryOf<Type>) : last) };
 }
@@ -43,9 +42,7 @@ const PARTS = {
   usage: USAGE,
   /** When the latest try and the one before it began, ISO 8601. */
   triedAt: TRIED,
-  /** The mode of the run, and the reason. */
   decision: DECISION,
-  /** Changes from sources other than the feed. */
   sources: SOURCES,
   watermark: WATERMARK,
   exports: EXPORTS,
@@ -56,13 +53,10 @@ const PARTS = {
   hydration: HYDRATION,
   pages: PAGES,
   comparisons: COMPARISONS,
-  /** The moment that dates the run's own findings. */
   moment: keepLast('normalize'),
-  /** The gates that a person waived. */
   waived: WAIVED,
 };
 
-/** The progress of a run at any stage. */
 export type RunProgress = { [Name in keyof typeof PARTS]: (typeof PARTS)[Name]['start'] };
 
 function makeProgress(make: <State>(part: Part<State>, name: keyof RunProgress) => State): RunProgress {
@@ -74,17 +68,14 @@ interface Begun {
   begin: EntryOf<'begin'>;
 }
 
-/** The datasets as the service last described them. */
 interface Landed extends Begun {
   datasets: EntryOf<'datasets'>;
 }
 
-/** The row equation. */
 interface Settled extends Landed {
   tally: EntryOf<'tally'>;
 }
 
-/** The facts that each stage guarantees. */
 interface Guaranteed {
   none: object;
   begun: Begun;
@@ -92,31 +83,23 @@ interface Guaranteed {
   landed: Landed;
   complete: Landed;
   settled: Settled;
-  /** The gates that hold the batch. */
   held: Settled & { checks: readonly string[] };
-  /** When the run ended, ISO 8601. */
   ended: Settled & { endedAt: string };
 }
 
-/** A run at one of the given stages. */
 export type RunAt<Stage extends RunStage> = { [One in Stage]: RunProgress & Guaranteed[One] & { stage: One } }[Stage];
-/** The stage of a run, with what it guarantees. */
 export type RunState = RunAt<RunStage>;
-/** A run whose journal has at least its first entry. */
 export type AnyRun = RunAt<Exclude<RunStage, 'none'>>;
 /** A run whose landed bytes may be typed and applied. */
 export type Applicable = RunAt<'landed' | 'complete' | 'settled' | 'held'>;
-/** A run that has made all the calls that it needs. */
 type Complete = RunAt<'complete' | 'settled' | 'held'>;
 /** A run whose tables may be committed. */
 export type Publishable = RunAt<'settled' | 'held'>;
 export type Ended = RunAt<'ended'>;
 
-/** Advice for the damaged journal of an unpublished run. */
 export const START_AGAIN =
   "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one hadn't published.";
 
-/** Computes the state of a run from its journal. */
 export const RUN_FOLD: Fold<RunEntry, RunState> = {
   entry: runEntry,
   start: { ...makeProgress(({ start }) => start), stage: 'none' },
@@ -145,9 +128,7 @@ function readFacts(entry: RunEntry): Partial<Guaranteed['held'] & Guaranteed['en
   return entry.type === 'end' ? { endedAt: entry.at } : {};
 }
 
-/**
- * True if the service was asked for anything that depends on the run's datasets, so that these can no longer change.
- */
+/** True if a call depended on the run's datasets, so that these can no longer change. */
 export function hasAsked(state: RunState): state is RunAt<Exclude<RunStage, 'none' | 'begun'>> {
   return state.stage !== 'none' && state.stage !== 'begun';
 }
@@ -166,12 +147,10 @@ export function isPublishable(state: RunState): state is Publishable {
   return state.stage === 'settled' || state.stage === 'held';
 }
 
-/** The datasets that a run copies, chosen when it began. */
 export function readSelection({ datasets }: Pick<EntryOf<'begin'>, 'datasets'>): DatasetSelection {
   return datasets ?? 'all';
 }
 
-/** Kinds of rows, by what brought them. */
 export const LANDED_KINDS = ['exports', 'feed', 'sources', 'polled', 'listed', 'hydrated'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 

@@ -1,6 +1,5 @@
 import type { RunEntry } from './run-entry.js';
 
-/** The stages of a run (SPEC.md). */
 export const RUN_STAGES = ['none', 'begun', 'asked', 'landed', 'complete', 'settled', 'held', 'ended'] as const;
 export type RunStage = (typeof RUN_STAGES)[number];
 

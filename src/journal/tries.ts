@@ -15,7 +15,6 @@ export const tryEntry = z.strictObject({
   /** Why the process ended before the run did. */
   fault: z
     .strictObject({
-      /** The step that it had begun last. */
       step,
       /** A code of docs/reference/errors.md, or `unexpected`. */
       code: z.string(),

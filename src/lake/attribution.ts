@@ -45,7 +45,6 @@ export function writeAttributions(attributions: Attribution[]): string {
   return `# Attribution\n\n${intro}\n${sections.join('')}`;
 }
 
-/** Writes a block quote that keeps the lines of the text. */
 function quoteText(text: string): string {
   return text
     .split(/\r\n|\r|\n/)

@@ -61,9 +61,7 @@ function describeDamage(lakePath: string, reason: string, cause?: Error): Pricel
   );
 }
 
-/**
- * Finds the first data file that differs from its log, as a sentence. Files that are only on the remote don't count.
- */
+/** Describes the first data file that differs from its log. Files that are only on the remote don't count. */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

@@ -23,7 +23,6 @@ export interface Expectation {
   columns: string[];
 }
 
-/** Parquet's CompressionCodec.ZSTD. */
 const ZSTD = 6;
 const CHUNK_BYTES = 1 << 20;
 
@@ -54,7 +53,6 @@ export interface FooterFacts {
   rows: bigint;
   rowsInGroups: bigint;
   columns: string[];
-  /** Parquet's CompressionCodec numbers. */
   codecs: number[];
 }
 

@@ -180,9 +180,7 @@ export function writeRemove(file: DataFile, at: Date, dataChange = true): string
   });
 }
 
-/**
- * Writes the line that sets an application's version, with exact digits of an int64, which JSON.stringify can't write.
- */
+/** Writes the line that sets an application's version with exact digits, which JSON.stringify can't write. */
 export function writeTxn(appId: string, txn: Txn): string {
   return `{"txn":{"appId":${JSON.stringify(appId)},"version":${txn.version},"lastUpdated":${txn.lastUpdated}}}`;
 }
@@ -206,12 +204,10 @@ function decodeLogPath(path: string): string {
   throw new PricelakeError('lake_invalid', `the path ${quotePath(String(path))} ${fault}`);
 }
 
-/** A table's whole state: the replay of its log. */
 export interface LogState {
   table: TableName;
   /** -1n before the first commit. */
   version: bigint;
-  /** The version of the checkpoint at which the replay began. */
   checkpoint: bigint | undefined;
   protocol: Protocol | undefined;
   metaData: MetaData | undefined;

@@ -22,7 +22,6 @@ export async function listLog(lake: Lake, table: TableName): Promise<string[]> {
   return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
 }
 
-/** The versions of the files with this suffix in a log folder, ascending. */
 export function findVersions(names: Iterable<string>, suffix: string): bigint[] {
   const found = [...names].filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix);
   return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));

@@ -47,10 +47,7 @@ export function findFault(error: unknown): SystemFault | undefined {
   );
 }
 
-/**
- * Runs `work` on a lake. A fault of the machine becomes a PricelakeError that names it; other errors are thrown
- * unchanged.
- */
+/** Runs `work` on a lake. A fault of the machine becomes a PricelakeError that names it. */
 export async function explainSystemFault<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

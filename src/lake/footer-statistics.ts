@@ -3,7 +3,6 @@ import { escapeGlob, quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Column, TableSchema } from '../tables/schemas.js';
 import { BOUND_LENGTH, type ColumnStatistics } from './stats.js';
 
-/** The statistics of a file's columns by name. */
 export type FileStatistics = ReadonlyMap<string, ColumnStatistics>;
 
 /** The statistics of a column in one row group, or in all row groups of a file that were read so far. */

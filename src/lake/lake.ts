@@ -144,9 +144,7 @@ async function findForeignEntry(lake: Lake): Promise<string | undefined> {
   return unknown === undefined ? undefined : join(PRIVATE_FOLDER, unknown);
 }
 
-/** The folders of the lake in which runs write and remove files. */
 const OWN: readonly string[] = [PRIVATE_FOLDER, ...TABLE_NAMES];
-/** The private folders that a run needs. */
 const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
 
 /**

@@ -39,10 +39,7 @@ const INTERVAL_MS = 10_000;
 export interface LakeLock {
   /** Aborted once the lock is found to belong to another process. Nothing may be written after that. */
   lost: AbortSignal;
-  /**
-   * A folder for files of this process alone: a process that was stopped and continues can't touch the files of its
-   * successor.
-   */
+  /** A folder for this process alone: one that was stopped and continues can't touch its successor's files. */
   workFolder: string;
   /** Does the work. If the lock is lost, any error is only a consequence, so it throws `lake_locked` instead. */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;

@@ -12,9 +12,7 @@ export function sealEntry(commitInfo: object, actions: readonly string[]): strin
   return join({ ...commitInfo, [SEAL]: hash(join(commitInfo, actions)) }, actions);
 }
 
-/**
- * The seal is found in the text, because a changed letter may have turned the line into something else than commitInfo.
- */
+/** The seal is found in the text, because a changed letter may have broken the JSON. */
 const SEALED = new RegExp(`^[^\\n]*(,"${SEAL}":"([^"]*)")`);
 
 /** True if an entry was changed or cut after it was sealed. Entries of other programs have no seal. */

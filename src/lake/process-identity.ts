@@ -8,10 +8,7 @@ export interface ProcessIdentity {
   host: string;
   /** The boot and the process-id namespace, because process ids only have a meaning within one. Empty if unknown. */
   place: string;
-  /**
-   * When it started, in the kernel's own unit, which distinguishes it from a later process with the same id. Empty if
-   * unknown.
-   */
+  /** When it started, which distinguishes it from a later process with the same id. Empty if unknown. */
   startedAt: string;
 }
 
@@ -35,10 +32,7 @@ export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefine
   return other.startedAt === '' ? true : undefined;
 }
 
-/**
- * Reads state and start time from /proc/<pid>/stat (fields 3 and 22). The name before them may contain spaces and
- * brackets.
- */
+/** Reads state and start time from /proc/<pid>/stat (fields 3 and 22), after a name that may hold brackets. */
 function readStart(proc: string, pid: number): { state: string; ticks: string } | undefined {
   const stat = readSystem(() => readFileSync(`${proc}/${pid}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

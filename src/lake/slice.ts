@@ -13,18 +13,15 @@ import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValue
 import { TARGET_BYTES } from './plan-compaction.js';
 import { writeStats } from './stats.js';
 
-/** The form of a table's files. */
 export interface FileForm {
   table: TableName;
   runId: string;
   metadata?: Record<string, string> | undefined;
   /** True to write a file even without rows. */
   keepsEmpty?: boolean | undefined;
-  /** The size at which a file of an unpartitioned table ends. */
   targetBytes?: number | undefined;
 }
 
-/** The form of the files of a slice, and their place. */
 export interface SliceForm extends FileForm {
   partitionBy: string[];
   texts: PartitionTexts;
@@ -49,7 +46,6 @@ export async function checkColumns(db: Database, schema: TableSchema, select: st
   throw new PricelakeError('lake_invalid', `${schema.table}: ${what}`);
 }
 
-/** Writes rows as files, which are sealed later. */
 export async function writeSlice(db: Database, form: SliceForm, select: string): Promise<StagedFile[]> {
   const schema = loadTableSchema(form.table);
   const files: StagedFile[] = [];
@@ -83,7 +79,6 @@ function writeCopy(schema: TableSchema, form: SliceForm, select: string): string
     FIELD_IDS ${writeFieldIds(schema)}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
 }
 
-/** The ids of the columns, which table formats with field ids need. */
 function writeFieldIds({ columns }: TableSchema): string {
   const ids = columns.map(({ name, type }, index) => {
     const id = BigInt(index + 1);
@@ -93,7 +88,6 @@ function writeFieldIds({ columns }: TableSchema): string {
   return `{${ids.join(', ')}}`;
 }
 
-/** The options of a COPY: the form of the file, and its key-value metadata. */
 function writeFileOptions({ table, runId, metadata }: FileForm): string {
   const all = { 'pricelake.table': table, 'pricelake.run_id': runId, ...metadata };
   const pairs = Object.entries(all).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
@@ -101,7 +95,6 @@ function writeFileOptions({ table, runId, metadata }: FileForm): string {
     KV_METADATA {${pairs.join(', ')}}`;
 }
 
-/** Converts a row of RETURN_STATS to a file. */
 function describeFile(
   schema: TableSchema,
   { partitionBy, texts }: SliceForm,

@@ -15,7 +15,6 @@ export const SLICE_ROWS = 150_000;
  */
 const SLICE_PARTITIONS = 64;
 
-/** Rows to divide into files. */
 export interface Parting {
   select: string;
   /** The column by which a large table is sliced; by default the first of `partitionBy`. */
@@ -52,7 +51,6 @@ export async function planStage(
   return { partitionBy, texts, slices: planned.length <= 1 ? [undefined] : planned };
 }
 
-/** The rows of a slice. */
 export const narrow = (select: Sql, predicate: string | undefined): Sql =>
   predicate === undefined ? select : sql`SELECT * FROM (${select}\n) WHERE ${code(predicate)}`;
 

@@ -5,7 +5,6 @@ export type ColumnStatistics = ReadonlyMap<string, string>;
 
 /** The longest text in min and max, in code points, as in other writers of Delta. */
 const PREFIX_LENGTH = 32;
-/** The code points of a text that determine its bound. */
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
@@ -75,9 +74,7 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/**
- * The smallest text of at most that length that is greater than every text with this prefix; undefined beyond U+10FFFF.
- */
+/** The smallest text of that length above every text with this prefix; undefined beyond U+10FFFF. */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {

@@ -26,7 +26,6 @@ export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql 
 }
 
 export interface Replacement {
-  /** The columns that identify a row, as a list. */
   key: string;
   /** The keys of the removed rows, each once. */
   gone: Relation;

@@ -19,11 +19,9 @@ const FEW_BYTES = 16 * 1024 * 1024;
 type VersionFile = DataFile | StagedFile;
 type Version = Omit<TableState, 'files'> & { files: readonly VersionFile[] };
 
-/** The rows of one version of a table: all of them, or those of some of its files. */
 export class TableRows {
   readonly table: TableName;
   readonly files: readonly VersionFile[];
-  /** All rows, with the contract's columns. */
   readonly rows: Relation;
   readonly isKept: boolean;
   readonly #graph: RelationGraph;

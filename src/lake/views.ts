@@ -33,7 +33,6 @@ async function createView(db: Database, lake: Lake, state: TableState, name: str
   await db.run(`CREATE OR REPLACE VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${rows}`);
 }
 
-/** SQL of the rows of a published table. */
 export async function relateTable(db: Database, lake: Lake, table: TableName): Promise<string> {
   return relateState(db, lake, await readTable(lake, table));
 }

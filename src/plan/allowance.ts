@@ -17,7 +17,6 @@ export interface Budget {
   share?: BudgetShare | undefined;
 }
 
-/** Caps of a single run, from the command line. */
 export interface RunCaps {
   /** The most export rows that the run may take, including those of its earlier tries. */
   maxRows?: number | undefined;
@@ -35,7 +34,6 @@ interface PlanFacts {
   usage?: PlanInfo['usage'] | undefined;
 }
 
-/** A rule, and how much of it is used. */
 export interface Bound {
   /** The name by which the user knows the rule: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
   rule: string;
@@ -61,7 +59,6 @@ export interface Allowance {
   resetsAt: Date | undefined;
 }
 
-/** For a run whose rows have all landed. */
 export const NO_EXPORTS: Allowance = {
   calls: undefined,
   rows: { rule: 'a run that has landed', allowed: 0n, used: 0n, monthly: false },
@@ -148,7 +145,6 @@ function bind(rule: string, allowed: bigint | undefined, used: bigint, monthly: 
   return allowed === undefined ? undefined : { rule, allowed, used, monthly };
 }
 
-/** Returns the rule that leaves less. */
 function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return countLeft(b) < countLeft(a) ? b : a;
@@ -172,7 +168,6 @@ export function countRowsLeft({ rows, quota }: Pick<Allowance, 'rows' | 'quota'>
 /** Calls that are reserved for the rest of a run: datasets, the feed, whole reads, the sample. */
 export const RESERVED_CALLS = 50n;
 
-/** Reduces the wanted calls, so that enough are left for the rest of the run. */
 export function countBesideRun(wanted: number, callsLeft: bigint | null): number {
   return callsLeft === null ? wanted : Math.min(wanted, Math.max(0, Number(callsLeft - RESERVED_CALLS)));
 }
@@ -203,7 +198,6 @@ export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'reset
   });
 }
 
-/** Makes an error that names the rule. */
 export function refuseBy(
   code: ErrorCode,
   message: string,

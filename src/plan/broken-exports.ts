@@ -2,7 +2,6 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type BrokenExport, listBrokenExports, type Memory } from '../journal/memory.js';
 
-/** The rows that a failed attempt cost, and why it failed. */
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason' | 'format'>;
 
 /** True if an export was interrupted, so that another attempt may complete it. */
@@ -58,7 +57,6 @@ export function explainBroken(broken: BrokenExport): string {
   return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake tries it again from ${findRetryAt(broken).toISOString()} on`;
 }
 
-/** Remembers failed exports from run to run. */
 export interface ExportMemory {
   list(): BrokenExport[];
   /** Call it when a run has used its attempts. Durable when it resolves. */
@@ -69,7 +67,6 @@ export interface ExportMemory {
 
 const CHANGED = 'changed-items';
 
-/** The name of the export of a part's changed items. */
 export function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }

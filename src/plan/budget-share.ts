@@ -1,10 +1,8 @@
 import type { CallCap } from '../api/client.js';
 
-/** The calls and rows that a shard has used in a month. */
 export interface ShareUse {
   calls: bigint;
   exportRows: bigint;
-  /** The blocks of overage that it was billed. */
   blocks: bigint;
 }
 
@@ -16,7 +14,6 @@ export interface BudgetShare {
   readonly shard: string;
   /** From 0 to 1. */
   readonly part: number;
-  /** Counts the shard's calls. */
   readonly cap: CallCap;
   /** The shard's use in the month that ends at `resetsAt`. */
   readUse(resetsAt: Date): ShareUse;

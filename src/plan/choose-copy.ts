@@ -6,16 +6,13 @@ import { countPages } from './count-pages.js';
 import { refuseExport } from './export-allowance.js';
 
 export interface CopyFacts {
-  /** All items, including removed ones. */
   items: bigint;
   /** The number of parts. Each begins a page of its own. Default 1. */
   parts?: number;
-  /** The rows that exports still have to bring. */
   exportRows: bigint;
   allowance: Allowance;
   /** As in AccountFacts. */
   callsMade: bigint;
-  /** Pages that earlier tries have landed. */
   pagesLanded: bigint;
   /** The error of an export of this try that the service cut at the monthly limit. */
   cut?: PricelakeError | undefined;
@@ -62,7 +59,6 @@ function byPages(reason: string, thisMonth: boolean): CopyChoice {
   return { route: 'pages', reason, thisMonth };
 }
 
-/** The allowance at the beginning of a month. */
 function renew(allowance: Allowance): Allowance {
   const { rows, quota } = allowance;
   return {

@@ -8,9 +8,7 @@ export interface SiteCount {
   name: string;
   /** Listed items by `/facets`. */
   service: bigint;
-  /** Listed items in the lake. */
   lake: bigint;
-  /** Items in the lake that are no longer listed. */
   removed: bigint;
   /** Items of the lake that this run has not read. */
   unread: bigint;
@@ -40,7 +38,6 @@ interface ReadingPlan {
   calls: bigint;
   /** The allowed number of calls; null is unlimited. */
   limit: bigint | null;
-  /** The calls that would settle all differences. */
   wanted: bigint;
 }
 

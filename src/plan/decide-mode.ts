@@ -9,7 +9,6 @@ import type { AccountFacts, RunFacts } from './run-facts.js';
 export interface ModeChoice {
   mode: RunMode;
   reason: string;
-  /** Datasets that are new to the lake and are copied whole. */
   added?: bigint[] | undefined;
   /** The feed is read again from after this change, which is before the cursor. */
   overlap?: bigint | undefined;

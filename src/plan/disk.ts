@@ -5,7 +5,6 @@ import { readFreeBytes } from '../io/machine.js';
 
 /** The rows that a run still has to receive, as far as they are known. */
 export interface RowsAhead {
-  /** Whole rows of items. */
   items: bigint;
   changes: bigint;
 }

@@ -4,9 +4,7 @@ import type { Allowance, RunCaps } from './allowance.js';
 import type { ExportMemory } from './broken-exports.js';
 import { countOverage, refuseExport, type TakenExport, takeExport } from './export-allowance.js';
 
-/** Rows that are reserved for an admitted export. */
 interface Hold {
-  /** Replaces the reservation by the cost in the headers. */
   take(taken: TakenExport): bigint;
   /** Frees the rows of an export that took none. A second call has no effect. */
   release(): void;
@@ -17,7 +15,6 @@ interface Hold {
  * rows are kept, and no further export begins.
  */
 export class ExportGate {
-  /** The exports that failed in earlier runs. */
   readonly memory: ExportMemory;
   readonly #io: Io;
   readonly #held = new Set<{ rows: bigint }>();
@@ -89,9 +86,7 @@ export function readCut(headers: Record<string, string>, rows: bigint): string |
   return contradicts || isFlagged(headers['x-export-truncated']) ? (matching ?? 'more') : undefined;
 }
 
-/**
- * False only for an explicit false or a missing header, because services also write booleans as `True`, `1` or `yes`.
- */
+/** False only for an explicit false or no header: services also write booleans as `True`, `1` or `yes`. */
 function isFlagged(header: string | undefined): boolean {
   return !['', 'false', '0', 'no'].includes(header?.trim().toLowerCase() ?? '');
 }

@@ -1,7 +1,6 @@
 import type { DatasetSelection } from '../tables/table.js';
 import type { RunFacts } from './run-facts.js';
 
-/** New datasets that can't be copied now. */
 export interface WaitingDatasets {
   datasets: bigint[];
   reason: string;

@@ -30,7 +30,6 @@ export interface MissingReads {
   found: bigint;
 }
 
-/** The conclusions from a copy. */
 export interface CopyVerdict {
   /** True if an item that the copy lacks is gone; separately for listed items and for removed ones. */
   provesAbsence: { listed: boolean; removed: boolean };

@@ -7,12 +7,10 @@ import { hasOutlastedHistory } from './decide-mode.js';
 import { type Dataset, planExports, type Shard } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
-/** The plan to copy all items of some parts. */
 export interface CopyPlan {
   datasets: readonly Dataset[];
   /** The number of their items. */
   items: bigint;
-  /** The rows that exports still have to bring. */
   exportRows: bigint;
   /** Exports or pages, or the reason why nothing may begin. */
   choice: CopyChoice;
@@ -155,9 +153,7 @@ export function planPolls(
   return polls;
 }
 
-/**
- * A poll reaches back this far before the low watermark, because a change may become visible later than its time says.
- */
+/** A poll reaches back this far, because a change may become visible later than its time says. */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
 export function reachBack(time: number): string {

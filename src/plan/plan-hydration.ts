@@ -4,7 +4,6 @@ import type { BrokenExport } from '../journal/memory.js';
 import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';
 
-/** The ways to read changed items whole. */
 export interface HydrationFacts {
   /** Undefined if no export may be taken and calls are unlimited. */
   allowance: Allowance | undefined;
@@ -17,13 +16,9 @@ export interface HydrationFacts {
   isTaken?: boolean;
 }
 
-/** The counts that the first page of changed items shows. */
 export interface ChangedItems {
-  /** The needed items that are still unread. */
   needed: number;
-  /** The unread pages of changed items. */
   pages: number;
-  /** The rows of an export of the changed items. */
   rows: bigint;
 }
 

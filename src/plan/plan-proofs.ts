@@ -2,7 +2,6 @@ import type { RunMode } from '../tables/table.js';
 import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
-/** The comparisons with the service that prove the copy. */
 export interface ProofPlan {
   facets: boolean;
   products: 'all' | 'page' | 'none';

@@ -15,11 +15,9 @@ export interface RunPlan {
   isDecisionNew: boolean;
   /** Datasets that plan or budget do not allow the run to copy. */
   waiting: WaitingDatasets | undefined;
-  /** The next fact that the plan needs. */
   lacks: Lack | undefined;
   /** The parts that the run keeps in sync: all that the key can read, or single datasets. */
   parts: Dataset[];
-  /** The parts that are copied whole, including new ones. */
   copied: Dataset[];
   /** True if the run checks the listed datasets before it pays for anything. */
   checksDatasets: boolean;
@@ -30,9 +28,7 @@ export interface RunPlan {
   /** Polls after the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
-  /**
-   * Websites that are asked after the feed for the newest time at which an item was seen; undefined if that is not due.
-   */
+  /** Websites that are asked when they were last seen, after the feed; undefined if that is not due. */
   probes: readonly bigint[] | undefined;
   /** The number of items whose listing earlier runs could not establish. */
   unknownListing: bigint;

@@ -11,10 +11,8 @@ export type { Dataset };
  */
 export type Shard = EntryOf<'shards'>['shards'][number];
 
-/** The service's counts of a part. */
 export interface Counts {
   dataset?: Dataset;
-  /** All items, including removed ones. */
   items: bigint;
   /** Listed items, in total and by website (`/facets`). Undefined if they were not counted. */
   listed?: { items: bigint; sites: readonly { id: bigint; items: bigint }[] } | undefined;
@@ -34,7 +32,6 @@ export const SPLIT_ABOVE = 1_000_000n;
 /** Shards may take a tenth of the remaining calls, because the run needs others. */
 const CALLS_SHARE = 10n;
 
-/** Plans the exports of each part, with an equal share of the calls for each. */
 export function planExports(
   parts: readonly Counts[],
   { calls, quota }: Pick<Allowance, 'calls' | 'quota'>,

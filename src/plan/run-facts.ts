@@ -16,11 +16,9 @@ export interface RunFacts {
   lake: LakeFacts;
   /** Undefined for a run that has made all its calls and only has to publish. */
   account: AccountFacts | undefined;
-  /** The progress in the run's journal. */
   landed: RunProgress;
   /** True if the try that the facts are for is already in the journal. */
   isAtWork: boolean;
-  /** The datasets that the key can read. */
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
   /** The websites with listed items, those whose sources were read longest ago first. */
   sites?: readonly bigint[] | undefined;
@@ -28,7 +26,6 @@ export interface RunFacts {
   polledAt?: number | undefined;
   /** The number of items in each part that is copied whole. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
-  /** The listed items of parts that are large enough to be split. */
   listed?: ReadonlyMap<Dataset, Counts['listed']> | undefined;
   /** The service's reason for refusing the feed's cursor. */
   cursorRefused?: string | undefined;
@@ -38,7 +35,6 @@ export interface RunFacts {
   cut?: PricelakeError | undefined;
 }
 
-/** Settings of the pipeline file and the command line. */
 interface RunSettings {
   mode: 'auto' | RunMode;
   history: 'feed' | 'none' | 'items';
@@ -64,13 +60,11 @@ export interface LakeFacts {
   rows: bigint;
   /** The datasets that the lake copies; undefined while it is empty. */
   selection: DatasetSelection | undefined;
-  /** The datasets that the lake records as copied. */
   copied: readonly bigint[];
   /** The datasets in table `datasets`. */
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
-  /** When the websites were last asked. */
   probedAt: Date | undefined;
   /** Undefined if the listing of all items is known. */
   unknownListing: UnknownListing | undefined;
@@ -88,7 +82,6 @@ export interface UnknownListing {
   lookedAt: Date | undefined;
 }
 
-/** The account's plan, and what is left of it. */
 export interface AccountFacts {
   name: string;
   upgradeUrl: string;
@@ -98,6 +91,5 @@ export interface AccountFacts {
   allowance: Allowance;
   /** The calls of this process: at least those since `allowance` was read. */
   callsMade: bigint;
-  /** The exports that failed in earlier runs. */
   broken: readonly BrokenExport[];
 }

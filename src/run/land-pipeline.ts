@@ -9,7 +9,6 @@ import { openPlan } from './plan/open-plan.js';
 import type { SyncOptions } from './sync.js';
 import { timeTry } from './time-try.js';
 
-/** The result of landing. */
 export interface LandReport {
   /** False if there was nothing new. The run is then removed. */
   landed: boolean;
@@ -17,7 +16,6 @@ export interface LandReport {
   resumed: boolean;
   runId: string;
   runNumber: bigint;
-  /** The folder of the landing: the journal, and the files that it names. */
   folder: string;
   /** Counted over all tries of the run. */
   rows: bigint;

@@ -39,7 +39,6 @@ export interface SyncOptions {
   publishHeld?: boolean;
   /** The time after which the run stops at the next point where that loses nothing. */
   deadline?: Deadline;
-  /** Caps from the command line. */
   caps?: RunCaps;
   /** Creates the client; by default, one for the pipeline's service. */
   connect?: OpenOptions['connect'];

@@ -3,7 +3,6 @@ import { PricelakeError } from '../io/errors.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetSelection } from '../tables/table.js';
 
-/** A part (one dataset, or all), and the client that asks about it. */
 export interface DatasetPart {
   dataset: Dataset;
   client: ApiClient;
@@ -17,7 +16,6 @@ export function listParts(client: ApiClient, datasets: readonly Dataset[]): Data
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
 }
 
-/** The parts of a selection. */
 export function listSelectedParts(client: ApiClient, selection: DatasetSelection): DatasetPart[] {
   return listParts(client, selection === 'all' ? [undefined] : selection);
 }

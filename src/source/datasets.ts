@@ -15,13 +15,11 @@ const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: tr
 /** The datasets that the key can read, as the service describes them now (section 4, /datasets). */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
-  /** The rows as the service sent them. */
   rows: readonly unknown[];
   /** By the service's clock, like the times in the rows; by this machine's clock if no answer had a valid `Date`. */
   readAt: string;
   /** The number of the caller's datasets that the plan locks; undefined if the plan was not read with them. */
   locked: number | undefined;
-  /** The run that landed the datasets, with everything that it applies. */
   run: Applicable;
 }
 
@@ -71,9 +69,7 @@ const LOOKS = 3;
 const countedSites = z.looseObject({ sites: z.array(z.looseObject({ id: int64, items: int64 })) });
 const counted = z.looseObject({ totalElements: int64 });
 
-/**
- * Counts items, including removed ones: all that the client can see, or those that match a query (section 4, /items).
- */
+/** Counts items, including removed ones: all visible ones, or those that match a query (section 4, /items). */
 export async function countItems(client: ApiClient, query: Query = {}): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }

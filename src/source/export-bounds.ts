@@ -2,7 +2,6 @@ import { PricelakeError } from '../io/errors.js';
 import { EXPORT_LIMITS, type ExportLimits } from '../io/limits.js';
 import { readFreeBytes } from '../io/machine.js';
 
-/** The part of a body that has arrived. */
 interface Landed {
   rows: bigint;
   bytes: number;

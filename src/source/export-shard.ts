@@ -19,16 +19,12 @@ const SEGMENT_BYTES = 128 * 1024 * 1024;
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
-/** A synced segment of an export for a complete copy. */
 export interface ShardSegment extends ItemFile {
   /** True if all rows are of one website. */
   isOfOneSite: boolean;
 }
 
-/**
- * The part of `TypingQueue` (src/typing/typing-queue.ts) that exports use: it types landed segments while others
- * download.
- */
+/** The part of `TypingQueue` that exports use: it types landed segments while others download. */
 export interface SegmentTyping {
   /** Adds a segment. It may become void until its export is complete. */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
@@ -38,13 +34,11 @@ export interface SegmentTyping {
   whenRoom(): Promise<void>;
 }
 
-/** The part of an export that has arrived. */
 export interface ShardProgress {
   rows: bigint;
   bytes: number;
 }
 
-/** An export to take, the gate that admits it, and the callback for its progress. */
 export interface AskedShard {
   shard: Shard;
   format: ExportFormat;
@@ -103,7 +97,6 @@ async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: un
   return new PricelakeError(error.code, error.message, { ...error.facts, nextRunAt }, { cause: error.cause });
 }
 
-/** One attempt at an export. */
 class ShardExport {
   readonly #client: ApiClient;
   readonly #landing: Landing;
@@ -115,9 +108,7 @@ class ShardExport {
   readonly #io: Io;
   readonly #attempt: number;
   #readAt = '';
-  /** Segments that are already being typed. */
   readonly #handed: string[] = [];
-  /** Small segments, which are typed together at the end. */
   readonly #small: ShardSegment[] = [];
 
   constructor(...[client, landing, { shard, format, gate, onProgress }, typing, io]: Parameters<typeof exportShard>) {
@@ -292,10 +283,7 @@ function placeSegments(
   return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt, isOfOneSite }));
 }
 
-/**
- * Removes segments of earlier attempts. Those of exports that the service cut are kept; all others count only if
- * complete.
- */
+/** Removes segments of earlier attempts, except those of exports that the service cut. */
 export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
   const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
   for (const file of await readdir(folder)) {

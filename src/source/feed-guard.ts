@@ -5,11 +5,9 @@ import type { FeedPage } from './page.js';
 /** The end of the whole feed at a certain time: it shows every change up to the newest. */
 export interface FeedEnd {
   newest: bigint;
-  /** ISO 8601. */
   at: string;
 }
 
-/** Checks that each page of the feed leads toward its end. */
 export interface FeedGuard {
   /**
    * Returns the next cursor, and whether more must be read. Throws `contract` for a page that makes no progress, or

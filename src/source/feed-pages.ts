@@ -4,16 +4,11 @@ import type { FeedPage } from './page.js';
 /** The largest page that a caller may request (section 4, /changes). */
 export const PAGE_LIMIT = 1000;
 
-/**
- * For this long after a page wrongly said that no more changes wait, `hasMore` is not trusted. Then pages may show it
- * again.
- */
+/** For this long after a page wrongly said that no more changes wait, `hasMore` is not trusted. */
 const DISBELIEF_MS = 30 * 24 * 3600 * 1000;
 
-/** The facts of a page on which the end of a feed depends. */
 type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
 
-/** The facts that runs have observed about the pages of the feed. */
 interface SeenPages {
   /** The number of changes on the longest page so far. */
   longest: number;
@@ -43,10 +38,7 @@ export function mayBeCut({ rows, hasMore }: Page, { longest, isDenying }: SeenPa
   return !hasMore && rows > 0 && (isDenying || rows >= (hasMark ? PAGE_LIMIT : Math.min(longest, PAGE_LIMIT)));
 }
 
-/**
- * Follows the pages of the feed, so that a run reads to its end even if the service wrongly says that no more changes
- * wait.
- */
+/** Reads the feed to its end even if the service wrongly says that no more changes wait. */
 export class FeedPages {
   readonly #memory: PageMemory;
   readonly #now: Date;

@@ -17,7 +17,6 @@ import { RowFile } from './row-file.js';
 
 const FEED_FILE = 'feed.ndjson';
 
-/** The part of the feed that has landed. */
 export interface LandedFeed {
   file: string;
   changes: number;
@@ -28,7 +27,6 @@ export interface LandedFeed {
   cursor: bigint;
   /** False if the plan lost the feed before its end was reached. */
   complete: boolean;
-  /** When the end was reached, ISO 8601. */
   at: string;
 }
 
@@ -44,13 +42,11 @@ export interface FeedPart extends DatasetPart {
   watermark?: bigint;
 }
 
-/** The surroundings that reading a feed needs beside the service. */
 export interface FeedWorld {
   io: Io;
   memory: PageMemory;
 }
 
-/** The objects that decide where a feed ends. */
 interface FeedJudges {
   guard: FeedGuard;
   pages: FeedPages;
@@ -123,10 +119,7 @@ async function pullFeed(
   return done;
 }
 
-/**
- * Journals the feed's end before the feeds of several datasets are read. Each try asks again, because the end may have
- * moved.
- */
+/** Journals the feed's end before the feeds of several datasets are read, in each try, because it may have moved. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
@@ -146,7 +139,6 @@ function greatest(ids: Iterable<bigint>): bigint {
   return found;
 }
 
-/** The smallest of some ids. */
 export function least(ids: readonly bigint[]): bigint {
   let found = ids[0] ?? 0n;
   for (const id of ids) if (id < found) found = id;

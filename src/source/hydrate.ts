@@ -26,14 +26,12 @@ export interface HydrationNeed {
   changedSince: string;
 }
 
-/** The ways to read the needed items. */
 export interface HydrationMeans {
   /** Undefined if no export may be taken. */
   gate: ExportGate | undefined;
   exports: Pick<AskedExport, 'format' | 'fitId'>;
   /** Requests per second; null is unlimited. */
   ratePerSecond: number | null;
-  /** The parts that are asked for pages and exports. */
   parts: readonly DatasetPart[];
 }
 
@@ -57,7 +55,6 @@ function chooseWay(
   return choice;
 }
 
-/** Lands the rows of an answer, given their positions, the ids of their items, and the page number in the part. */
 type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**

@@ -11,7 +11,6 @@ import { PricelakeError } from '../io/errors.js';
 
 /** The envelope of a page of the feed (section 2, ChangePage). */
 export interface FeedPage {
-  /** Positions of the changes in the body. */
   changes: Slice[];
   /** The id of its newest change; `after` if it has none. */
   shown: bigint;
@@ -23,7 +22,6 @@ export interface FeedPage {
 
 /** The envelope of a page of products (section 2, PageDtoProduct). */
 export interface ProductPage {
-  /** Positions of the products in the body. */
   rows: Slice[];
   totalElements: bigint;
   totalPages: number;
@@ -98,9 +96,7 @@ export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
 }
 
-/**
- * Reads the envelope of a PageDtoItem and the ids of its items. Throws `contract` if the answer is not a PageDtoItem.
- */
+/** Reads the envelope of a PageDtoItem and the ids of its items. Throws `contract` for any other answer. */
 export function readItemPage(body: Buffer, path: string): ItemPage {
   return readPage(body, path, (fields) => {
     const page = readList(body, fields);
@@ -108,10 +104,7 @@ export function readItemPage(body: Buffer, path: string): ItemPage {
   });
 }
 
-/**
- * Reads the envelope of a PageDtoProduct; the products stay bytes. Throws `contract` if the answer is not a
- * PageDtoProduct.
- */
+/** Reads the envelope of a PageDtoProduct; the products stay bytes. Throws `contract` for any other answer. */
 export function readProductPage(body: Buffer, path: string): ProductPage {
   return readPage(body, path, (fields) => readList(body, fields));
 }

@@ -14,7 +14,6 @@ export interface RowMark {
   sha256: string;
 }
 
-/** The journal that names the rows of a file. */
 interface RowJournal<Entry> {
   append(...entries: Entry[]): Promise<void>;
   readonly advice: string;

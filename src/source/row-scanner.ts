@@ -80,7 +80,6 @@ function refuseDelimiter(header: Buffer): void {
 /** Counts the records after the first one, which is the header. */
 class CsvRows implements RowScanner {
   readonly #scanner = new CsvScanner();
-  /** The pieces of the header until it has ended. */
   #pieces: Buffer[] | undefined = [];
   header: Buffer = Buffer.alloc(0);
   openBytes = 0;

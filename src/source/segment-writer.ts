@@ -29,7 +29,6 @@ export async function writeSegments(
     /** Default ndjson. */
     format?: ExportFormat;
     targetBytes: number;
-    /** The rows that the header announced. */
     announced: bigint;
     limits?: ExportLimits;
     onSegment: (segment: Segment) => Promise<void>;
@@ -48,9 +47,7 @@ export async function writeSegments(
   }
 }
 
-/**
- * Several network chunks are written together, because each write takes a thread from the pool that DuckDB also uses.
- */
+/** Network chunks are written together, because each write takes a thread that DuckDB also uses. */
 const WRITE_BYTES = 1024 * 1024;
 
 class SegmentWriter {

@@ -10,9 +10,7 @@ import type { ExportFormat } from './row-scanner.js';
 /** Exports at a time. The client also limits the rate. */
 const CONCURRENCY = 4;
 
-/** The exports of a snapshot, and the gate that admits them. */
 export interface SnapshotOptions {
-  /** Includes shards that have already landed. */
   shards: readonly Shard[];
   format: ExportFormat;
   gate: ExportGate;

@@ -16,7 +16,6 @@ export async function listUnnamedChanges(feed: LandedFeed, others: readonly Chan
   return [...unnamed];
 }
 
-/** A landed file of changes. */
 type ChangeFile = Pick<LandedFeed, 'file' | 'changes'>;
 
 async function* readChanges({ file, changes }: ChangeFile) {

@@ -16,21 +16,15 @@ Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: tr
 export interface DuckDbOptions {
   /** A database file, or `:memory:` (default). */
   path?: string;
-  /** The folder for DuckDB's spills. */
   tempDirectory?: string;
   /** The limit of DuckDB alone. The process needs more. */
   memoryLimit?: string;
   threads?: number;
-  /**
-   * The number of statements that may run at a time; default 1. With more, no statement may rely on variables of a
-   * session.
-   */
+  /** Statements that may run at a time; default 1. With more, none may rely on variables of a session. */
   sessions?: number;
-  /** Aborting it interrupts the running statement and all later ones. */
   signal?: AbortSignal;
 }
 
-/** The methods that run statements, on a database or on one of its sessions. */
 export type Statements = Pick<Database, 'run' | 'rows' | 'row'>;
 
 /** The number of lanes that may be open at a time. */
@@ -48,7 +42,6 @@ export class Database {
   #threads: number;
   /** The current number of threads. */
   #setTo: number;
-  /** The running statements. */
   readonly #running = new Set<Promise<unknown>>();
   readonly #inLane = pLimit(LANES);
   readonly #inTurn = pLimit(1);
@@ -93,7 +86,6 @@ export class Database {
     await this.withSession((connection) => connection.run(sql, values));
   }
 
-  /** Reads all rows of a statement as DuckDB values. */
   read(
     sql: string,
     values?: DuckDBValue[] | Record<string, DuckDBValue>,
@@ -144,7 +136,6 @@ export class Database {
     });
   }
 
-  /** The threads of a statement while no lane is open. */
   get threads(): number {
     return this.#threads;
   }
@@ -155,9 +146,7 @@ export class Database {
     return this.#setThreads();
   }
 
-  /**
-   * Stops caching the footers of Parquet files, because those of tens of thousands of files exceed the memory limit.
-   */
+  /** Stops caching footers of Parquet files: those of tens of thousands of files exceed the memory limit. */
   async forgetFooters(): Promise<void> {
     const set = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
     const setting = settleAll(set);
@@ -165,7 +154,6 @@ export class Database {
     await setting.finally(() => this.#running.delete(setting));
   }
 
-  /** Returns a number that no other relation of the instance has. */
   nextNumber(): number {
     this.#numbers += 1;
     return this.#numbers;
@@ -233,7 +221,6 @@ const CLOSED = () => new Error('the database is closed');
 
 interface Session {
   connection: DuckDBConnection;
-  /** Removes the session's listener from the signal. */
   release: () => void;
 }
 

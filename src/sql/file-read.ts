@@ -7,13 +7,11 @@ export interface FileRead {
   readonly reader: 'read_parquet' | 'read_json';
   /** Absolute paths. */
   readonly files: readonly string[];
-  /** Options as SQL. */
   readonly options: readonly string[];
   /** True to add the column `filename`. */
   readonly hasNames: boolean;
 }
 
-/** A part of an SQL text. */
 export type Piece = string | FileRead;
 
 /** Writes the text after FROM. */

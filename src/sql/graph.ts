@@ -13,9 +13,7 @@ import { runWhole } from './whole-result.js';
 /** The most rows that are kept in memory. Larger relations stay in their files. */
 export const FEW_ROWS = 50_000n;
 
-/**
- * The relations of a database. A statement waits only for the relations that it reads; then any free session runs it.
- */
+/** The relations of a database. A statement waits only for those that it reads; any free session runs it. */
 export class RelationGraph {
   readonly db: Database;
 
@@ -23,7 +21,6 @@ export class RelationGraph {
     this.db = db;
   }
 
-  /** A relation whose rows are computed by each reader. */
   view(label: string, select: Sql): Relation {
     return this.#make('VIEW', label, select);
   }
@@ -46,7 +43,6 @@ export class RelationGraph {
     return this.table(label, code(writeEmptySelect(columns)));
   }
 
-  /** The rows of a model. */
   model<M extends ModelName>(name: M, needs: Needs<M>, values: Values<M>): Relation {
     return this.table(name, bindModel(name, needs, values));
   }
@@ -58,7 +54,6 @@ export class RelationGraph {
     return new Relation(name, begin(loadRows(this.db, name, columns, rows)));
   }
 
-  /** All rows of a statement. */
   async rows(statement: Sql): Promise<Record<string, DuckDBValue>[]> {
     await this.ready(statement);
     return this.db.rows(statement.text);
@@ -127,7 +122,6 @@ export class RelationGraph {
   }
 }
 
-/** Starts the work. Readers of the relation get its error. */
 function begin(work: Promise<void>): Promise<void> {
   work.catch(() => {});
   return work;

@@ -11,7 +11,6 @@ export type ModelName = keyof Models;
 
 /** The rows that a table name stands for in a query: a relation, or a SELECT. */
 export type Source = Relation | Sql;
-/** The relations that a model reads, by their names in its header. */
 export type Needs<M extends ModelName> = Record<Models[M]['needs'][number], Source>;
 /** The values of a model's `getvariable` calls, by their names and types in its header. */
 export type Values<M extends ModelName> = {
@@ -48,12 +47,10 @@ export function readAnalysis(name: string, prepared: ReadonlySet<string> = new S
   );
 }
 
-/** Creates the macros that the models use. */
 export async function createMacros(db: Database): Promise<void> {
   await db.run(readModel('macros'));
 }
 
-/** Binds a model to relations and to the values of its variables. */
 export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values: Values<M>): Sql {
   const types: Record<string, keyof ValueTypes> = MODELS[name].values;
   const given = values as Record<string, never>;

@@ -23,7 +23,6 @@ export function listTrees(value: unknown): Tree[] {
   return Array.isArray(value) ? value.map(asTree) : [];
 }
 
-/** Visits a node and all nodes below it. */
 export function* walkTree(value: unknown): Generator<Tree> {
   if (Array.isArray(value)) for (const one of value) yield* walkTree(one);
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return;
@@ -31,5 +30,4 @@ export function* walkTree(value: unknown): Generator<Tree> {
   for (const member of Object.values(value)) yield* walkTree(member);
 }
 
-/** Normalizes a name as DuckDB does to compare it. */
 export const toName = (value: unknown): string => String(value ?? '').toLowerCase();

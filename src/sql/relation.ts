@@ -1,6 +1,5 @@
 /** Rows that a run's statements can read. A relation is made once, and its name never stands for other rows. */
 export class Relation {
-  /** Unique in its database. */
   readonly name: string;
   /** Resolves when it can be read. */
   readonly made: Promise<void>;

@@ -3,7 +3,6 @@ import type { TableName } from '../tables/table.js';
 import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
 import { Relation } from './relation.js';
 
-/** An SQL text, with the relations that it reads. */
 export class Sql {
   readonly text: string;
   readonly reads: ReadonlySet<Relation>;
@@ -14,7 +13,6 @@ export class Sql {
   }
 }
 
-/** A value that can be written as a literal. */
 export type Literal = string | bigint | number | boolean | null | readonly string[];
 export type Part = Sql | Relation | Literal;
 
@@ -50,7 +48,6 @@ export function readFiles(
 /** The session's own view or table of this name, even in a query in which the name is bound to other rows. */
 export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
 
-/** Joins parts with a separator. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   return new Sql(
     parts.map(({ text }) => text).join(separator),
@@ -79,7 +76,6 @@ export interface ValueTypes {
   INTERVAL: bigint;
 }
 
-/** Writes a value of a type as a literal. */
 export function writeTyped<T extends keyof ValueTypes>(type: T, value: ValueTypes[T] | null): string {
   if (value === null) return `CAST(NULL AS ${type})`;
   return type === 'INTERVAL' ? `to_microseconds(${value})` : `CAST(${writeLiteral(value as Literal)} AS ${type})`;

@@ -46,7 +46,6 @@ export function relateFiles(table: TableName, files: readonly RelationFile[], op
   return sql`(${join(parts, '\n  UNION ALL ')})`;
 }
 
-/** The same as text for this process. */
 export const tableRelation = (...[table, files, options]: Parameters<typeof relateFiles>): string =>
   relateFiles(table, files, options).text;
 
@@ -58,7 +57,6 @@ function readTable(table: TableName, paths: string[], { places = false, hasOlder
   return readFiles('read_parquet', paths, parameters, { hasNames: places });
 }
 
-/** Files whose partition values are in the log. */
 type LoggedFile = Exclude<RelationFile, string>;
 
 /**
@@ -70,10 +68,7 @@ function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
   return [...new Set(files.map(keyOf))].map((key) => files.filter((file) => keyOf(file) === key));
 }
 
-/**
- * Reads all files at once and joins their partition values, because a read for each partition would cost buffers for
- * each.
- */
+/** Reads all files at once and joins their values, because a read per partition would cost buffers for each. */
 function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): Sql {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);

@@ -11,7 +11,6 @@ export type Reach = 'tables' | 'files';
 
 /** Table functions whose rows depend only on their arguments. */
 const PLAIN = ['unnest', 'generate_series', 'range', 'json_each', 'json_tree'];
-/** Table functions that read files. */
 const FILES = [
   ...['read_parquet', 'parquet_scan', 'parquet_metadata', 'parquet_file_metadata', 'parquet_full_metadata'],
   ...['parquet_schema', 'parquet_kv_metadata', 'parquet_bloom_probe', 'read_csv', 'read_csv_auto', 'sniff_csv'],
@@ -37,7 +36,6 @@ const GROWING = new Set([
   ...['range', 'generate_series', 'list_resize', 'array_resize'],
   ...['list_reduce', 'array_reduce', 'reduce'],
 ]);
-/** Functions whose result grows with the replacement text. */
 const REPLACING = new Set(['replace', 'regexp_replace']);
 const MOST_REPLACEMENT = 100;
 const HINTS: Record<Reach, string> = {

@@ -31,7 +31,6 @@ function valueToJson(value: DuckDBValue): string {
   return JSON.stringify(valueToText(value));
 }
 
-/** Writes a row as a JSON object. */
 export function rowToJson(names: readonly string[], values: readonly DuckDBValue[]): string {
   return `{${names.map((name, i) => `${JSON.stringify(name)}:${valueToJson(values[i] ?? null)}`).join(',')}}`;
 }

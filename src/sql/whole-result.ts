@@ -14,7 +14,6 @@ import { quoteIdentifier } from './quote.js';
 // only this file may fetch chunks: it counts the rows of results in memory, and adds an end mark to results that
 // stream.
 
-/** The rows of a statement. */
 export interface Rows {
   /**
    * Reads the rows once. Another statement on the session ends this early.

@@ -5,7 +5,6 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, TableName } from './table.js';
 
-/** An opened lake. */
 export interface Lake {
   /** The absolute path of its folder. */
   root: string;
@@ -16,9 +15,7 @@ export interface Lake {
 /** The private folder of a lake: landing, lock, staging. Nothing in it belongs to a table. */
 export const PRIVATE_FOLDER = '_pricelake';
 
-/**
- * The largest log entry that is read. A JavaScript string has room for it, but not for much more than twice as much.
- */
+/** The largest log entry that is read. A JavaScript string can't hold much more than twice as much. */
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
 
 /** `<lake>/_pricelake/<parts>`. */

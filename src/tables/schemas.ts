@@ -53,7 +53,6 @@ export const LIST_ELEMENT_ID = 1000n;
 
 export type DeltaType = string | { type: 'array'; elementType: string; containsNull: boolean };
 
-/** The type of a column in Delta's protocol. */
 export const DELTA_TYPES: Record<ColumnType, DeltaType> = {
   BIGINT: 'long',
   VARCHAR: 'string',

@@ -62,19 +62,16 @@ function orderCommits(): TableName[][] {
   return [...first.map((table) => [table]), others, ...last.map((table) => [table])];
 }
 
-/** Tables that are derived from others alone. */
 export type DerivedTableName = { [K in TableName]: TableKinds[K] extends Derived ? K : never }[TableName];
 export const DERIVED_TABLES = TABLE_NAMES.filter(
   (table): table is DerivedTableName => typeof TABLE_KINDS[table] === 'object',
 );
 
-/** Tables whose rows are settings of the pipeline file. */
 export type DeclaredTableName = { [K in TableName]: TableKinds[K] extends 'declared' ? K : never }[TableName];
 export const DECLARED_TABLES = TABLE_NAMES.filter(
   (table): table is DeclaredTableName => TABLE_KINDS[table] === 'declared',
 );
 
-/** The tables that a derived table reads, and its query. */
 export function describeDerived(table: DerivedTableName): Derived & { reads: readonly TableName[] } {
   return TABLE_KINDS[table];
 }
@@ -89,7 +86,6 @@ export interface DataFile {
   partitionValues: Record<string, string | null>;
   /** Delta's statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
   stats: string;
-  /** When the file was written, in ms since the epoch. */
   modifiedAt: number;
   /** The SHA-256 of its bytes in hexadecimal; absent if another program wrote the file. */
   sha256?: string;
@@ -121,7 +117,6 @@ export interface FileChange {
 export interface Applied {
   /** The number of the last run that wrote the table. */
   run: bigint | undefined;
-  /** The feed cursor up to which the table is applied. */
   cursor: bigint | undefined;
   /** History only: its newest change beyond the feed's cursor, or 0. */
   ahead: bigint;
@@ -143,7 +138,6 @@ export interface Applied {
   accepted: bigint | undefined;
 }
 
-/** The datasets that the items are a copy of. */
 export interface CopiedDatasets {
   /** True if the user asked for a list of datasets; false for all that the key can read. */
   isList: boolean;
@@ -161,7 +155,6 @@ export interface TableState {
   difference: ColumnDifference;
   /** True if another program wrote some of the files. They may lack columns, or have columns of other types. */
   hasOlderFiles: boolean;
-  /** The version of the checkpoint from which the log was read. */
   checkpoint: bigint | undefined;
   /** Commits by other programs since that checkpoint. */
   foreign: ForeignCommit[];
@@ -182,11 +175,9 @@ export interface ForeignCommit {
 
 /** Differences between a published table and its contract, schemas/<table>.yaml. */
 export interface ColumnDifference {
-  /** Columns that the table lacks. */
   missing: string[];
   /** Columns that the contract does not name. */
   unknown: string[];
-  /** Columns of another type, as Delta names the types. */
   retyped: { name: string; has: string; wants: string }[];
 }
 
@@ -200,11 +191,9 @@ export const LAG_MS = 3600 * 1000;
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** Answers that bring changes of items. */
 export const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
 export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 
-/** Answers that become tables or on which runs decide, by endpoint. */
 export type AnswerName =
   | '/export'
   | '/items'
@@ -232,7 +221,6 @@ export interface CheckResult {
   violations: bigint;
   /** True for a failed gate that a person waived. */
   waived: boolean;
-  /** The first violations as JSON text. */
   sample: string;
   seconds: number;
 }

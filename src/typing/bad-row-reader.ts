@@ -26,11 +26,8 @@ export interface BadRowTask {
   path: string;
   fields: Map<string, string>;
   csv?: CsvColumns;
-  /** Recognizes the field with the item's id. */
   fitId: FitId;
-  /** For readable rows, wrapped: {"n", "raw", "row"}. */
   goodPath: string;
-  /** For unreadable rows: {"n", "raw", "reason", "id"}. */
   badPath: string;
   /** Called before each row. It may throw to end the work. */
   onRow?: () => void;

@@ -64,7 +64,6 @@ export function listDatasetNames(
   return { readable: isAll ? undefined : [...byId.values()].flat(), byId };
 }
 
-/** The name of a dataset in rows of the lake, and its current name. */
 export interface DatasetRename {
   former: string;
   name: string;

@@ -16,7 +16,6 @@ export interface FeedSkew {
 
 export const UNKNOWN_SKEW: FeedSkew = { us: null, isKnown: false };
 
-/** The values of the models that use the skew. */
 export const describeSkew = ({ us, isKnown }: FeedSkew) => ({ feed_skew: us, feed_skew_is_known: isKnown });
 
 export interface SkewEvidence {

@@ -6,7 +6,6 @@ import { NAMES_MARK } from './dataset-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn, OPEN_OBJECT, ROW, readJsonColumns, type Shape, structType } from './shape.js';
 
-/** The form of a landed file, one row a line. */
 export type Layout =
   | 'lines' // JSON, as it came
   | 'csv' // as it came: a header, then records
@@ -20,18 +19,14 @@ export interface LandedFile {
   marked: boolean;
   /** True if a row is too large. Depending on its place in the file, DuckDB may still accept it. */
   hasTooLarge?: boolean;
-  /** The name of the file in table rejects. */
   part: string;
-  /** When its rows were read, ISO 8601. */
   readAt: string;
-  /** Facts about CSV. */
   csv?: Readonly<CsvFacts>;
 }
 
 /** Landed files that can be read together, because they have the same layout and shape. */
 type LandedFiles = readonly [LandedFile, ...LandedFile[]];
 
-/** SQL of the view landed_items over these files. */
 export function landedItemsSql(files: LandedFiles, shape: Shape): string {
   const file = { ...files[0], marked: files.some(({ marked }) => marked) };
   const prefix = shape.isOpen ? '' : rowPrefix(file);
@@ -48,7 +43,6 @@ export function landedItemsSql(files: LandedFiles, shape: Shape): string {
 FROM ${rowsSql(files, shape.fields, shape.isOpen)}`;
 }
 
-/** SQL of a value that is JSON text or a list of names. */
 function readText(name: string, value: string): string {
   if (name === 'attributes') {
     // DuckDB writes the JSON again, as it does for JSON rows, so that equal attributes are equal texts. A text with a
@@ -91,7 +85,6 @@ const CHANGE_VALUES: [string, string][] = [
   ['site_attribution', 'item.site.attribution'],
 ];
 
-/** SQL of the view landed_changes over one file. */
 export function landedChangesSql(file: LandedFile): string {
   const prefix = rowPrefix(file);
   const values = CHANGE_VALUES.map(([name, path]) => `${stripMark(prefix + path, file)} AS ${name}`);
@@ -192,10 +185,7 @@ function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
 }
 
-/**
- * Refuses long numbers in an object that CSV holds as text, because DuckDB would change them. The bad-row reader keeps
- * them.
- */
+/** Refuses long numbers in an object that CSV holds as text, which DuckDB would change. */
 function refuseLongNumbers(object: string, value: string): string {
   const refusal = "error('a number that is not exact in a double')";
   return `CASE WHEN ${hasLongNumber(quoteIdentifier(nameColumn(object)))} THEN ${refusal} ELSE ${value} END`;

@@ -66,15 +66,11 @@ function wholeLines(bytes: Buffer, start: number): string {
   return bytes.toString('utf8', start, Math.max(start, bytes.lastIndexOf(NEWLINE)));
 }
 
-/** The records that are always observed. */
 const SAMPLE_RECORDS = 200;
 
-/** Collects what a look at landed rows shows. */
 export interface Look {
-  /** Receives the fields of the rows. */
   observed: ObservedFields;
   mapping: Mapping;
-  /** Receives each parsed row. */
   show: (row: unknown, format?: 'csv') => void;
 }
 

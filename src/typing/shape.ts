@@ -29,7 +29,6 @@ export interface Shape {
   texts: Set<ItemValue>;
   /** SQL of fields that the document does not name, by name in `extra`: as JSON, in CSV as text or JSON. */
   unknown: Map<string, string>;
-  /** Fields that CSV holds as the text of a JSON object. */
   objects: Set<string>;
   /** True if two names in JSON rows differ only in case. Each row is then read as OPEN_OBJECT, in the column ROW. */
   isOpen: boolean;
@@ -37,7 +36,6 @@ export interface Shape {
 
 /** JSON names are case-sensitive, but SQL columns and structs ignore case. A map keeps all of them. */
 export const OPEN_OBJECT = 'MAP(VARCHAR, JSON)';
-/** The column of an open or wrapped row. */
 export const ROW = 'row';
 
 /** Precedes each capital letter. It is a private-use character, as NUMBER_MARK is. */
@@ -64,7 +62,6 @@ export interface ObservedField {
 }
 export type ObservedFields = Map<string, ObservedField>;
 
-/** Adds the fields of one parsed row. */
 export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapping = {}): void {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
   for (const [name, value] of Object.entries(row)) {
@@ -89,9 +86,7 @@ function detectStyle(observed: ObservedFields): { style: Style; nested: boolean 
   return { style: !nested && names.some((name) => name.includes('.')) ? STYLES.dotted : STYLES.camel, nested };
 }
 
-/** A shape that is being detected. */
 interface DetectedShape extends Shape {
-  /** The folded names of objects that a field holds. */
   parents: Set<string>;
 }
 
@@ -182,14 +177,12 @@ function addParent(shape: DetectedShape, { name, known: own }: FieldName, subfie
   }
 }
 
-/** SQL of a member of an object, or of the text of one. */
 function memberSql(object: string, member: string, kind: RowKind, type: string): string {
   if (kind === 'json') return `${object}.${quoteIdentifier(member)}`;
   const pointer = `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   return `${object}${type === 'JSON' ? '->' : '->>'}${quoteLiteral(pointer)}`;
 }
 
-/** SQL of a member of an object that is read as OPEN_OBJECT. */
 function openMember(object: string, member: string, type: string): string {
   const json = `${object}[${quoteLiteral(member)}]`;
   if (type === 'JSON') return json;

@@ -20,7 +20,6 @@ export interface TypedFile {
   typedPath: string;
   /** NDJSON of {"n", "raw", "reason", "id"}, if there are any; `id` is that of the item, if it is readable. */
   badPath?: string | undefined;
-  /** The landed file, or the first of several. */
   part: string;
   origin: Origin;
   /** The rows of typedPath, including those with a reject_reason, plus the rows of badPath. */
@@ -41,9 +40,7 @@ export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
   return (CHANGE_ORIGINS as readonly Origin[]).includes(origin);
 }
 
-/** A landed file to type. */
 export interface TypingSource {
-  /** The file as it landed. */
   path: string;
   /** When its rows were read, ISO 8601; empty for changes. */
   readAt: string;
@@ -51,17 +48,13 @@ export interface TypingSource {
   rows: number;
   /** True if all rows are of one website, so that they need not be sorted by website. */
   isOfOneSite?: boolean | undefined;
-  /** Facts about CSV. */
   csv?: CsvFacts | undefined;
 }
 
-/** Landed files to type together. */
 export interface TypingTask {
   origin: Origin;
   sources: TypingSource[];
-  /** The shape of all sources. Required for items. */
   shape?: Shape | undefined;
-  /** The pipeline's own names for fields of items. */
   mapping: Mapping;
   runId: string;
 }

@@ -12,7 +12,6 @@ export interface Tally {
   repeated: bigint;
 }
 
-/** Whole rows of items that were read. */
 export interface ItemReads {
   /** The newest row of each item, with the columns of table items. */
   rows: Relation;
@@ -41,7 +40,6 @@ export function leaveOutRepeated(
   return leaveOut(keyed.rows, findRepeated(graph, keyed));
 }
 
-/** Finds the places of the rows that repeat another one. */
 function findRepeated(
   graph: RelationGraph,
   { rows, key, order }: { rows: Sql | Relation; key: string; order: string },
@@ -70,10 +68,7 @@ const TYPED_COLUMNS = [
   { name: 'site_attribution', type: 'VARCHAR' },
 ];
 
-/**
- * Fields that no export row has. They take the values of the lake's `items`, because a field that is left out is not
- * null.
- */
+/** Fields that no export row has. They keep the values of the lake, because a left-out field is not null. */
 export interface AbsentFields {
   names: readonly ItemValue[];
   items: Relation;
@@ -134,7 +129,6 @@ export class ItemReader {
   }
 }
 
-/** Represents reads that brought no rows. */
 export function noReads(graph: RelationGraph, label: string): ItemReads {
   const { columns } = loadTableSchema('items');
   return {

@@ -5,7 +5,6 @@ import { isCsv, type Look, observeCsv, observeRows } from './observe.js';
 import { detectShape, listAbsent, type ObservedFields, observeRow } from './shape.js';
 import { type Origin, quoteTask, type TypedFile, type TypingSource, type TypingTask, typeFiles } from './type-file.js';
 
-/** A landed file of items. */
 export interface LandedItems {
   path: string;
   rows: number;
@@ -19,7 +18,6 @@ export interface LandedItems {
   isOfOneSite?: boolean;
 }
 
-/** A landed file of changes. */
 export interface ChangeFile {
   path: string;
   rows: number;
@@ -31,7 +29,6 @@ const BATCH_BYTES = 48 * 1024 * 1024;
 /** The landed bytes that may wait to be typed before `whenRoom` makes callers wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
-/** The run whose files are typed. */
 interface TypingRun {
   runId: string;
   workFolder: string;
@@ -52,7 +49,6 @@ export class TypingQueue {
   #small: LandedItems[] = [];
   /** The chain of small batches and files of changes. It continues after a failure. */
   #work: Promise<unknown> = Promise.resolve();
-  /** The chain of batches that are being observed. */
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
   #waiters: (() => void)[] = [];
@@ -114,7 +110,6 @@ export class TypingQueue {
     return listAbsent(this.#observed.export, this.#mapping);
   }
 
-  /** Types a landed file of changes. */
   async typeChanges({ path, rows, origin }: ChangeFile): Promise<TypedFile> {
     await observeRows([{ path }], (row) => this.#look(CHANGE_ANSWERS[origin], row));
     const { runId } = this.#run;
@@ -171,7 +166,6 @@ export class TypingQueue {
     }
   }
 
-  /** Observes the files, so that the task has their shape. */
   async #prepare(files: LandedItems[]): Promise<TypingTask> {
     const [first] = files as [LandedItems, ...LandedItems[]];
     const origin = originOf(first);
@@ -203,7 +197,6 @@ export class TypingQueue {
 
 const countBytes = (files: readonly LandedItems[]) => files.reduce((sum, file) => sum + file.bytes, 0);
 
-/** The answer that brings changes of an origin. */
 const CHANGE_ANSWERS = {
   feed: '/changes',
   webhook: 'webhook',

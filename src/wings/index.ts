@@ -13,7 +13,6 @@ import type { SyncReport, Wing } from './wing.js';
 export type { SyncReport } from './wing.js';
 
 const WINGS: readonly Wing[] = Object.values(list);
-/** The files of wings that a store keeps copies of. */
 export const MIRRORED = WINGS.flatMap(({ mirrored = [] }) => mirrored);
 const PLUGGED: Wings = {
   sources: WINGS.flatMap(({ sources = [] }) => sources),
@@ -47,7 +46,6 @@ export function landWithWings(
   return withWings(pipeline, io, signal, (wings, stop) => landPipeline(pipeline, io, stop, { ...options, wings }));
 }
 
-/** Estimates the cost of the next run, including that of the wings. */
 export function estimateWithWings(pipeline: Pipeline, io: Io, options: EstimateOptions = {}): Promise<RunEstimate> {
   return estimateRun(pipeline, io, { ...options, wings: PLUGGED });
 }

@@ -28,7 +28,6 @@ export interface MirroredFolder {
   pointer: string;
 }
 
-/** The request for a run. */
 export interface AskedSync {
   pipeline: Pipeline;
   io: Io;

@@ -16,7 +16,6 @@ import {
 import { type MergeValues, selectMerged } from './merge.js';
 import { type Read, RowsInParts } from './rows-in-parts.js';
 
-/** The needs of a model, with a relation for each name. */
 type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
 /** The memory that applying a change takes. If the changes need more than there is, items are processed in parts. */

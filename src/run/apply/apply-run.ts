@@ -82,9 +82,7 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/**
- * True if the whole rows show only what the lake already has, and no source was seen since. Then no file is written.
- */
+/** True if whole rows show only what the lake already has, and no source was seen since: no file is written. */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
@@ -106,10 +104,7 @@ function isSelectionNoted(tables: Tables, { added, selection }: LandedInput): bo
   return added.length === 0 && String(readLakeSelection(tables.items) ?? '') === String(selection);
 }
 
-/**
- * Settles the row equation before anything is published, because a later try finds rows already in place and would
- * miscount.
- */
+/** Settles the row equation before publishing, because a later try would miscount rows that are already in place. */
 export async function settleTally(
   { io, client }: World,
   landing: Landing,

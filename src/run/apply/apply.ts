@@ -1,7 +1,4 @@
-/**
- * Compares what has landed with the current items, and judges whole reads. Makes no calls: the items to read are
- * returned.
- */
+/** Compares what has landed with the current items, and judges whole reads. Makes no calls. */
 
 import type { Io } from '../../io/io.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -28,7 +25,6 @@ export interface ReadChanges {
   landed: LandedInput;
   /** The tables of the lake before the run that applying reads. */
   lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
-  /** The typed files of changes. */
   changeFiles: readonly TypedFile[];
   changes: LandedChanges;
   /** Changes that are not yet applied to items. */
@@ -60,7 +56,6 @@ export interface ComparedRun extends FoundRows {
 
 /** Typed whole rows, and what single reads have shown about items that they lack. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
-  /** The typed files of whole rows. */
   itemFiles: readonly TypedFile[];
   /** True if items are read whole although their changes seem to contain all values. */
   isDistrusted: boolean;
@@ -117,7 +112,6 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
   return { ...read, ...rows, skew, lacksChanges, needed, unnamed };
 }
 
-/** Whole reads of the needed items, judged by the changes. */
 export interface JudgedRun extends ComparedRun {
   reads: JudgedReads;
 }

@@ -10,9 +10,7 @@ import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } fro
 /** Columns of typed changes that history does not have. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
-/** The landed changes of a run. */
 export interface LandedChanges {
-  /** All landed changes, repeated ones included. */
   typed: Relation;
   /** The changes of the feed, each once. */
   feed: Relation;
@@ -27,7 +25,6 @@ export interface LandedChanges {
   tally: Tally;
 }
 
-/** Tables of the lake that changes are compared with. */
 export interface KnownRows {
   items: Relation;
   history: Relation;

@@ -7,7 +7,6 @@ import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { KnownRows, LandedChanges } from './changes.js';
 import type { MergeBase } from './merge.js';
 
-/** Counts of differences between whole rows and the lake. */
 export interface Comparison {
   /** The number of items with other values that no landed change explains. */
   differences: bigint;
@@ -23,12 +22,9 @@ export interface Comparison {
 
 export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
 
-/** Differences between whole rows and the lake. */
 export interface ComparedRows {
   counts: Comparison;
-  /** Items whose whole rows differ from the lake. */
   different: Relation;
-  /** Rows of history for differences that no change explains. */
   changes: Relation;
   /** Rows of the lake that are marked as gone, because a complete copy lacks them. */
   missing: Relation;
@@ -36,7 +32,6 @@ export interface ComparedRows {
   doubted: Relation;
 }
 
-/** The rows that are compared. */
 export interface ComparedSources extends KnownRows {
   exported_items: Relation;
   pending_changes: Relation;

@@ -7,7 +7,6 @@ import { describeSkew, type FeedSkew } from '../../typing/feed-skew.js';
 import type { ItemReads } from '../../typing/typed-rows.js';
 import type { RejectedRows } from './rejects.js';
 
-/** Items that must be read whole. */
 export interface NeededItems {
   rows: Relation;
   /** The items to read now, and the time since which they changed; undefined if there are none. */
@@ -29,14 +28,12 @@ export async function findNeeds(
   return { rows, wanted: { itemIds: await graph.itemIds(read), changedSince: String(since.since) } };
 }
 
-/** Whole reads of items, judged by the changes. */
 export interface JudgedReads {
   /**
    * A row for each needed item, and for each changed item that was also read, with the reason why its read does not
    * suffice.
    */
   judged: Relation;
-  /** The reads that become rows of items. */
   taken: Relation;
 }
 
@@ -50,7 +47,6 @@ export interface JudgedSources {
   reread: ItemReads;
 }
 
-/** The facts by which reads are judged. */
 export interface JudgingFacts {
   at: string;
   skew: FeedSkew;

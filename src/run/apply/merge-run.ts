@@ -18,7 +18,6 @@ import { selectRejects } from './rejects.js';
 import type { Moment } from './service-time.js';
 import { findSites, type NextSites } from './sites.js';
 
-/** The changes of the tables that hold the service's rows. */
 export interface Batch {
   merge: Merge;
   comparison: Comparison;
@@ -26,7 +25,6 @@ export interface Batch {
   newChanges: bigint;
   /** The newest change in history beyond the cursor; 0 if there is none. */
   ahead: bigint;
-  /** Items that the next run reads again. */
   stale: StaleItems;
   unnamed: bigint;
   history: TableChange;
@@ -40,7 +38,6 @@ export interface Batch {
   datasetPattern: string | null;
 }
 
-/** Applies changes and reads to the current rows. */
 export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, judged: JudgedRun): Promise<Batch> {
   const {
     landed,

@@ -26,14 +26,11 @@ export interface TouchedItems {
   exported: Relation;
   /** Changes that are not yet applied to items. */
   pending: Relation;
-  /** Items whose whole rows differ from the lake. */
   different: Relation;
   stale: Relation;
   doubted: Relation;
   rejected: Relation;
-  /**
-   * Websites and datasets whose current name differs from that in rows of items; undefined if names are not known yet.
-   */
+  /** Websites and datasets whose current name differs from rows of items; undefined if names are not known yet. */
   renamed?: { sites: Relation; datasets: Relation };
 }
 
@@ -56,7 +53,6 @@ export async function readBase(graph: RelationGraph, base: MergeBase, touched: T
   return { rows: graph.rowsOf('base_items', select, await graph.count(different)) };
 }
 
-/** A condition for the touched items. */
 function selectTouched(touched: TouchedItems): Sql {
   const condition = sql`item_id IN (${selectIds(touched)})`;
   const { renamed } = touched;
@@ -92,9 +88,7 @@ async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
   return sql`SELECT ${columns} FROM ${before.ofFiles(touched)}`;
 }
 
-/** The result of applying pending changes and whole reads. */
 export interface Merge {
-  /** The change of table items. */
   change: TableChange;
   /** The rows that changed, as they are after the run. */
   merged: Relation;

@@ -25,7 +25,6 @@ const ROW_COLUMNS = [
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
 ];
 
-/** The readable parts of rejected rows. */
 export interface RejectedRows {
   /** `item_id` is null if a row does not show its item. */
   rows: Relation;

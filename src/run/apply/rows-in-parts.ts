@@ -11,11 +11,9 @@ import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
 /** Returns the rows of a relation for use after FROM: all of them, or those of one part. */
 export type Read = (rows: Relation) => Sql;
 
-/** The rows of a relation in one part. */
 type ReadPart = (part: number) => Sql;
 
 export interface Parts {
-  /** A folder for files of rows. */
   folder: string;
   /** The number of parts. With one part, rows are not divided into files. */
   count: number;

@@ -48,7 +48,6 @@ export async function findNextSources(
   );
 }
 
-/** The few websites that the run asked, one call each. */
 function selectProbes({ sites }: Probes): Sql {
   const rows = [...sites].flatMap(([site, found]) =>
     found === undefined ? [] : [sql`(${site}, ${found.source}, ${found.seenAt})`],

@@ -6,7 +6,6 @@ import type { World } from '../open/run-parts.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
-/** The moment that dates the run's own findings. */
 export interface Moment {
   /** By this machine's clock, ISO 8601. */
   at: string;

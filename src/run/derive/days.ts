@@ -12,7 +12,6 @@ const TABLE = 'price_spread_daily';
 
 /** The tables that closed days are computed from. */
 export interface DaySources {
-  /** The lake as this run would publish it. */
   items: Relation;
   history: Relation;
   sites: Relation;
@@ -128,10 +127,7 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
   });
 }
 
-/**
- * Finds products, and the first kept day that may differ. The first known change of an item also shows the values
- * before it.
- */
+/** Finds products, and the first kept day that may differ. A first known change also shows the values before it. */
 async function findTouchedProducts(
   staging: Staging,
   { items, history, itemsBefore }: DaySources,

@@ -65,7 +65,6 @@ async function chooseQuestions({ watches }: World, next: NextVersion): Promise<(
   return asking;
 }
 
-/** The lake as this run would publish it, for witnesses. */
 export function describeNext(
   { landed, names, skew, datasetPattern, describedSample }: AppliedRun,
   next: NextLake,
@@ -102,7 +101,6 @@ async function stageDerived(
   return [...derived, await stageDays(staging, next, version < 0n ? undefined : merge.before, now)];
 }
 
-/** Stages the tables of the applied batch. */
 async function stageApplied(staging: Staging, applied: AppliedRun): Promise<StagedTable[]> {
   const { landed, datasets, merge, history, stale, sites, sources, rejects, ahead } = applied;
   const { tables } = staging.found;

@@ -8,7 +8,6 @@ import type { Merge } from '../apply/merge.js';
 import { isByProduct } from './product-parts.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 
-/** A table that is ready for others to read. */
 export interface Made {
   /** Undefined if it is not a derived table. */
   staged?: StagedTable;
@@ -18,11 +17,9 @@ export interface Made {
   isKept: boolean;
 }
 
-/** The inputs from which a derived table is made. */
 export interface Deriving {
   merge: Merge;
   staging: Staging;
-  /** The lake as this run would publish it, with the tables that this one reads. */
   next: NextLake;
   one: DerivedTable;
   reads: ReadonlyMap<TableName, Made>;
@@ -39,10 +36,7 @@ export interface Narrowed {
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/**
- * Finds the rows that depend on changed items. `none` if no row does, `all` if so many do that the whole table is
- * computed.
- */
+/** Finds the rows that depend on changed items: `none`, or `all` if the whole table must be computed. */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {

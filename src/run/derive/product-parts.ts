@@ -19,7 +19,6 @@ export function countParts(items: bigint, { wholeItems = WHOLE_ITEMS, partItems 
   return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
 }
 
-/** Tables by name, with the rows of one part of the products. */
 export type PartTables = Partial<Record<TableName, Sql>>;
 
 /**

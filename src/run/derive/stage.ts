@@ -12,7 +12,6 @@ import type { Applied, FileChange, StagedFile, TableName } from '../../tables/ta
 import { chooseItemsLayout } from '../open/items-layout.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** The next version of a table, written beside the lake. */
 export interface StagedTable {
   table: TableName;
   /** Undefined if an earlier try has already committed the table. */
@@ -23,7 +22,6 @@ export interface StagedTable {
   rows: () => Promise<TableRows>;
 }
 
-/** The lake that gets the files, and the run that makes them. */
 interface StagingRun {
   found: FoundLake;
   graph: RelationGraph;
@@ -31,12 +29,9 @@ interface StagingRun {
   io: Io;
 }
 
-/** Writes the next files of tables beside the lake. */
 export class Staging {
   readonly #run: StagingRun;
-  /** Key-value metadata of each file. */
   readonly #metadata: Record<string, string>;
-  /** Counts the staged tables for the progress. */
   readonly #progress: OpenStep | undefined;
   readonly #sealing: Promise<StagedFile[]>[] = [];
 
@@ -135,7 +130,6 @@ export class Staging {
   }
 }
 
-/** The tables of a run's next version. */
 export class NextLake {
   readonly #before: LakeRows;
   readonly #staged = new Map<TableName, StagedTable>();
@@ -150,7 +144,6 @@ export class NextLake {
     return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
 
-  /** The same lake with these tables in addition. */
   with(...staged: readonly StagedTable[]): NextLake {
     return new NextLake(this.#before, [...this.#staged.values(), ...staged]);
   }
@@ -195,10 +188,7 @@ export class NextLake {
   }
 }
 
-/**
- * Reports the error of the seal first. A file that can't be sealed is removed, so that work which reads it fails as
- * well.
- */
+/** Reports the error of the seal first: a file that can't be sealed is removed, so reading it fails as well. */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;

@@ -19,7 +19,6 @@ import { findRejectedChanges } from '../plan/read-overlap.js';
 import type { FactSource } from '../plan/run-planner.js';
 import { type Ahead, type Count, extrapolateChanges, sumCounts } from './estimate.js';
 
-/** Prices the rest of a copy: exports, or pages of all items. */
 export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: Account): Pick<Ahead, 'exports' | 'pages'> {
   const { choice, datasets, items, missing, shards, exportRows } = copy;
   if (choice.route === 'pages') {
@@ -41,7 +40,6 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
-/** Counts the items that changed since the start of each poll. */
 export async function estimatePolls(
   client: ApiClient,
   { landed }: RunFacts,

@@ -25,7 +25,6 @@ import type { WaitingFeed } from './estimate-landing.js';
 
 /** An estimate reads the same facts as a run, without a lock. */
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
-  /** Caps from the command line. */
   caps: RunCaps;
   witnesses: readonly Witness[];
   memory: Pick<Memory, 'state' | 'append'>;
@@ -122,10 +121,7 @@ async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed
   return (await findNeeds(graph, needs, values)).wanted;
 }
 
-/**
- * Prices how a poll establishes which items are listed: a call for counts, and pages if the counts may hide
- * differences.
- */
+/** Prices how a poll establishes the listing: a call for counts, and pages if counts may hide differences. */
 export async function estimateListing(source: EstimateSource, { gate }: Account): Promise<Ahead['listing']> {
   const { graph, before, client, selection, journal } = source;
   if (journal.state.listing.done !== undefined) return undefined;

@@ -41,7 +41,6 @@ import {
 import { estimateCopy, estimateFeed, estimatePolls, type WaitingFeed } from './estimate-landing.js';
 import { type EstimateSource, estimateListing, estimateNeeds } from './estimate-reads.js';
 
-/** The next run's work and cost. */
 export interface RunEstimate extends ModeChoice, Total {
   /** The interrupted or held run that the next run would continue. */
   unfinished: { runId: string; held: string[] } | undefined;
@@ -50,7 +49,6 @@ export interface RunEstimate extends ModeChoice, Total {
   overageBlocks: bigint;
   /** The seconds that its calls take at the plan's rate, which is the least; undefined for an unlimited rate. */
   seconds: number | undefined;
-  /** The rows that it receives, as far as lake and service show. */
   rows: bigint;
   /** The earlier run whose time is the best guess, if possible of the same mode; undefined before a first run. */
   earlier: EarlierRun | undefined;
@@ -64,7 +62,6 @@ export interface RunEstimate extends ModeChoice, Total {
   plan: Pick<AccountPlan, 'plan' | 'name' | 'status'>;
   /** The bytes of disk that the run needs beside the existing lake, and the free bytes. */
   disk: { needed: number; free: number };
-  /** The calls that the estimate itself made. */
   looked: number;
   /** Why the run would be refused or would stop early. */
   refusal: PricelakeError | undefined;
@@ -251,10 +248,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/**
- * Estimates the waiting changes. As in a run, a refused cursor is a fact of the plan, and the feed is read after the
- * copy.
- */
+/** Estimates the waiting changes. As in a run, a refused cursor is a fact of the plan. */
 async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
   return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
     if (!isCursorRefused(error)) throw error;

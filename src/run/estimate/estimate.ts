@@ -5,7 +5,6 @@ import type { RowsAhead } from '../../plan/disk.js';
 export interface Count {
   count: bigint;
   exact: boolean;
-  /** Calls that bring them. */
   calls: number;
 }
 
@@ -15,7 +14,6 @@ export interface Ahead {
   plan: boolean;
   /** Calls that only count: the newest change, all items, listed items by website. */
   lowWatermark?: number | undefined;
-  /** Exports of a complete copy, and their rows. */
   exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
   /** Pages of all items in place of exports, including the calls that show that none is missing. */
   pages?: { calls: number; items: bigint; reason: string } | undefined;
@@ -48,7 +46,6 @@ export interface Step {
   exportRows: bigint;
   /** False for an estimate. */
   exact: boolean;
-  /** Explains the figure. */
   basis: string;
 }
 

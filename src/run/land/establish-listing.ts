@@ -63,13 +63,9 @@ export async function establishListing(run: ListedRun): Promise<void> {
   io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
-/**
- * The number of times that the service's counts are read. After two readings that contradict them, nothing more is
- * read.
- */
+/** The service's counts are read at most so often: two readings that contradict them end the step. */
 const COUNTS = 2;
 
-/** The state by the last counts. */
 interface ListingState {
   sites: SiteCount[];
   isSuspect: boolean;
@@ -92,7 +88,6 @@ class ListingPart {
     return this.#run.engine.graph;
   }
 
-  /** The journal of the part. */
   get #progress(): ListingProgress {
     return findListing(this.#run.landing.journal.state.listing, this.#part.dataset);
   }

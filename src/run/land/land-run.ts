@@ -36,7 +36,6 @@ import { ItemCopy } from './copy-items.js';
 export interface LandedInput {
   runId: string;
   mode: RunMode;
-  /** The datasets that the run copies. */
   selection: DatasetSelection;
   /** Undefined for a run that continues by the feed alone. */
   lowWatermark: LowWatermark | undefined;
@@ -44,12 +43,8 @@ export interface LandedInput {
   brought: readonly BroughtChanges[];
   /** Undefined on a plan without the feed. */
   feed: LandedFeed | undefined;
-  /** The changes that the run works on. */
   window: CursorWindow;
-  /**
-   * Datasets that are new to the lake. Their items are copied whole, and history may already hold some of their
-   * changes.
-   */
+  /** Datasets that are new to the lake. Their items are copied whole; history may hold some of their changes. */
   added: readonly bigint[];
   /** The account, for further calls; undefined if everything has landed. */
   account: Account | undefined;
@@ -57,7 +52,6 @@ export interface LandedInput {
   plan: RunPlan;
 }
 
-/** A file of changes that a source has brought. */
 export interface BroughtChanges {
   file: string;
   changes: number;
@@ -139,7 +133,6 @@ async function landByPlan(
   return { runId: landing.runId, mode, selection, lowWatermark, brought, feed, window, added, account, plan };
 }
 
-/** The changes that sources have brought, in this try or an earlier one. */
 function listBrought({ folder, journal }: Landing): BroughtChanges[] {
   return [...journal.state.sources.values()].flatMap(({ landed, changes }) =>
     landed === undefined ? [] : [{ file: path.join(folder, landed.file), origin: landed.origin, changes }],

@@ -11,7 +11,6 @@ import { loadFacets } from './facets.js';
 /** The items of the lake as this run would publish it, with the columns that matter for their listing. */
 export interface ListingRows {
   items: Relation;
-  /** The rows of items that were read, each with its file. */
   typed: Relation;
 }
 
@@ -82,7 +81,6 @@ export function countUnread(graph: RelationGraph, items: Relation): Promise<bigi
   return graph.count(sql`FROM ${items} WHERE NOT is_read`);
 }
 
-/** Counts how many of these items the lake lists. */
 export function countListedOf(graph: RelationGraph, items: Relation, ids: readonly bigint[]): Promise<bigint> {
   return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
 }
@@ -101,7 +99,6 @@ export async function findMissing(
   return rows.map(({ item_id }) => item_id as bigint);
 }
 
-/** Counts the different items in these files. */
 export async function countRead(graph: RelationGraph, typed: Relation, files: readonly string[]): Promise<bigint> {
   const row = await graph.row(sql`SELECT count(DISTINCT item_id) AS n FROM ${typed}
     WHERE list_contains(${code(quoteList([...files]))}, part)`);

@@ -1,7 +1,6 @@
 import type { PricelakeError } from '../../io/errors.js';
 import type { SiteCount } from '../../plan/choose-readings.js';
 
-/** Listing states that stay unknown. */
 export interface OpenListing {
   /** Websites; `isRead` is true if all their pages were read. */
   sites: (SiteCount & { isRead: boolean })[];
@@ -9,26 +8,20 @@ export interface OpenListing {
   unread: bigint;
   /** The calls that reading the rest would have taken, and the limit of such calls. */
   wanted: { wanted: bigint; limit: bigint | null; news: boolean } | undefined;
-  /** The error that ended the step. */
   failure: PricelakeError | undefined;
 }
 
 const NAMES = 3;
 const NAME_LENGTH = 60;
 
-/**
- * The most items of which it is not established whether they are listed, and the reason; 0 and an empty text if all
- * are.
- */
+/** The most items whose listing is not established, and the reason; 0 and an empty text if all are. */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
   const unknown = parts.reduce((sum, part) => sum + countUnknown(part), 0n);
   const reasons = parts.map(explainPart).filter((reason) => reason !== '');
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/**
- * If pages contradict the counts, the difference stays unknown; if pages were not read, all items of the website do.
- */
+/** Contradicting pages leave the difference unknown; unread pages, all items of the website. */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);

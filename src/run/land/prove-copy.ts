@@ -19,7 +19,6 @@ import { loadFacets } from './facets.js';
 /** The typed copy, the lake, the changes, and the service's counts after the copy. */
 export interface ProvedCopy {
   exported: ItemReads;
-  /** The rows that landed, typed or not. */
   landedRows: bigint;
   items: Relation;
   changes: Relation;

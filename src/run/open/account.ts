@@ -36,7 +36,6 @@ interface Caller {
   memory: Pick<Memory, 'state' | 'append'>;
 }
 
-/** The account's plan, and the gate for exports under it. */
 export interface Account {
   plan: AccountPlan;
   gate: ExportGate;
@@ -151,16 +150,13 @@ export function isCountWorthIt(calls: number, hasExport: boolean): boolean {
 
 const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
 
-/** The service's present state. */
 export interface ServiceState {
   plan: AccountPlan;
   /** The feed's newest change; undefined if there is none, or if the plan does not show it. */
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
-/**
- * Asks for the plan, and for the newest change once or for each dataset of a list (section 4, /plan, /changes/recent).
- */
+/** Reads the plan, and the newest change, or that of each dataset of a list (section 4, /plan, /changes/recent). */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
   selection: DatasetSelection,

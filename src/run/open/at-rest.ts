@@ -5,7 +5,6 @@ import { DERIVED_TABLES } from '../../tables/table.js';
 import { isDeclared } from './declared-rows.js';
 import type { Repairs, Tables } from './open-tables.js';
 
-/** The lake as the run found it. */
 interface FoundLake {
   pipeline: Pipeline;
   lake: Lake;

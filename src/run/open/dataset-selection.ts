@@ -45,7 +45,6 @@ export function refuseNarrowing(
   }
 }
 
-/** Writes the selection as a pipeline file does. */
 export function showSelection(selection: DatasetSelection): string {
   return selection === 'all' ? 'all' : `[${selection.join(', ')}]`;
 }

@@ -13,7 +13,6 @@ type Analysis = Pipeline['analysis'];
 
 type DeclaredRows = Record<string, string | bigint | boolean | null>[];
 
-/** The pipeline file, and the tables with the settings of an earlier one. */
 interface DeclaredFacts {
   pipeline: Pipeline;
   tables: Tables;

@@ -11,10 +11,7 @@ const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/**
- * Describes an unfinished run; undefined if there is none. Changes nothing, makes no call, and works while a run is
- * running.
- */
+/** Describes an unfinished run, even a running one; undefined if there is none. Changes nothing, makes no call. */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
@@ -32,11 +29,9 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     state: isRunning ? ('running' as const) : rest,
     /** The step from which the next try continues. A running try may be further. */
     step: NEXT_STEP[state.stage],
-    /** The gates that hold the batch. */
     checks: isHeld ? [...state.checks] : [],
     tries: state.calls.tries,
     calls: state.calls.made,
-    /** The rows on disk, by kind. */
     landed: {
       exportRows: state.exports.onDisk,
       changes: sumLanded(state, ['feed', 'sources']).rows,

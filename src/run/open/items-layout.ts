@@ -40,9 +40,7 @@ export function chooseItemsLayout(
   return isFree ? { mostPartitions: limitSites } : { partitionBy: present };
 }
 
-/**
- * True if there are now more websites than may have files of their own. The next complete copy writes all items again.
- */
+/** True if more websites exist than may have own files. The next complete copy writes all items again. */
 export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean {
   const present = readPartitionColumns(items);
   if (lake.tables.items?.partitionBy !== undefined || present === undefined || !isBySite(present)) return false;

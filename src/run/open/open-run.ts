@@ -37,7 +37,6 @@ const SESSIONS = 3;
 /** Few statements read the lake before the run, except its items, so a larger table is left in its files. */
 const FEW_ROWS_BEFORE = 5_000n;
 
-/** A run that has begun. */
 export interface OpenedRun {
   world: World;
   found: FoundLake;
@@ -211,7 +210,6 @@ export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: La
   await dropRun(ledger.landing);
 }
 
-/** Lets sources forget what is in history. */
 export async function settleSources(
   { io, sources }: Pick<World, 'io' | 'sources'>,
   lake: Lake,
@@ -220,7 +218,6 @@ export async function settleSources(
   for (const source of sources) await source.settle(landing, { lake, memory, io });
 }
 
-/** Records the calls of this process. */
 export function noteCalls(client: ApiClient): EntryOf<'calls'> {
   return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
 }

@@ -16,7 +16,6 @@ import { readTable } from '../../lake/read.js';
 import type { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** Every table, as its log describes it. */
 export type Tables = Record<TableName, TableState>;
 
 /** Tables with foreign commits, and the version up to which the run's complete copy repairs them. */
@@ -66,7 +65,6 @@ export async function rewriteForeignFiles(
   return readTables(lake);
 }
 
-/** The standing of a table in a run, by its log (SPEC.md). */
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';
 export type Standings = Readonly<Record<TableName, Standing>>;
 

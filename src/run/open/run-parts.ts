@@ -11,24 +11,19 @@ import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { Repairs, Standings, Tables } from './open-tables.js';
 import type { ChangeSource, Watch } from './wings.js';
 
-/** The machine, the service, other sources of changes, and witnesses. */
 export interface World {
   io: Io;
   /** Its calls have no limit until the account is read (`readAccount`). */
   client: ApiClient;
   sources: readonly ChangeSource[];
-  /** The witnesses of this run. */
   watches: readonly Watch[];
-  /** Shows witnesses a row of an answer. */
   look: LookAtRow;
 }
 
-/** The lake as the run found it, and its pipeline. */
 export interface FoundLake {
   pipeline: Pipeline;
   lake: Lake;
   tables: Tables;
-  /** The rows of these tables. */
   before: LakeRows;
   standing: Standings;
   repairs: Repairs;
@@ -40,7 +35,6 @@ export interface Ledger {
   memory: Memory;
 }
 
-/** DuckDB, with the relations and typed files of the run. */
 export interface Engine {
   graph: RelationGraph;
   typing: TypingQueue;

@@ -30,7 +30,6 @@ export interface Store {
   bring: Lake['bring'];
   /** Keeps what has landed, before tables that follow from it are published. */
   saveLanding(): Promise<void>;
-  /** Publishes in the store what the run has published here. */
   publish(): Promise<void>;
 }
 
@@ -65,7 +64,6 @@ export interface NextRun {
 }
 
 export interface SourceEstimate {
-  /** The name of the step in the plan. */
   step: string;
   calls: number;
   basis: string;
@@ -75,20 +73,16 @@ export interface SourceEstimate {
 
 /** Compares the lake with the service and reports differences. A run continues without it if it can't ask. */
 export interface Witness {
-  /** Begins to observe a run. */
   watch(run: WatchedRun): Watch;
   /** Prices its calls during the next run, by the run's plan; undefined if there are none. */
   estimate?(next: PlannedNext): Promise<Pick<SourceEstimate, 'step' | 'calls' | 'basis'> | undefined>;
 }
 
-/** A witness that observes a run. */
 export interface Watch {
-  /** Receives parsed rows of answers. */
   look?: LookAtRow;
   /** Chooses what to ask. The returned function makes the calls while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;
   judge?(next: NextVersion): Promise<Testimony>;
-  /** Reports at the end of any run what it has seen. */
   conclude?(): Findings;
 }
 
@@ -117,7 +111,6 @@ export interface WatchedRun {
   graph: RelationGraph;
   typing: TypingQueue;
   workFolder: string;
-  /** Shows a row to all witnesses. */
   look: LookAtRow;
 }
 
@@ -134,7 +127,6 @@ export interface NextVersion {
   skew: FeedSkew;
   /** A pattern that finds the names of datasets in texts (dataset-names.ts). */
   datasetPattern: string | null;
-  /** Items that the run has already read one by one. */
   alreadyRead: readonly bigint[];
 }
 

@@ -9,7 +9,6 @@ import { type Account, readAccount } from '../open/account.js';
 import type { FoundLake, Ledger, World } from '../open/run-parts.js';
 import { RunPlanner } from './run-planner.js';
 
-/** A run with its facts, and what the account allows. */
 export interface PlannedRun {
   planner: RunPlanner;
   /** Undefined for a run that makes no calls. */
@@ -17,7 +16,6 @@ export interface PlannedRun {
   gate: ExportGate;
 }
 
-/** Reads the account, and gathers the facts by which the run is planned. */
 export async function openPlan(
   world: World,
   found: FoundLake,

@@ -77,9 +77,7 @@ function findStart(bounds: readonly FileBounds[], end: number): number {
   return rows >= MOST_AGAIN ? start : -Infinity;
 }
 
-/**
- * The smallest and largest change id of a file, and the number of rows with one; infinite if the statistics lack them.
- */
+/** The smallest and largest change id of a file, and its rows with an id; infinite without statistics. */
 interface FileBounds {
   file: DataFile;
   first: number;

@@ -17,9 +17,7 @@ import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
-/** A run that has begun, or an estimate of the next one. */
 export interface FactSource extends Omit<World, 'watches' | 'look'>, Omit<FoundLake, 'standing'> {
-  /** The datasets that the run copies. */
   selection: DatasetSelection;
   graph: RelationGraph;
   journal: { readonly state: RunState };
@@ -33,7 +31,6 @@ export class RunPlanner {
   readonly #source: FactSource;
   readonly #account: Account | undefined;
   readonly facts: RunFacts;
-  /** The missing facts for which the service was already asked. */
   readonly asked = new Set<Lack>();
 
   private constructor(source: FactSource, account: Account | undefined, facts: RunFacts) {
@@ -55,7 +52,6 @@ export class RunPlanner {
     return new RunPlanner(source, account, { settings, lake, ...readProgress(source, account) });
   }
 
-  /** Adds an event to the facts. */
   note(news: Pick<RunFacts, 'cut' | 'cursorRefused' | 'unnamed'>): void {
     Object.assign(this.facts, news);
   }

@@ -24,19 +24,16 @@ import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import type { Findings, NextVersion, Testimony, Watch } from '../open/wings.js';
 import { describeRun, type RunRow } from './run-record.js';
 
-/** A batch that no gate holds, ready to be published. */
 export interface ProvedRun extends Audit {
   settled: Publishable;
   /** The lake after the run, except the tables that describe the run itself. */
   next: NextLake;
   attributions: Attribution[];
-  /** The run's row of the ledger. */
   row: RunRow;
   /** The rows that the ledger gets: those of idle runs since the last publication, and the run's own. */
   rows: readonly RunRow[];
 }
 
-/** The results of checks that let the batch pass. */
 interface Audit {
   checks: CheckResult[];
   /** Keeps the checks' counts, which the next run continues. Call it after the publication. */
@@ -82,7 +79,6 @@ async function hearWitnesses(watches: readonly Watch[], next: NextVersion): Prom
   return testimonies;
 }
 
-/** Stages the tables of witnesses. */
 function stageTestimonies(staging: Staging, testimonies: readonly Testimony[]): Promise<StagedTable[]> {
   const { tables } = staging.found;
   return Promise.all(
@@ -94,7 +90,6 @@ function stageTestimonies(staging: Staging, testimonies: readonly Testimony[]): 
   );
 }
 
-/** The lake that checks read, and the run's changes of it. */
 interface Audited {
   next: NextLake;
   merge: Merge;

@@ -23,7 +23,6 @@ const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
 
 /** Findings about the lake after the run. */
 interface RunFindings extends Comparison {
-  /** The findings of witnesses. */
   witnessed: Findings;
   usage: Usage;
   /** The number of items after the run; undefined if it does not change. */
@@ -39,7 +38,6 @@ interface Outcome {
   findings?: RunFindings;
 }
 
-/** The run's row of the ledger. */
 export async function describeRun(
   { io, client, watches }: World,
   { tables }: FoundLake,

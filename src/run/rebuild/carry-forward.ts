@@ -11,9 +11,7 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/**
- * Keeps rows of runs that the rebuild does not replay: history, rejects, closed days, and websites as they were then.
- */
+/** Keeps rows of runs that are not replayed: history, rejects, closed days, and websites as they were then. */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;

@@ -26,7 +26,6 @@ import { restoreTables } from './restore-tables.js';
 interface RebuildOptions {
   /** Continues even if rows are lost that the kept raw bytes cannot restore. */
   acceptLoss?: boolean | undefined;
-  /** Their tables are made again as well. */
   witnesses?: readonly Witness[];
 }
 
@@ -34,11 +33,9 @@ interface RebuildReport {
   /** Replayed runs, in order. */
   runs: string[];
   tables: SwappedTable[];
-  /** Sentences about damaged tables and files. */
   damage: string[];
   /** Sentences about tables that were read without their logs. */
   carried: string[];
-  /** Sentences about lost rows. */
   lost: string[];
 }
 

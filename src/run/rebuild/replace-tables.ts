@@ -18,7 +18,6 @@ import { type Applied, type StagedFile, TABLE_NAMES, type TableName } from '../.
 import { commitKept } from './carry-forward.js';
 import type { Rebuild } from './plan-rebuild.js';
 
-/** A table whose files were replaced. */
 export interface SwappedTable {
   table: TableName;
   version: bigint;

@@ -32,9 +32,7 @@ function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   return type === 'number' ? { kinds: new Set(NUMBER) } : undefined;
 }
 
-/**
- * Describes the values that a schema allows on the wire. Throws for a kind of schema that this function does not know.
- */
+/** Describes the values that a schema allows on the wire. Throws for an unknown kind of schema. */
 export function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = readWireType(schema);
   if (wire !== undefined) return wire;

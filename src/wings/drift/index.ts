@@ -19,5 +19,4 @@ const witness: Witness = {
   },
 };
 
-/** Compares the answers of the service with the API document. */
 export const drift: Wing = { witnesses: [witness] };

@@ -15,14 +15,11 @@ export interface Drift {
   field: string;
   /** The kinds of values in the rows; null if no row has the field. */
   found: string | null;
-  /**
-   * The kinds that the document describes, or for `value` the texts that it lists; null if it does not name the field.
-   */
+  /** The described kinds, or for `value` the listed texts; null for a field that the document does not name. */
   described: string | null;
   /** The number of rows with the difference, of `looked_at`. */
   rows: number;
   looked_at: number;
-  /** An example as JSON text, cut to 200 characters. */
   sample: string | null;
 }
 
@@ -34,7 +31,6 @@ const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;
 
-/** Compares the rows seen with the document. */
 export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   const all = (Object.keys(DESCRIBED) as AnswerName[]).flatMap((answer) => {
     const row = seen.get(answer);

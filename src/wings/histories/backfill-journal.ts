@@ -16,7 +16,6 @@ export const backfillEntry = z.discriminatedUnion('type', [
 ]);
 export type BackfillEntry = z.infer<typeof backfillEntry>;
 
-/** The state of a backfill. */
 export interface Backfill {
   isBegun: boolean;
   /** True when all requested histories have landed. */
@@ -82,7 +81,6 @@ export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }
 
-/** Items whose histories have landed. */
 export function listItems({ items }: Backfill): bigint[] {
   return listChain(items);
 }

@@ -83,7 +83,6 @@ const readDays = (text: string): number => Math.round(Date.parse(`${text}T00:00:
 
 export type PartitionValue = string | number | bigint | boolean | null;
 
-/** A partition value as a manifest's Avro record has it. */
 export function readPartitionValue(type: ColumnType, text: string | null): PartitionValue {
   if (text === null) return null;
   if (type === 'BIGINT') return BigInt(text);

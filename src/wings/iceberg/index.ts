@@ -58,7 +58,6 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/** The address under which readers find the lake, by the pipeline. */
 function findAddress(iceberg: IcebergSetting['iceberg'], remote: string | undefined): string | undefined {
   if (typeof iceberg === 'string') return iceberg;
   const url = parseRemoteUrl(remote ?? '');

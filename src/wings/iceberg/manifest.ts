@@ -11,7 +11,6 @@ interface Pair<T> {
   value: T;
 }
 
-/** A data file in a manifest ("Manifests" in the specification). */
 export interface ManifestEntry {
   status: number;
   snapshot_id: bigint;
@@ -31,11 +30,9 @@ export interface ManifestEntry {
   };
 }
 
-/** The schema and partitioning that all manifests of a table share. */
 export interface ManifestForm {
   schema: IcebergSchema;
   spec: PartitionSpec;
-  /** The contract: types of partition columns. */
   contract: TableSchema;
 }
 
@@ -204,7 +201,6 @@ const MANIFEST_LIST: AvroSchema = {
   ],
 };
 
-/** The manifest list of a snapshot that has one manifest. */
 export function writeManifestList(
   { spec }: ManifestForm,
   snapshot: { id: bigint; parent: bigint | undefined },

@@ -31,9 +31,7 @@ export interface PlannedSnapshot {
 
 export interface SnapshotPlace extends TableFacts {
   schema: IcebergSchema;
-  /** The address of the metadata folder. */
   metadataAddress: string;
-  /** The address of the folder with the data files. */
   dataAddress: string;
 }
 
@@ -41,7 +39,6 @@ export function formOf({ contract, partitionBy, schema }: SnapshotPlace): Manife
   return { contract, schema, spec: describePartitions(contract, partitionBy) };
 }
 
-/** The file names of a snapshot, which has one manifest and one manifest list. */
 export function nameFiles({ id }: TableFacts, snapshotId: number) {
   return { manifest: `${snapshotId}-${id}-m0.avro`, list: `snap-${snapshotId}-${id}.avro` };
 }

@@ -28,7 +28,6 @@ export interface Snapshot {
 export const VERSION = 'delta.version';
 export const COMMITTED_AT = 'delta.timestamp-ms';
 
-/** Table metadata of format version 2 ("Table Metadata" in the specification). */
 export interface TableMetadata {
   'format-version': 2;
   'table-uuid': string;
@@ -51,7 +50,6 @@ export interface TableMetadata {
   'metadata-log': [];
 }
 
-/** The facts of a table that its Delta log records. */
 export interface TableFacts {
   /** The id of the Delta table. A rebuilt table has another id. */
   id: string;
@@ -81,10 +79,7 @@ export function continuesTable(before: TableMetadata, facts: TableFacts): boolea
   );
 }
 
-/**
- * The metadata of a table with these snapshots, the current one last. The same table and snapshots give the same
- * metadata.
- */
+/** The metadata of a table with these snapshots, the current one last. A pure function. */
 export function describeTable(
   { id, location, contract, partitionBy }: TableFacts,
   schemas: IcebergSchema[],

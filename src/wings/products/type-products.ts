@@ -48,7 +48,6 @@ function bindProducts(files: readonly LandedFile[], readAt: string, runId: strin
   return bindModel('service_products', { landed_products: code(rows) }, { read_at: readAt, run_id: runId });
 }
 
-/** Copies the readable rows of a file. */
 async function separateProducts({ path: source, readAt }: ProductFile, workFolder: string) {
   const part = path.basename(source);
   const [goodPath, badPath] = [path.join(workFolder, `${part}.good`), path.join(workFolder, `${part}.bad`)];

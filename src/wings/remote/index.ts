@@ -6,5 +6,4 @@ export { readAnyNote, readHolder, readNote } from './lease.js';
 export { readPublished } from './read-published.js';
 export { openStore, withRemote } from './remote.js';
 
-/** The lake on object storage. */
 export const remote: Wing = { holdStore: withRemote };

@@ -29,7 +29,6 @@ export class LandingMirror {
     this.#ends = ends;
   }
 
-  /** Sends new and changed files. */
   save(): Promise<void> {
     return this.#queue(async () => void (await this.#send()));
   }

@@ -11,24 +11,17 @@ import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
 
-/**
- * `_pricelake/remote.json`: the remote that this folder is a copy of, and the last lease under which the two were in
- * line.
- */
+/** `_pricelake/remote.json`: the remote of this copy, and the last lease under which both were in line. */
 export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
-/**
- * Undefined if the folder is not a copy of this remote. A damaged note is treated as missing, so that the remote is
- * fetched.
- */
+/** Undefined if the folder is not a copy of this remote. A damaged note is treated as missing. */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
   const note = await readAnyNote(lake);
   return note?.url === url ? note : undefined;
 }
 
-/** The remote that the folder is a copy of, whichever it is. */
 export async function readAnyNote(lake: Lake): Promise<CopyNote | undefined> {
   const text = await readFile(notePath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return undefined;
@@ -59,9 +52,7 @@ const BEAT_MS = 20_000;
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({
-  /** An id of the holder's folder. */
   copy: z.string(),
-  /** The generation of the previous lease. */
   after: z.int().min(0),
   /** True if the folder was in line with the remote when it took the lease. */
   inLine: z.boolean(),
@@ -69,9 +60,7 @@ const recordSchema = ownerSchema.extend({
 });
 type LeaseRecord = z.infer<typeof recordSchema>;
 
-/** The right to write to a remote, for as long as it is renewed. */
 export interface Lease {
-  /** One more than the generation of the previous lease. */
   generation: number;
   /** True if this folder held the previous lease, or the remote is new: then the folder's own versions are sent. */
   inLine: boolean;
@@ -114,9 +103,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/**
- * True if the newest lease is the one in the note, or the next one, taken in line by this folder before it was killed.
- */
+/** True if the newest lease is the noted one, or the next one that this folder took before it was killed. */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }

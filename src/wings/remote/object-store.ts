@@ -22,14 +22,12 @@ export interface ListedObject {
  * listing sees it. The store retries transient faults, and throws only PricelakeErrors without secrets.
  */
 export interface ObjectStore {
-  /** Bucket, prefix and endpoint, for messages. */
   readonly url: string;
   /**
    * Reads an object; undefined if it does not exist. Refuses an object of more than `maxBytes`, by default
    * `SMALL_BYTES`.
    */
   read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
-  /** Creates or replaces a small object. */
   write(key: string, bytes: Buffer): Promise<void>;
   /** Creates an object. Returns false if the key exists, even with the same bytes. */
   create(key: string, bytes: Buffer): Promise<boolean>;

@@ -10,7 +10,6 @@ import { type Lake, MAX_LOG_BYTES, PRIVATE_FOLDER } from '../../tables/layout.js
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 
-/** The folder and the store between which files are copied. */
 export interface Ends {
   store: ObjectStore;
   lake: Lake;
@@ -19,10 +18,8 @@ export interface Ends {
   stop?: AbortSignal;
 }
 
-/** A table in a listing of the remote. */
 export interface RemoteTable {
   table: TableName;
-  /** Log files by name. */
   log: Map<string, ListedObject>;
   /** Data files by their path in the table. */
   files: Map<string, ListedObject>;
@@ -67,7 +64,6 @@ export async function hasSameEntry(
   return here !== undefined && there !== undefined && here.equals(there.bytes);
 }
 
-/** A prefix with this file holds a lake. */
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
 /** `lake.json` comes last, because it names the versions that the newest run published. */
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];

@@ -65,7 +65,6 @@ export async function holdRemote<T>(
   }
 }
 
-/** A lake's remote that this process holds. */
 export class Remote {
   readonly #ends: Ends;
   readonly #lease: Lease;
@@ -81,7 +80,6 @@ export class Remote {
     this.#landing = new LandingMirror(ends);
   }
 
-  /** Brings folder and remote in line. */
   async settle(note: CopyNote, isNew: boolean): Promise<void> {
     const { lake, store, io } = this.#ends;
     const lock = await lockLake(lake, io);
@@ -121,7 +119,6 @@ export class Remote {
     });
   }
 
-  /** Fetches missing data files among these. */
   bring: NonNullable<Lake['bring']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
 
   /** Fetches all missing data files, so that the folder has the whole lake. */

@@ -80,9 +80,7 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   for (const object of found) await fetchAll(ends, [object]);
 }
 
-/**
- * The newest version up to which a log has no gaps; -1n for an empty log. Uploads of earlier builds could leave gaps.
- */
+/** The newest version up to which a log has no gaps; -1n for an empty log. */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;

@@ -12,7 +12,6 @@ export function statusOf(error: unknown): number | undefined {
   return (error as Facts | null)?.$metadata?.httpStatusCode;
 }
 
-/** The name that the store or the SDK gives a fault. */
 export function nameOf(error: unknown): string {
   const { name } = (error ?? {}) as Facts;
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
@@ -39,10 +38,7 @@ function isNetworkFault(error: unknown): boolean {
   return hasSystemCode(error, ...NETWORK) || ['TimeoutError', 'IncompleteBody', 'Error'].includes(nameOf(error));
 }
 
-/**
- * Explains a fault without quoting the store or the SDK, whose texts may hold a signature, a key or an address with a
- * token.
- */
+/** Explains a fault without quoting the store or the SDK, whose texts may hold a key or a token. */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
   // Faults of the local disk are thrown unchanged.

@@ -18,7 +18,6 @@ export interface AskedSample extends LandedSample {
   rows: Relation;
 }
 
-/** The items from which a sample is drawn. */
 interface SampledItems {
   items: Relation;
   /** Names of the datasets that the key can read; undefined if it can read all. */

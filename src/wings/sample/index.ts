@@ -40,5 +40,4 @@ async function estimate({ plan, journal }: PlannedNext) {
 
 const witness: Witness = { watch, estimate };
 
-/** Compares some items of each run with the service, value by value. */
 export const sample: Wing = { witnesses: [witness] };

@@ -4,10 +4,8 @@ import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import { type ItemFile, landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
 
-/** Items that were read again, to compare them with the lake. */
 export interface LandedSample {
   files: ItemFile[];
-  /** Items that the service no longer shows. */
   missing: readonly bigint[];
 }
 

@@ -35,7 +35,6 @@ export interface SampleProof {
 
 export const NO_SAMPLE: SampleProof = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
 
-/** The lake that a sample is compared with. */
 interface SampledLake {
   history: Relation;
   stale_items: Relation;

@@ -116,7 +116,6 @@ export async function listNames(folder: string): Promise<string[]> {
   return (await readdir(folder).catch(ignoreMissing)) ?? [];
 }
 
-/** Returns 0 for a missing file. */
 async function readTime(file: string): Promise<number> {
   const info = await stat(file).catch(ignoreMissing);
   return info?.mtimeMs ?? 0;

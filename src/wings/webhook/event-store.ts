@@ -16,7 +16,6 @@ import {
 /** The most unreadable bodies that are kept. Older ones are removed; the feed brings their changes. */
 const MAX_ASIDE = 1000;
 
-/** Lands events for the next run. */
 export class EventStore {
   readonly #lakeRoot: string;
   readonly #io: Io;
@@ -30,7 +29,6 @@ export class EventStore {
     this.#known = new Map(known);
   }
 
-  /** Requires the lake's folder. */
   static async open(lakeRoot: string, io: Io): Promise<EventStore> {
     await makeFolders(lakeRoot);
     await clearLeftovers(lakeRoot, io);

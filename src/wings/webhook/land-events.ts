@@ -32,7 +32,6 @@ export async function landEvents(
   await journal.append({ type: 'source.done', source: SOURCE });
 }
 
-/** Keys of the events that the run has taken over. */
 export function listLandedEvents(landing: Landing): string[] {
   return listChain(readLanded(landing).keys);
 }

@@ -13,20 +13,17 @@ import { type Desk, takeDelivery } from './take-delivery.js';
 
 export interface ReceiverOptions extends AgeLimits {
   host: string;
-  /** 0 lets the system choose a free port. */
   port: number;
   path: string;
   maxBodyBytes: number;
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
-  /** Called when an event with changes has landed. */
   onLanded?: () => void;
   /** Must be less than the 10 seconds for which the sender waits (section 6). */
   answerWithinMs?: number;
 }
 
 export interface Receiver {
-  /** The address for deliveries, such as http://127.0.0.1:8700/webhook. */
   url: string;
   /** Refuses new deliveries, and waits until the current ones are written and answered. */
   close(): Promise<void>;

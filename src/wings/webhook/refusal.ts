@@ -1,6 +1,5 @@
 import type { Io } from '../../io/io.js';
 
-/** Thrown for a delivery that is refused, with the status of the answer. */
 export class Refusal extends Error {
   readonly status: number;
   readonly facts: Record<string, unknown>;

@@ -2,7 +2,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 
-/** A secret itself, or a file with one secret a line. */
 type SecretSource = string | { file: string };
 
 /** Changes whenever the file is written or replaced. */

@@ -12,7 +12,6 @@ export interface Desk {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside'>;
   ages: AgeLimits;
-  /** Called when an event with changes has landed. */
   onLanded: () => void;
   io: Io;
 }
