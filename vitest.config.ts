@@ -101,6 +101,8 @@ const LONG = [
   'test/sandbox/readings.test.ts',
   'test/sandbox/webhooks.test.ts',
   'test/sandbox/world.test.ts',
+  'test/sim/answers.test.ts',
+  'test/sim/damage.test.ts',
   'test/sim/edge-cases.test.ts',
   'test/sim/lagging-service.test.ts',
   'test/sim/loaded-machine.test.ts',

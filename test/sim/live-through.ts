@@ -27,13 +27,19 @@ import { hideOne, leaveAndReturn, renameDataset, renameSite, step } from './life
 import { openSimulation, type Simulation } from './simulation.js';
 import { SECOND } from './world.js';
 
+/**
+ * What happens beside the habits of the service: the machine loses its power in the middle of runs, files of the lake are
+ * damaged behind its back, or answers are not as the document says.
+ */
+export const TROUBLES = ['power-loss', 'damage', 'answers'] as const;
+export type Trouble = (typeof TROUBLES)[number];
+
 export interface Life {
   seed: number;
   habits: Partial<Habits>;
   items: number;
   rounds: number;
-  /** The machine loses its power in the middle of runs. */
-  losesPower?: boolean;
+  trouble?: Trouble | undefined;
 }
 
 const EVENTS_A_ROUND = 12;
@@ -42,8 +48,8 @@ const HOUR = 3600n * SECOND;
 const DAY = 24n * HOUR;
 
 /** @throws Mismatch when the lake is not what the world is, or whatever a run throws */
-export async function liveThrough({ rounds, ...life }: Life): Promise<void> {
-  const simulation = await openSimulation(life);
+export async function liveThrough({ rounds, trouble, ...life }: Life, onFault?: (kind: string) => void): Promise<void> {
+  const simulation = await openSimulation({ ...life, losesPower: trouble === 'power-loss', onFault });
   try {
     await simulation.expectCopy(await run(simulation), false);
     for (let round = 1; round <= rounds; round++) {
@@ -90,7 +96,8 @@ async function run(simulation: Simulation): Promise<RunReport> {
   }
 }
 
-async function catchUp(simulation: Simulation, copiedAll: boolean): Promise<void> {
+/** Runs until the lake is the truth. @throws Mismatch where it never is, or a run says so too early */
+export async function catchUp(simulation: Simulation, copiedAll: boolean): Promise<void> {
   const { world } = simulation;
   const lag = largestLag(world.habits);
   const { removedItem, kinds } = world.habits;

@@ -8,8 +8,8 @@ import fs from 'node:fs';
 import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Seeded } from '../seeded.js';
+import { pause } from './random-schedule.js';
 
 /** What every file call throws from the loss on. */
 export class PowerLoss extends Error {
@@ -21,6 +21,8 @@ const CALLS = [
   ...['open', 'rename', 'link', 'rm', 'unlink', 'rmdir', 'mkdir'],
   ...['writeFile', 'appendFile', 'copyFile', 'truncate'],
 ] as const;
+/** Calls that only read: they wait, too. */
+const READS = ['readFile', 'readdir', 'stat'] as const;
 const HANDLE_CALLS = ['sync', 'datasync', 'truncate', 'write', 'writeFile', 'appendFile'] as const;
 
 type Call = (this: unknown, ...args: unknown[]) => Promise<unknown>;
@@ -66,6 +68,7 @@ export class LossyDisk {
     const prototype = Object.getPrototypeOf(handle) as object;
     await handle.close();
     for (const name of CALLS) disk.#replace(promises, name, (call) => disk.#wrapCall(name, call));
+    for (const name of READS) disk.#replace(promises, name, (call) => disk.#wrapRead(call));
     for (const name of HANDLE_CALLS) disk.#replace(prototype, name, (call) => disk.#wrapHandleCall(name, call));
     syncBuiltinESMExports();
     return disk;
@@ -110,6 +113,14 @@ export class LossyDisk {
     };
   }
 
+  #wrapRead(call: Call): Call {
+    const disk = this;
+    return async function (this: unknown, ...args) {
+      if (typeof args[0] === 'string' && disk.#isInside(args[0])) await pause(disk.#random);
+      return call.apply(this, args);
+    };
+  }
+
   #wrapHandleCall(name: string, call: Call): Call {
     const disk = this;
     return async function (this: unknown, ...args) {
@@ -137,7 +148,7 @@ export class LossyDisk {
 
   /** Other work may come in between, in another order each time. */
   async #step(what: string, isReading = false): Promise<void> {
-    for (let turns = this.#random.integer(4); turns > 0; turns--) await nextTurn();
+    await pause(this.#random);
     if (this.rest !== undefined) throw new PowerLoss(`the power is lost: ${what}`);
     // Opening may be for reading alone: no moment of its own.
     if (isReading || ++this.#calls !== this.#lossAt) return;

@@ -5,6 +5,7 @@ import type { Io } from '../../src/io/io.js';
 import { createSeeded, type Seeded } from '../seeded.js';
 import { Mismatch } from './compare.js';
 import { LossyDisk } from './lossy-disk.js';
+import { pauseStatements } from './random-schedule.js';
 
 /** No process has this id. */
 const DEAD = 999_999_999;
@@ -17,10 +18,12 @@ export interface Losses {
   calls: number;
   /** The call before which the power was lost, for people. */
   struck: string[];
+  /** Gets the kind of each loss. */
+  onFault: (kind: string) => void;
 }
 
-export function expectLosses(seed: number): Losses {
-  return { random: createSeeded(seed + 31), calls: 500, struck: [] };
+export function expectLosses(seed: number, onFault: (kind: string) => void = () => {}): Losses {
+  return { random: createSeeded(seed + 31), calls: 500, struck: [], onFault };
 }
 
 type Log = Io['log'];
@@ -39,6 +42,7 @@ export async function workThroughLosses<T>(
   for (let loss = 0; ; loss++) {
     const lossAt = loss < LOSSES ? 1 + losses.random.integer(losses.calls) : Number.POSITIVE_INFINITY;
     const disk = await LossyDisk.watch(root, losses.random, lossAt);
+    const resume = pauseStatements(losses.random);
     const said: Promised[] = [];
     const listen: Log = (level, event, facts) => {
       if (DAMAGE.includes(event))
@@ -56,8 +60,10 @@ export async function workThroughLosses<T>(
       if (disk.rest === undefined || error instanceof Mismatch) throw tellLosses(error, losses);
     } finally {
       disk.stop();
+      resume();
     }
     losses.struck.push(disk.struck);
+    losses.onFault(`power lost before ${disk.struck.split(' ', 1)}`);
     const rest = path.join(disk.rest, path.basename(lakePath));
     const broken = said.filter((one) => isKept(one, lakePath) && !isKept(one, rest));
     if (broken.length > 0)

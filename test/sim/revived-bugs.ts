@@ -1,11 +1,17 @@
 /** Defects that were found once, or that a weaker protocol would have, each as a change of one text in the code. */
+import type { Trouble } from './live-through.js';
+
 export interface RevivedBug {
   name: string;
   file: string;
   find: string;
   replace: string;
-  /** True if it takes a power loss to meet it. */
-  losesPower: boolean;
+  /** What it takes to meet it. */
+  trouble?: Trouble;
+  /** The first seed that is known to find it. */
+  seed?: number;
+  /** Of a defect that the simulation does not reach: why, and the test that fails. */
+  heldBy?: string;
 }
 
 const JOURNAL = 'src/journal/journal.ts';
@@ -17,63 +23,72 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     file: JOURNAL,
     find: '      await this.#file.datasync();\n',
     replace: '',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'the name of a new journal is not synced',
     file: JOURNAL,
     find: 'if (!this.#isNamed) await syncFolder(dirname(this.#path));',
     replace: '',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 8,
   },
   {
     name: 'the torn tail of a journal stays before the next line',
     file: JOURNAL,
     find: '      await truncate(path, read.end);\n',
     replace: '',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 2,
   },
   {
     name: 'pages are journaled before their bytes are synced',
     file: 'src/source/row-file.ts',
     find: '        await this.#file.datasync();\n',
     replace: '',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'segments of exports are journaled before their bytes are synced',
     file: 'src/source/segment-writer.ts',
     find: '        await file.datasync();\n',
     replace: '',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'segments of exports are journaled before their names are synced',
     file: 'src/source/segment-writer.ts',
     find: '      await syncFolder(this.#options.folder);\n      await this.#options.onSegment',
     replace: '      await this.#options.onSegment',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 8,
   },
   {
     name: 'data files are committed before their bytes are synced',
     file: 'src/lake/data-file.ts',
     find: '    await file.sync();\n    await checkFooter',
     replace: '    await checkFooter',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'data files are committed before their names are synced',
     file: COMMIT,
     find: '    await syncFolder(folder);\n    // THE COMMIT POINT',
     replace: '    // THE COMMIT POINT',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'a commit ends before the name of its log entry is synced',
     file: COMMIT,
     find: '  await syncFolder(log);\n  const staging',
     replace: '  const staging',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 2,
   },
   {
     name: 'a log entry gets its name before its bytes are synced',
@@ -81,83 +96,110 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: '    await writeSynced(temporary, text);\n    return await linkExclusively',
     replace:
       "    await (await import('node:fs/promises')).writeFile(temporary, text);\n    return await linkExclusively",
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'the names of new folders are not synced',
     file: 'src/io/durable.ts',
     find: 'folder.length >= first.length;',
     replace: 'folder.length < 0;',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'a file is renamed into place before its bytes are synced',
     file: 'src/io/durable.ts',
     find: '    await writeSynced(temporary, data);\n    await rename',
     replace: "    await (await import('node:fs/promises')).writeFile(temporary, data);\n    await rename",
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'a copy by empty pages is begun again by exports when its run continues',
     file: 'src/plan/plan-copy.ts',
     find: 'polls.some((poll) => poll?.isWhole)',
     replace: 'pagesLanded > 0n && polls.some((poll) => poll?.isWhole)',
-    losesPower: true,
+    trouble: 'power-loss',
+    seed: 12,
   },
   {
     name: 'rows of complete exports are forgotten when a run continues by pages',
     file: 'src/source/export-shard.ts',
     find: 'one.end === undefined ? [] : placeSegments',
     replace: "one.end !== 'cut' ? [] : placeSegments",
-    losesPower: true,
+    trouble: 'power-loss',
   },
   {
     name: 'items are committed before history',
     file: 'src/tables/table.ts',
     find: "['history', 'price_spread_daily', 'stale_items', 'items']",
     replace: "['items', 'history', 'price_spread_daily', 'stale_items']",
-    losesPower: true,
+    trouble: 'power-loss',
   },
   {
     name: 'items that move between two exports are not polled',
     file: 'src/plan/plan-copy.ts',
     find: 'shards === undefined ? undefined : planSettling(facts, datasets, shards)',
     replace: 'undefined',
-    losesPower: false,
   },
   {
     name: 'changes without an item are taken for changes of no item',
     file: 'src/run/land/land-run.ts',
     find: 'feed !== undefined && feed.unnamed > 0',
     replace: 'feed !== undefined && feed.unnamed > 1e9',
-    losesPower: false,
+    seed: 17,
   },
   {
     name: 'changes that become visible late are never read',
     file: 'src/run/plan/read-overlap.ts',
     find: 'if (feedOverlap === 0) return undefined;',
     replace: 'if (feedOverlap >= 0) return undefined;',
-    losesPower: false,
   },
   {
     name: 'a page that denies waiting changes is the end of the feed',
     file: 'src/source/feed-pages.ts',
     find: 'return !hasMore && rows > 0 &&',
     replace: 'return !hasMore && rows > 1e9 &&',
-    losesPower: false,
   },
   {
     name: 'an export that lacks rows is a complete copy',
     file: 'src/plan/judge-copy.ts',
     find: 'return counted - came > moved +',
     replace: 'return counted - came > 1_000_000n + moved +',
-    losesPower: false,
   },
   {
     name: 'an export that the service cut is a complete copy',
     file: 'src/plan/export-gate.ts',
     find: 'return contradicts || isFlagged',
     replace: 'return isFlagged',
-    losesPower: false,
+  },
+  {
+    name: 'rows behind the last one that the journal names stay in files of items',
+    file: 'src/run/open/mend-landing.ts',
+    find: '    await cutItemTails(landing);\n    return landing;',
+    replace: '    return landing;',
+    trouble: 'power-loss',
+  },
+  {
+    name: 'a memory without a whole line is taken for an empty one by verify',
+    file: 'src/verify/check-landing.ts',
+    find: "if (lines.pop() !== '') yield",
+    replace: "if (lines.pop() === '\\0') yield",
+    trouble: 'damage',
+  },
+  {
+    name: 'verify does not compare data files with the checksums of the log',
+    file: 'src/verify/prove-files.ts',
+    find: 'file.sha256 === undefined || found === file.sha256',
+    replace: 'file.sha256 === undefined || found !== undefined',
+    trouble: 'damage',
+  },
+  {
+    name: 'a log entry that changed since it was written is read',
+    file: 'src/lake/log-seal.ts',
+    find: "seal !== undefined && hash(text.replace(member, '')) !== seal",
+    replace: 'seal !== undefined && member === text',
+    trouble: 'damage',
   },
 ];

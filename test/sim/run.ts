@@ -1,12 +1,13 @@
 /**
- * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--power-loss] [--until-failure] [--no-shrink]. A failure is shrunk, and told
+ * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--trouble power-loss|damage|answers]
+ * [--until-failure] [--no-shrink]. A failure is shrunk, and told
  * with the command that replays it: npm run sim -- --seed 7 --only '{"stateTimes":"kept"}' [--items 12] [--rounds 1].
  */
 import { parseArgs } from 'node:util';
 import makeTemporaryFolder from '../temporary-folder.js';
 import { drawLife, listOdd, SEEDS_OF_ALL_PAIRS, shrinkLife } from './draw-life.js';
 import { type Habits, PLAIN } from './habits.js';
-import type { Life } from './live-through.js';
+import { type Life, TROUBLES } from './live-through.js';
 import { Worker } from './worker-pool.js';
 
 const { values: options } = parseArgs({
@@ -17,11 +18,15 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     items: { type: 'string' },
     rounds: { type: 'string' },
-    'power-loss': { type: 'boolean', default: false },
+    trouble: { type: 'string' },
     'until-failure': { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
   },
 });
+
+const trouble = TROUBLES.find((one) => one === options.trouble);
+if (options.trouble !== undefined && trouble === undefined)
+  throw new Error(`--trouble ${options.trouble} is none of ${TROUBLES.join(', ')}`);
 
 interface Failure {
   life: Life;
@@ -40,22 +45,25 @@ function planLife(seed: number): Life {
     habits: only === undefined ? life.habits : { ...PLAIN, ...(JSON.parse(only) as Partial<Habits>) },
     items: items === undefined ? life.items : Number(items),
     rounds: rounds === undefined ? life.rounds : Number(rounds),
-    losesPower: options['power-loss'],
+    trouble,
   };
 }
 
-function replay({ seed, habits, items, rounds, losesPower }: Life): string {
-  return `npm run sim -- ${losesPower === true ? '--power-loss ' : ''}--seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}`;
+function replay({ seed, habits, items, rounds, trouble }: Life): string {
+  const named = trouble === undefined ? '' : `--trouble ${trouble} `;
+  return `npm run sim -- ${named}--seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}`;
 }
 
 async function liveAll(workers: Worker[], lives: Life[]) {
   const failures: Failure[] = [];
+  const faults = new Map<string, number>();
   let seconds = 0;
   const waiting = [...lives];
   const work = async (worker: Worker) => {
     for (let life = waiting.shift(); life !== undefined; life = waiting.shift()) {
       const outcome = await worker.live(life);
       seconds += outcome.seconds;
+      for (const fault of outcome.faults) faults.set(fault, (faults.get(fault) ?? 0) + 1);
       if (outcome.failure === undefined) continue;
       failures.push({ life, message: outcome.failure });
       if (options['until-failure']) waiting.length = 0;
@@ -64,7 +72,7 @@ async function liveAll(workers: Worker[], lives: Life[]) {
     }
   };
   await Promise.all(workers.map(work));
-  return { failures, seconds };
+  return { failures, faults, seconds };
 }
 
 /** Of each way to fail, the first seed is shrunk. */
@@ -106,7 +114,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const first = Number(options.seed);
 const lives = Array.from({ length: Number(options.seeds) }, (_, index) => planLife(first + index));
 const workers = Array.from({ length: Math.min(Number(options.workers), lives.length) }, () => new Worker());
-const { failures, seconds } = await liveAll(workers, lives);
+const { failures, faults, seconds } = await liveAll(workers, lives);
 const groups = new Map<string, Failure[]>();
 for (const failure of failures) {
   const line = firstLine(failure.message);
@@ -115,5 +123,6 @@ for (const failure of failures) {
 const isShrunk = !options['no-shrink'] && options.only === undefined;
 const shrunk = isShrunk ? await shrinkAll(workers, groups) : new Map<string, Life>();
 report(lives, seconds, groups, shrunk);
+for (const [fault, count] of [...faults].sort()) say(`${String(count).padStart(6)} × ${fault}`);
 for (const worker of workers) worker.stop();
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -26,9 +26,14 @@ export interface Service {
 interface ServiceOptions {
   /** Told of each request before it is answered, and in the middle of an export: the world may move. */
   onMoment?: (path: string) => void;
+  /** Changes the body of an answer. */
+  change?: ((path: string, body: Buffer) => Buffer) | undefined;
+  /** Awaited before each answer. */
+  wait?: (() => Promise<void>) | undefined;
 }
 
-export const SIM_KEY = 'sim-key';
+/** No output and no file of a lake may hold it. */
+export const SIM_KEY = 'live_canary_c41d8e07';
 
 /** Lines of NDJSON before each row. */
 const BLANK = { none: [], empty: [''], spaces: [' ', '\t \r'] } as const;
@@ -85,6 +90,7 @@ class Exchange {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await this.#options.wait?.();
     const url = new URL(request.url ?? '', 'http://service');
     const path = url.pathname.replace(/^\/api\/v1/, '');
     const gzip = this.#world.habits.gzip && (request.headers['accept-encoding'] ?? '').includes('gzip');
@@ -94,7 +100,7 @@ class Exchange {
     this.#options.onMoment?.(path);
     if (request.headers.authorization !== `Bearer ${SIM_KEY}`) this.#sendJson(response, refuse(401, 'no key'), false);
     else if (path === '/export') await this.#sendExport(response, url.searchParams, gzip);
-    else this.#sendJson(response, answerJson(this.account, path, url.searchParams), gzip);
+    else this.#sendJson(response, answerJson(this.account, path, url.searchParams), gzip, path);
   }
 
   #setDate(response: ServerResponse): void {
@@ -119,8 +125,9 @@ class Exchange {
     return true;
   }
 
-  #sendJson(response: ServerResponse, { status, body }: JsonAnswer, gzip: boolean): void {
-    const text = Buffer.from(`${this.#write.page(body)}${this.#world.habits.pretty ? '\n' : ''}`);
+  #sendJson(response: ServerResponse, { status, body }: JsonAnswer, gzip: boolean, path?: string): void {
+    const written = Buffer.from(`${this.#write.page(body)}${this.#world.habits.pretty ? '\n' : ''}`);
+    const text = path === undefined ? written : (this.#options.change?.(path, written) ?? written);
     const bytes = gzip ? gzipSync(text) : text;
     const headers = { 'Content-Type': 'application/json', ...nameQuota(this.#world.habits) } as OutgoingHttpHeaders;
     if (gzip) headers['Content-Encoding'] = 'gzip';
@@ -133,7 +140,8 @@ class Exchange {
     if (unknown !== undefined) return this.#sendJson(response, unknown, gzip);
     const { habits } = this.#world;
     const text = this.#writeExport(query);
-    const bytes = gzip ? gzipSync(text.bytes) : text.bytes;
+    const body = this.#options.change?.('/export', text.bytes) ?? text.bytes;
+    const bytes = gzip ? gzipSync(body) : body;
     const headers: OutgoingHttpHeaders = {
       'Content-Type': query.get('format') === 'ndjson' ? 'application/x-ndjson' : 'text/csv; charset=utf-8',
       'X-Export-Rows': String(text.rows),

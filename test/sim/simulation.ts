@@ -1,7 +1,9 @@
 /** A world, its service and a lake beside it: rounds of change and runs, on a clock that the runs move on without waiting. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import { loadChecks } from '../../src/check/load.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
@@ -28,6 +30,7 @@ import { type Habits, largestLag, PLAIN } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
 import { populate, step } from './life.js';
 import { expectLosses, workThroughLosses } from './power-loss.js';
+import { pause } from './random-schedule.js';
 import { type Service, SIM_KEY, startService } from './service.js';
 import { World } from './world.js';
 
@@ -53,8 +56,14 @@ export interface SimulationOptions {
   habits?: Partial<Habits>;
   items?: number;
   partitionBy?: string[];
-  /** The machine loses its power in the middle of runs. */
+  /** The machine loses its power in the middle of runs, whose work comes in any order. */
   losesPower?: boolean;
+  /** Changes the body of an answer. */
+  change?: ((path: string, body: Buffer) => Buffer) | undefined;
+  /** Gets the kind of each power loss. */
+  onFault?: ((kind: string) => void) | undefined;
+  /** The raw bytes of runs stay, for a rebuild. */
+  keepsLanding?: boolean;
 }
 
 const OFF = { severity: 'off' } as const;
@@ -74,12 +83,13 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     if (simulation.still || !habits.moving || random.fraction() < 0.5) return;
     for (let n = 0; n < 3; n++) step(world);
   };
-  const service = await startService(world, seed, { onMoment });
+  const losses = options.losesPower === true ? expectLosses(seed, options.onFault) : undefined;
+  const wait = losses === undefined ? undefined : () => pause(losses.random);
+  const service = await startService(world, seed, { onMoment, change: options.change, wait });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-sim-'));
   const lakePath = path.join(folder, 'lake');
   const pipeline = makePipeline(service, lakePath, habits, options);
   const io = makeIo(world, random.fraction);
-  const losses = options.losesPower === true ? expectLosses(seed) : undefined;
   const simulation: Simulation = {
     world,
     service,
@@ -88,8 +98,15 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     io,
     still: false,
     sync: async (given, signal) => {
-      const run = (log: Io['log']) => syncWithWings(pipeline, { ...io, ...given, log }, signal);
-      const log = given?.log ?? io.log;
+      const run = (log: Io['log']) =>
+        syncWithWings(pipeline, { ...io, ...given, log }, signal).catch((error: unknown) => {
+          refuseCanary(error);
+          throw error;
+        });
+      const log: Io['log'] = (level, event, facts) => {
+        refuseCanary({ event, facts });
+        (given?.log ?? io.log)(level, event, facts);
+      };
       const report = await (losses === undefined ? run(log) : workThroughLosses(lakePath, losses, log, run));
       pipeline.source.mode = habits.mode === 'poll' && !habits.feed ? 'auto' : habits.mode;
       expectDrift(habits, report);
@@ -147,8 +164,23 @@ async function expectLake(simulation: Simulation, report: RunReport, settled: bo
   if (report.published) expectDatasets(world, lake);
 }
 
+/** Neither a log nor an error may hold the key. */
+function refuseCanary(said: unknown): void {
+  if (inspect(said, { depth: 20, showHidden: true }).includes(SIM_KEY)) throw new Mismatch('the key is said', []);
+}
+
+/** No file of the lake may hold the key. */
+function refuseKeptKey(lakePath: string): void {
+  const names = (readdirSync(lakePath, { recursive: true }) as string[]).filter((name) => {
+    const file = path.join(lakePath, name);
+    return statSync(file).isFile() && readFileSync(file).includes(SIM_KEY);
+  });
+  if (names.length > 0) throw new Mismatch('files of the lake hold the key', names);
+}
+
 /** No proof of `verify` finds anything. */
 export async function expectSound({ lakePath, io }: Pick<Simulation, 'lakePath' | 'io'>): Promise<void> {
+  refuseKeptKey(lakePath);
   const db = await Database.open();
   try {
     const lake = await openLake(lakePath, { create: false });
@@ -166,7 +198,7 @@ export async function expectSound({ lakePath, io }: Pick<Simulation, 'lakePath' 
 }
 
 function makePipeline(service: Service, lakePath: string, habits: Habits, options: SimulationOptions) {
-  const { partitionBy } = options;
+  const { partitionBy, keepsLanding = false } = options;
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
   const { history, format, splitAbove, scope } = habits;
   const datasets = scope === 'all' ? 'all' : [1, 2];
@@ -174,7 +206,7 @@ function makePipeline(service: Service, lakePath: string, habits: Habits, option
     name: 'sim',
     source: { baseUrl: service.baseUrl, apiKey: 'key', history, datasets, export: format, splitAbove },
     lake: { path: lakePath, tables },
-    landing: { keep: 0 },
+    landing: { keep: keepsLanding ? '1000d' : 0 },
     analysis: { daily: habits.daily === 0 ? 0 : `${habits.daily}d` },
     // A ninth of an export's rows are more than the gate lets through.
     checks: { ...GATES_ALONE, ...(habits.badRows === 'none' ? {} : { rejects_many: OFF }) },
