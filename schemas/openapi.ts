@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { createDocument, createSchema, type ZodOpenApiOperationObject, type ZodOpenApiOverride } from 'zod-openapi';
-import { webhookEvent } from '../src/api/contract.js';
+import { webhookEvent } from '../src/api/webhook-contract.js';
 import { PATHS, TAGS } from './endpoints.js';
 
 const ABOUT = `A read-only HTTP API over price and product data collected from European online shops.

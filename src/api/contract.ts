@@ -196,19 +196,3 @@ const pageOf = <T extends z.ZodType>(result: T) =>
   });
 export const itemPage = pageOf(item).meta({ id: 'PageDtoItem', description: 'A page of items.' });
 export const productPage = pageOf(product).meta({ id: 'PageDtoProduct', description: 'A page of products.' });
-
-/** The body of a webhook (section 6). */
-export const webhookEvent = z
-  .looseObject({
-    id: string.describe('Event id. The same on every attempt and when sent again: receivers drop repeats by it'),
-    type: z.enum(['changes', 'ping']).describe('What is sent'),
-    createdAt: dateTime.describe('When the event was created'),
-    cursor: int64
-      .nullable()
-      .describe('Id of the last change in the event; `/changes?after=` continues from it. Null for a ping'),
-    changes: z
-      .array(change)
-      .nullish()
-      .describe('The next changes, in order, up to 100, as the feed lists them. None for a ping'),
-  })
-  .meta({ id: 'WebhookEvent', description: 'What is POSTed to the customer’s endpoint.' });

@@ -4,22 +4,28 @@ import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { CheckResult, Severity } from '../tables/table.js';
 import type { Check, CheckSettings } from './check.js';
-import { type ChangedItems, type CheckedTables, countRows, type Violations } from './count-rows.js';
-import type { KeptCounts } from './kept-counts.js';
+import { type CheckedTables, countRows, type Violations } from './count-rows.js';
 import { type ConfiguredCheck, configureChecks } from './settings.js';
-import { countWithinRun } from './within-run.js';
 
-export interface RunScope {
-  kept: KeptCounts;
-  /** The items that the run changed, before and after it; undefined if they are too many. */
-  changed: ChangedItems | undefined;
-  changedTables: ReadonlySet<string>;
+/** Counts violations of some checks without reading all rows. */
+export interface CheckCounts {
+  /** True for checks that it may count. The others run meanwhile. */
+  mayCount(check: Check): boolean;
+  /** Returns counts by the names of checks. The checks that it leaves out read all rows. */
+  count(
+    graph: RelationGraph,
+    checked: CheckedTables,
+    all: readonly ConfiguredCheck[],
+  ): Promise<ReadonlyMap<string, Violations>>;
+  /** Gets what a check found over all rows. */
+  note(configured: ConfiguredCheck, found: Violations): void;
+  /** Keeps what the next run counts on. Call it after the publication. */
+  keep(): Promise<void>;
 }
 
 /**
  * Runs checks in their order. Returns exact counts, and the first violations as a sample. A check whose SQL fails
- * counts as failed, except for a gate, which throws. With `run`, checks that allow it read only rows that the run
- * changed.
+ * counts as failed, except for a gate, which throws. Checks that `counts` has counted do not run.
  * @throws PricelakeError `config` for settings that fit no check, and if the SQL of a gate fails
  */
 export async function runChecks(
@@ -27,7 +33,7 @@ export async function runChecks(
   checked: CheckedTables,
   checks: readonly Check[],
   settings: CheckSettings,
-  run?: RunScope,
+  counts?: CheckCounts,
   { progress }: Pick<Io, 'progress'> = realIo,
 ): Promise<CheckResult[]> {
   const all = configureChecks(checks, settings);
@@ -45,48 +51,35 @@ export async function runChecks(
   const count = async (some: readonly ConfiguredCheck[], known = NONE_KNOWN) => {
     const countOne = async (configured: ConfiguredCheck) => {
       report(false);
-      outcomes.set(configured, await runCheck(graph, checked, configured, known, run));
+      outcomes.set(configured, await runCheck(graph, checked, configured, known, counts));
     };
     await runSideBySide(1, some, countOne);
   };
-  const isLocal = ({ check }: ConfiguredCheck) => check.scope !== undefined || check.withinRun !== undefined;
+  const isCounted = ({ check }: ConfiguredCheck) => counts?.mayCount(check) === true;
   const [known] = await settleAll([
-    run === undefined ? Promise.resolve(NONE_KNOWN) : countLocally(graph, checked, run, all),
-    count(all.filter((configured) => !isLocal(configured))),
+    counts?.count(graph, checked, all) ?? Promise.resolve(NONE_KNOWN),
+    count(all.filter((configured) => !isCounted(configured))),
   ]);
-  await count(all.filter(isLocal), known);
+  await count(all.filter(isCounted), known);
   report(true);
   return all.map((configured) => outcomes.get(configured) as CheckResult);
 }
 
 const NONE_KNOWN: ReadonlyMap<string, Violations> = new Map();
 
-async function countLocally(
-  graph: RelationGraph,
-  checked: CheckedTables,
-  { kept, changed, changedTables }: RunScope,
-  all: readonly ConfiguredCheck[],
-): Promise<ReadonlyMap<string, Violations>> {
-  if (changed === undefined) return NONE_KNOWN;
-  const known = await countWithinRun(graph, checked, changed, all);
-  for (const [name, counted] of await kept.countOn(graph, checked, changed, all, changedTables))
-    known.set(name, counted);
-  return known;
-}
-
 async function runCheck(
   graph: RelationGraph,
   checked: CheckedTables,
   configured: ConfiguredCheck,
   known: ReadonlyMap<string, Violations>,
-  { kept }: Partial<RunScope> = {},
+  counts: CheckCounts | undefined,
 ): Promise<CheckResult> {
   const { severity, check } = configured;
   const { name, description } = check;
   const startedAt = performance.now();
   const counted = async () => {
     const violations = known.get(name) ?? (await countRows(graph, configured, checked));
-    kept?.note(configured, violations);
+    counts?.note(configured, violations);
     return violations;
   };
   const found = await counted().catch((error) => recordFailure(error, severity, startedAt));

@@ -1,4 +1,4 @@
-import type { Pipeline } from '../config/pipeline-schema.js';
+import type { Pipeline } from '../config/pipeline.js';
 import type { Io } from '../io/io.js';
 import type { SyncOptions } from '../run/sync.js';
 import { type HistorySelection, landChosenHistories } from '../wings/histories/index.js';
@@ -24,7 +24,7 @@ export async function backfillHistory(
   options: SyncOptions = {},
 ): Promise<BackfillReport> {
   const landed = await withWings(pipeline, io, signal, ({ store }, stop = signal) =>
-    landChosenHistories(pipeline, selection, io, stop, store?.bring),
+    landChosenHistories(pipeline, selection, io, stop, store?.provide),
   );
   return { ...landed, run: await syncWithWings(pipeline, io, signal, options) };
 }

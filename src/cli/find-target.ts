@@ -1,4 +1,5 @@
-import type { Pipeline, ReadingSettings } from '../config/pipeline-schema.js';
+import type { Pipeline } from '../config/pipeline.js';
+import type { ReadingSettings } from '../config/pipeline-schema.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { CommandContext, ValueOf } from './command.js';

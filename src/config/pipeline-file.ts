@@ -4,11 +4,11 @@ import { configureChecks } from '../check/settings.js';
 import { findReceiverFault } from '../formats/receiver-url.js';
 import { PricelakeError } from '../io/errors.js';
 import { decodeUserText, readUserText } from '../io/user-text.js';
+import type { Pipeline } from './pipeline.js';
 import { explainFault, type Locate, namePath } from './pipeline-fault.js';
 import {
   type KeySource,
   type NotifySettings,
-  type Pipeline,
   pipelineSchema,
   type ReadingSettings,
   type ReceiverSettings,
@@ -16,7 +16,7 @@ import {
 import { parseYaml } from './pipeline-yaml.js';
 import { readUserMatches } from './user-matches.js';
 
-export type { Pipeline } from './pipeline-schema.js';
+export type { Pipeline } from './pipeline.js';
 
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}?/g;

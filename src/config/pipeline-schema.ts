@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
 import { isAddress } from '../io/path-fault.js';
 import { suggestName } from '../io/suggest-name.js';
-import type { Budget, Cap } from '../plan/allowance.js';
+import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { RUN_MODES } from '../tables/table.js';
@@ -246,25 +246,6 @@ export const pipelineSchema = mapping({
 
 /** The key from a variable, or the file that holds it. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
-
-/** A decision of the user that two products belong together, or do not. */
-export interface UserMatch {
-  productId: string;
-  /** The product that stands for all that belong together: the first one, if possible one with a GTIN. */
-  otherId: string;
-  isMatch: boolean;
-}
-
-/** A pipeline file that was checked, with its key, but without `webhook` and `notify`, which a run does not need. */
-export interface Pipeline extends Omit<PipelineValues, 'source' | 'budget' | 'webhook' | 'notify'> {
-  budget: PipelineValues['budget'] & Pick<Budget, 'share'>;
-  file: string;
-  /** True if there is no pipeline file. The lake then keeps the settings of its last run. */
-  keepsDeclared?: boolean;
-  /** The decisions in the file that analysis.matches names. */
-  userMatches?: readonly UserMatch[];
-  source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
-}
 
 type PipelineValues = z.output<typeof pipelineSchema>;
 

@@ -1,6 +1,6 @@
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { PricelakeError } from '../io/errors.js';
-import type { UserMatch } from './pipeline-schema.js';
+import type { UserMatch } from './pipeline.js';
 
 /** A line of the file. */
 interface MatchedPair {

@@ -1,5 +1,5 @@
 import { type Attribution, readAttributions } from '../lake/attribution.js';
-import { isForeignFile, readFooterFacts } from '../lake/data-file.js';
+import { isSealed, readFooterFacts } from '../lake/data-file.js';
 import type { Lake } from '../lake/lake.js';
 import type { LogEntry } from '../lake/log-entries.js';
 import { requireFiles } from '../lake/partial.js';
@@ -112,7 +112,7 @@ export async function listFiles(
 
 /** Finds the columns that a file lacks. Files of pricelake have all columns. */
 async function findMissing(lake: Lake, table: TableName, file: DataFile): Promise<string[]> {
-  if (!isForeignFile(file)) return [];
+  if (isSealed(file)) return [];
   const { columns } = await readFooterFacts(tablePath(lake, table, file.path));
   return loadTableSchema(table)
     .columns.map(({ name }) => name)

@@ -1,14 +1,13 @@
-import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import { Journal, readEntries, readJournal } from './journal.js';
+import { Journal, readJournal } from './journal.js';
 import type { RunEntry } from './run-entry.js';
 import {
   type AnyRun,
   type Applicable,
-  type Ended,
   isApplicable,
   isPublishable,
   type Publishable,
@@ -17,7 +16,7 @@ import {
   START_AGAIN,
 } from './run-state.js';
 
-const JOURNAL = 'journal.ndjson';
+export const JOURNAL = 'journal.ndjson';
 
 export type RunJournal = Journal<RunEntry, RunState>;
 
@@ -45,12 +44,12 @@ export interface RunStart {
   datasets?: bigint[];
 }
 
-function landingRoot(lakeRoot: string): string {
+export function landingRoot(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'landing');
 }
 
 /** The names of run folders, in order. */
-async function listRuns(lakeRoot: string): Promise<string[]> {
+export async function listRuns(lakeRoot: string): Promise<string[]> {
   const names = await readdir(landingRoot(lakeRoot)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
@@ -63,7 +62,7 @@ function compareRuns(a: string, b: string): number {
   return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
 }
 
-const readNumber = (name: string) => BigInt(/^\d+/.exec(name)?.[0] ?? 0);
+export const readNumber = (name: string) => BigInt(/^\d+/.exec(name)?.[0] ?? 0);
 
 /** Creates the folder and the first journal line of a new run. */
 export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promise<Landing> {
@@ -143,14 +142,14 @@ export async function peekUnfinishedRun(
  * True for an unfinished run. A run settles its tally before it publishes, so a published run without a tally has lost
  * the end of its journal.
  */
-function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
+export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
 }
 
-const NOTHING_LEFT = 'no line of it is left';
+export const NOTHING_LEFT = 'no line of it is left';
 
 /** Undefined if a crash came before the first line, when nothing had landed. */
-async function readRun(folder: string): Promise<LandedRun | undefined> {
+export async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);
   const refuse = (what: string) => new PricelakeError('lake_invalid', `${file}: ${what}`, { hint: START_AGAIN });
@@ -164,43 +163,7 @@ async function readRun(folder: string): Promise<LandedRun | undefined> {
   return { runNumber, runId, folder, state };
 }
 
-/** The runs whose raw bytes are kept. */
-export interface KeptRuns {
-  /** The ended runs, in order. */
-  runs: LandedRun<Ended>[];
-  /** The newest run, if it has not ended. */
-  open: LandedRun | undefined;
-  /** Why the other runs can't be used, one sentence each. */
-  damaged: string[];
-}
-
-/** Lists the kept runs. Changes nothing. `published` is as in `peekUnfinishedRun`. */
-export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
-  const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
-  let isNewest = true;
-  for (const name of (await listRuns(lakeRoot)).reverse()) {
-    const folder = path.join(landingRoot(lakeRoot), name);
-    const isPublished = readNumber(name) <= published;
-    const tell = (what: string) => kept.damaged.unshift(`${path.join(folder, JOURNAL)}: ${what}`);
-    try {
-      const run = await readRun(folder);
-      if (run === undefined && !isPublished) continue;
-      if (run === undefined) tell(NOTHING_LEFT);
-      else if (hasEnded(run)) kept.runs.unshift(run);
-      // Only the newest run may be unfinished.
-      else if (isNewest && isOpen(run, isPublished)) kept.open = run;
-      else tell('its end is cut off');
-    } catch (error) {
-      if (!(error instanceof PricelakeError)) throw error;
-      kept.damaged.unshift(error.message);
-    }
-    isNewest = false;
-  }
-  return kept;
-}
-
-const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
-
+/** Removes a run that had nothing to do. */
 export async function dropRun(landing: Landing): Promise<void> {
   await landing.journal.close();
   await removeLanding(landing.folder);
@@ -252,21 +215,4 @@ async function readKept(file: string, io: Io): Promise<RunState | undefined> {
     io.log('warn', 'landing.damaged', { reason: error.message });
     return undefined;
   });
-}
-
-/**
- * Links the raw bytes of a run into another lake, which continues the run there. Entries about later steps are left out
- * of the journal.
- */
-export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
-  const folder = path.join(landingRoot(lakeRoot), run.runId);
-  await mkdir(folder, { recursive: true });
-  for (const name of await readdir(run.folder)) {
-    if (name !== JOURNAL) await link(path.join(run.folder, name), path.join(folder, name));
-  }
-  const made: RunEntry['type'][] = ['tally', 'held', 'end'];
-  const entries = await readEntries(path.join(run.folder, JOURNAL), RUN_FOLD);
-  const journal = await Journal.open(path.join(folder, JOURNAL), RUN_FOLD);
-  await journal.append(...entries.filter(({ type }) => !made.includes(type)));
-  await journal.close();
 }

@@ -1,4 +1,7 @@
 import type { Database } from '../sql/connection.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { quoteIdentifier } from '../sql/quote.js';
+import type { Relation } from '../sql/relation.js';
 
 export interface Attribution {
   siteId: bigint;
@@ -25,7 +28,13 @@ export async function readAttributions(db: Database, sites: string): Promise<Att
   }));
 }
 
-/** The metadata of a data file that carries the credits; empty if no website requires any. */
+/** The same, of a relation of a run. */
+export async function readCredits(graph: RelationGraph, sites: Relation): Promise<Attribution[]> {
+  await sites.made;
+  return readAttributions(graph.db, quoteIdentifier(sites.name));
+}
+
+/** Metadata of a data file that carries the credits; none where no site asks for one. */
 export function describeAttributions(attributions: Attribution[]): Record<string, string> {
   if (attributions.length === 0) return {};
   const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));

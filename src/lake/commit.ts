@@ -10,11 +10,11 @@ import type { FileChange, StagedFile } from '../tables/table.js';
 import { cleanLog, writeCheckpoint } from './checkpoint.js';
 import { isEmptyFile } from './data-file.js';
 import { deleteFiles, removeEmptyFolders } from './delete-files.js';
-import { type LogState, type MetaData, writeAdd, writeRemove, writeTxn } from './delta-actions.js';
+import { type LogState, type MetaData, nameCommit, writeAdd, writeRemove, writeTxn } from './delta-actions.js';
 import { logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { createExclusively } from './durable.js';
-import { nameCommit } from './foreign-commit.js';
+import { findForeignCommits } from './foreign-commit.js';
 import { sealEntry } from './log-seal.js';
 import { encodeApplied } from './table-state.js';
 
@@ -45,7 +45,7 @@ export async function commitTable(lake: Lake, wanted: FileChange, info: CommitIn
   const txn = encodeApplied(change.applied, state.txn);
   if (change.add.length === 0 && change.remove.length === 0 && txn.length === 0) return state.version;
   checkFiles(state, change);
-  refuseIntruder(state, info.since);
+  await refuseIntruder(lake, state, info.since);
   const metaData = planMetaData(state, loadTableSchema(change.table), change, info);
   const lines = writeLines(state, change, txn, metaData, info);
   const version = state.version + 1n;
@@ -78,14 +78,10 @@ function checkFiles(state: LogState, change: FileChange): void {
   }
 }
 
-/**
- * Refuses to build on a commit that another program made meanwhile. Without this check, a commit that removes no file
- * would.
- */
-function refuseIntruder({ table, foreign }: LogState, since: bigint | undefined): void {
-  const intruder = foreign.find(
-    ({ version, change }) => since !== undefined && version > since && change !== undefined,
-  );
+/** Without this, a commit that removes no file would build on a change that another program made meanwhile. */
+async function refuseIntruder(lake: Lake, { table, version }: LogState, since: bigint | undefined): Promise<void> {
+  if (since === undefined || version <= since) return;
+  const intruder = (await findForeignCommits(lake, table, since)).find(({ change }) => change !== undefined);
   if (intruder === undefined) return;
   throw new PricelakeError(
     'lake_locked',

@@ -9,14 +9,14 @@ import { loadTableSchema } from '../tables/schemas.js';
 import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
-import { refuseDamagedFiles } from './damage.js';
-import { isEmptyFile, isForeignFile, readFooterFacts } from './data-file.js';
+import { refuseDamagedFiles } from './damaged-file.js';
+import { isEmptyFile, isSealed, readFooterFacts } from './data-file.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
 import { requireFiles } from './partial.js';
-import { isCompactionDue, planCompaction, planRewrite, TARGET_BYTES } from './plan-compaction.js';
+import { isCompactionDue, planCompaction, planRewrite } from './plan-compaction.js';
 import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
-import { countRows } from './slices.js';
+import { countRows, TARGET_BYTES } from './slices.js';
 import { type Stage, stageTable } from './stage.js';
 import { relateTable } from './views.js';
 
@@ -92,7 +92,7 @@ async function planPasses(
 
 /** Finds files of other programs. Plain reads miss them, or find other columns and types in them. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
-  const foreign = files.filter(isForeignFile);
+  const foreign = files.filter((file) => !isSealed(file));
   await requireFiles(lake, table, foreign);
   const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
     // A damaged file is left alone, and the next reader reports it.

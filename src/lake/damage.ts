@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
-import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import { TABLE_NAMES, type TableState } from '../tables/table.js';
+import { describeDamage, findDamagedFile } from './damaged-file.js';
 import { findFault, isOutOfMemory } from './faults.js';
-import { findDamagedFile, type KeptFile } from './inspect-lake.js';
 import { readPartial } from './partial.js';
 import { readTable } from './read.js';
 
@@ -36,32 +36,12 @@ export function nameDamage(lakePath: string, error: unknown): unknown {
   return describeDamage(lakePath, reason.trim(), error);
 }
 
-/**
- * Compares files with their checksums. Copying rows from a damaged file to a new one would hide the damage.
- * @throws PricelakeError `lake_invalid` that names the first damaged file
- */
-export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {
-  const found = await findDamagedFile(files, (path) => tablePath(lake, table, path));
-  if (found !== undefined) throw describeDamage(lake.root, `${table}/${found}`);
-}
-
 function mayBeDamage(error: unknown): error is Error {
   if (error instanceof PricelakeError || !(error instanceof Error) || error.name === 'AbortError') return false;
   return !isOutOfMemory(error) && findFault(error) === undefined;
 }
 
-function describeDamage(lakePath: string, reason: string, cause?: Error): PricelakeError {
-  return new PricelakeError(
-    'lake_invalid',
-    `${lakePath}: a data file is missing or damaged: ${reason}`,
-    {
-      hint: '`pricelake verify` names all of them; `pricelake lake rebuild` rebuilds the tables from the kept raw bytes.',
-    },
-    { cause },
-  );
-}
-
-/** Describes the first data file that differs from its log. Files that are only on the remote don't count. */
+/** The first data file that differs from its log, in words. Files that are on the remote only are not missing. */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

@@ -6,8 +6,8 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True for a file that another program wrote. It may lack columns, or have columns of other types. */
-export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 === undefined;
+/** True for a file whose log entry has its checksum. One without it may lack columns, or have other types. */
+export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
 /**
  * True if the log says that a file has no rows. A table without rows has one such file, so that globs find its columns

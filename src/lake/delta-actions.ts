@@ -2,7 +2,7 @@ import { isSafeNumber, parse as parseLossless } from 'lossless-json';
 import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
-import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
+import type { DataFile, TableName } from '../tables/table.js';
 import { readDeltaColumns } from './column-difference.js';
 
 export const SHA256_TAG = 'pricelake.sha256';
@@ -204,6 +204,34 @@ function decodeLogPath(path: string): string {
   throw new PricelakeError('lake_invalid', `the path ${quotePath(String(path))} ${fault}`);
 }
 
+/** A commit of a log, and who wrote it. */
+export interface NamedCommit {
+  version: bigint;
+  /** As its commitInfo says: `DELETE`, `OPTIMIZE`. */
+  operation: string;
+  /** `delta-rs:py-1.6.6` */
+  engine: string;
+}
+
+export function readName(version: bigint, actions: readonly Action[]): NamedCommit {
+  const info = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo;
+  return { version, operation: cleanName(info?.operation), engine: cleanName(info?.engineInfo) };
+}
+
+const MAX_NAME = 60;
+
+/** Anybody may write a log, so its texts become one short line. */
+function cleanName(text: unknown): string {
+  if (typeof text !== 'string' || text === '') return 'unknown';
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);
+}
+
+/** `version 7 (DELETE by delta-rs:py-1.6.6)` */
+export function nameCommit({ version, operation, engine }: NamedCommit): string {
+  return `version ${version} (${operation} by ${engine})`;
+}
+
+/** A table's whole state: the replay of its log. */
 export interface LogState {
   table: TableName;
   /** -1n before the first commit. */
@@ -216,6 +244,4 @@ export interface LogState {
   /** Removal times in ms since the epoch, by decoded path. */
   tombstones: Map<string, number>;
   txn: Map<string, Txn>;
-  /** The replayed commits of other programs. */
-  foreign: ForeignCommit[];
 }

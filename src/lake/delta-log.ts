@@ -4,8 +4,7 @@ import { type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
 import { hashFile } from './data-file.js';
-import { type Action, type LogState, parseAction, readAdd, SHA256_TAG } from './delta-actions.js';
-import { describeForeign, nameCommit } from './foreign-commit.js';
+import { type Action, type LogState, nameCommit, parseAction, readAdd, readName, SHA256_TAG } from './delta-actions.js';
 import { isSealBroken } from './log-seal.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
@@ -49,18 +48,24 @@ export interface LogRange {
   since?: bigint;
   /** The newest version to replay. The state is the table's at that version. */
   until?: bigint;
+  /** Sees each commit of the range, with the table as it was before it. */
+  onCommit?: (before: LogState, version: bigint, actions: readonly Action[]) => void;
 }
 
 /**
  * Replays a table's log from its newest checkpoint, or continues the last replay if the whole log is wanted.
  * @throws PricelakeError `lake_invalid` if a version is missing or a line is damaged
  */
-export async function readLog(lake: Lake, table: TableName, { since, until }: LogRange = {}): Promise<LogState> {
+export async function readLog(
+  lake: Lake,
+  table: TableName,
+  { since, until, onCommit }: LogRange = {},
+): Promise<LogState> {
   const present = await listLog(lake, table);
   if (since !== undefined || until !== undefined) {
     const isLater = (name: string, version: bigint) => /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) > version;
     const names = until === undefined ? present : present.filter((name) => !isLater(name, until));
-    return replayLog(lake, names, beginReplay(table, chooseCheckpoint(names, since)));
+    return replayLog(lake, names, beginReplay(table, chooseCheckpoint(names, since)), onCommit);
   }
   const known = replays.get(lake) ?? new Map<TableName, Replay>();
   replays.set(lake, known);
@@ -94,23 +99,27 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
     files: new Map(),
     tombstones: new Map(),
     txn: new Map(),
-    foreign: [],
   };
 }
 
 /** Copies a state, so that a state that was returned never changes. */
 function copyState(state: LogState): LogState {
-  const { files, tombstones, txn, foreign } = state;
+  const { files, tombstones, txn } = state;
   return {
     ...state,
     files: new Map(files),
     tombstones: new Map(tombstones),
     txn: new Map(txn),
-    foreign: [...foreign],
   };
 }
 
-async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
+async function replayLog(
+  lake: Lake,
+  names: string[],
+  state: LogState,
+  onCommit?: LogRange['onCommit'],
+): Promise<LogState> {
+  let raisedBy: string | undefined;
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
     await refuseAltered(lake, state.table, state.checkpoint, path);
@@ -124,10 +133,12 @@ async function replayLog(lake: Lake, names: string[], state: LogState): Promise<
     const path = logPath(lake, state.table, version, 'json');
     if (version !== state.version + 1n)
       throw explainDamage(`${path}: version ${state.version + 1n} is missing before it`);
-    applyActions(state, await readEntry(path), path, version);
+    const actions = await readEntry(path);
+    if (actions.some(({ protocol }) => protocol != null)) raisedBy = nameCommit(readName(version, actions));
+    applyActions(state, actions, path, (before) => onCommit?.(before, version, actions));
     state.version = version;
   }
-  if (state.version >= 0n) checkReadable(lake, state);
+  if (state.version >= 0n) checkReadable(lake, state, raisedBy);
   return state;
 }
 
@@ -156,10 +167,9 @@ function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | 
   return before ?? (findVersions(names, 'json')[0] === 0n ? undefined : checkpoints[0]);
 }
 
-function applyActions(state: LogState, actions: Action[], path: string, version?: bigint): void {
+function applyActions(state: LogState, actions: Action[], path: string, onCommit?: (before: LogState) => void): void {
   try {
-    const foreign = version === undefined ? undefined : describeForeign(state, version, actions);
-    if (foreign !== undefined) state.foreign.push(foreign);
+    onCommit?.(state);
     for (const action of actions) applyAction(state, action);
   } catch (cause) {
     throw explainDamage(`${path}: an action is damaged`, cause);
@@ -210,18 +220,16 @@ function applyAction(state: LogState, action: Action): void {
   if (action.protocol != null) state.protocol = action.protocol;
 }
 
-function checkReadable(lake: Lake, state: LogState): void {
+function checkReadable(lake: Lake, state: LogState, raisedBy = 'another program'): void {
   const folder = tablePath(lake, state.table);
   if (state.metaData === undefined || state.protocol === undefined) {
     throw explainDamage(`${folder}: its log has no metaData or no protocol`);
   }
   const { minReaderVersion, minWriterVersion, readerFeatures } = state.protocol;
   if (minReaderVersion > 1 || minWriterVersion > 2) {
-    const raised = state.foreign.find(({ raisesProtocol }) => raisesProtocol);
-    const who = raised === undefined ? 'another program' : nameCommit(raised);
     const features = readerFeatures == null || readerFeatures.length === 0 ? '' : ` (${readerFeatures.join(', ')})`;
     throw explainDamage(
-      `${folder}: ${who} raised the table to Delta reader ${minReaderVersion}, writer ${minWriterVersion}${features}; pricelake knows 1 and 2`,
+      `${folder}: ${raisedBy} raised the table to Delta reader ${minReaderVersion}, writer ${minWriterVersion}${features}; pricelake knows 1 and 2`,
     );
   }
 }

@@ -1,8 +1,9 @@
 import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
-import { DERIVED_TABLES, type ForeignCommit, type TableName, type TableState } from '../tables/table.js';
-import { REBUILD_HINT, readLog } from './delta-log.js';
-import { nameCommit } from './foreign-commit.js';
+import { DERIVED_TABLES, type TableName, type TableState } from '../tables/table.js';
+import { nameCommit } from './delta-actions.js';
+import { REBUILD_HINT } from './delta-log.js';
+import { type ForeignCommit, findForeignCommits } from './foreign-commit.js';
 import type { Pointer } from './pointer.js';
 
 /** The tables that a complete copy repairs. The others need a rebuild. */
@@ -18,12 +19,11 @@ export async function findForeignChanges(
   pointer: Pointer | undefined,
 ): Promise<ForeignCommit[]> {
   const found: ForeignCommit[] = [];
-  for (const { table, applied, checkpoint, foreign } of states) {
+  for (const { table, version, applied } of states) {
     const left = larger(pointer?.tables[table]?.version ?? -1n, applied.accepted ?? -1n);
-    // A checkpoint by another program can hide commits that no run has seen yet.
-    const isHidden = checkpoint !== undefined && checkpoint > left;
-    const commits = isHidden ? (await readLog(lake, table, { since: left })).foreign : foreign;
-    found.push(...commits.filter(({ version, change }) => version > left && change !== undefined));
+    if (version <= left) continue;
+    const commits = await findForeignCommits(lake, table, left);
+    found.push(...commits.filter(({ change }) => change !== undefined));
   }
   return found;
 }

@@ -1,34 +1,37 @@
-import type { ForeignCommit } from '../tables/table.js';
+import type { Lake } from '../tables/layout.js';
+import type { TableName } from '../tables/table.js';
 import { readDeltaColumns } from './column-difference.js';
-import { type Action, type LogState, readNumRecords } from './delta-actions.js';
+import { type Action, type LogState, type NamedCommit, readName, readNumRecords } from './delta-actions.js';
+import { findVersions, listLog, logPath, readEntry, readLog } from './delta-log.js';
 
 const OURS = 'pricelake/';
-const MAX_NAME = 60;
 
-/** Describes the next commit of a log if another program wrote it. `state` is the table before it. */
-export function describeForeign(
-  state: LogState,
-  version: bigint,
-  actions: readonly Action[],
-): ForeignCommit | undefined {
-  const info = actions.find(({ commitInfo }) => commitInfo != null)?.commitInfo;
-  const engine = cleanName(info?.engineInfo);
-  if (engine.startsWith(OURS)) return undefined;
-  return {
-    table: state.table,
-    version,
-    operation: cleanName(info?.operation),
-    engine,
-    change: describeRows(state, actions) ?? describeColumns(state, actions),
-    raisesProtocol: actions.some(({ protocol }) => protocol != null),
+/** A commit that another program wrote. */
+export interface ForeignCommit extends NamedCommit {
+  table: TableName;
+  /** Its change to the table's rows, in words; undefined if they stay the same. */
+  change: string | undefined;
+}
+
+/** Commits by other programs to a table behind a version, in order, as far as its log has them. */
+export async function findForeignCommits(lake: Lake, table: TableName, since: bigint): Promise<ForeignCommit[]> {
+  const versions = findVersions(await listLog(lake, table), 'json').filter((version) => version > since);
+  let isOurs = true;
+  for (const version of versions)
+    isOurs &&= isOursBy(readName(version, await readEntry(logPath(lake, table, version, 'json'))));
+  if (isOurs) return [];
+  // Its change is described by the table as it was before it.
+  const found: ForeignCommit[] = [];
+  const onCommit = (before: LogState, version: bigint, actions: readonly Action[]) => {
+    const name = readName(version, actions);
+    if (version <= since || isOursBy(name)) return;
+    found.push({ table, ...name, change: describeRows(before, actions) ?? describeColumns(before, actions) });
   };
+  await readLog(lake, table, { since, onCommit });
+  return found;
 }
 
-/** Makes one short line of a text in the log, which anybody may write. */
-function cleanName(text: unknown): string {
-  if (typeof text !== 'string' || text === '') return 'unknown';
-  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);
-}
+const isOursBy = ({ engine }: NamedCommit) => engine.startsWith(OURS);
 
 function describeRows({ files }: LogState, actions: readonly Action[]): string | undefined {
   const adds = actions.flatMap(({ add }) => (add == null ? [] : [add]));
@@ -64,9 +67,4 @@ function describeColumns({ metaData: old }: LogState, actions: readonly Action[]
   if (old.partitionColumns.join() !== metaData.partitionColumns.join()) return 'changed the partition columns';
   const mapping = metaData.configuration['delta.columnMapping.mode'] ?? 'none';
   return mapping === 'none' ? undefined : `set column mapping to ${mapping}`;
-}
-
-/** `version 7 (DELETE by delta-rs:py-1.6.6)` */
-export function nameCommit({ version, operation, engine }: ForeignCommit): string {
-  return `version ${version} (${operation} by ${engine})`;
 }

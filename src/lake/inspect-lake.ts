@@ -1,10 +1,8 @@
-import { stat } from 'node:fs/promises';
-import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { hashFile } from './data-file.js';
+import { nameCommit } from './delta-actions.js';
 import { findForeignChanges } from './foreign-changes.js';
-import { nameCommit } from './foreign-commit.js';
 import { explainBehind, type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
@@ -56,25 +54,4 @@ async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?:
     if (isDamage) return { damage: error.message };
     throw error;
   }
-}
-
-export interface KeptFile {
-  /** The path in the lake. */
-  path: string;
-  bytes: number;
-  sha256?: string | undefined;
-}
-
-/** Describes the first of these files that its writer did not leave so; undefined if all are unchanged. */
-export async function findDamagedFile(
-  files: readonly KeptFile[],
-  locate: (path: string) => string,
-): Promise<string | undefined> {
-  for (const { path, bytes, sha256 } of files) {
-    const info = await stat(locate(path)).catch(ignoreMissing);
-    if (info === undefined) return `${path} is missing`;
-    if (info.size !== bytes) return `${path} has ${info.size} bytes, not ${bytes}`;
-    if (sha256 !== undefined && (await hashFile(locate(path))) !== sha256) return `${path} has another checksum`;
-  }
-  return undefined;
 }

@@ -35,7 +35,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   if (marker === undefined) {
     const hint = 'Check the path, or create the lake with `pricelake sync`.';
     if (!options.create) throw new PricelakeError('lake_invalid', `${lake.root}: there is no lake here`, { hint });
-    await refuseForeignFolder(lake);
+    await refuseOtherFolder(lake);
     await writeMarker(lake);
   } else {
     const fault = explainMarker(lake, marker);
@@ -61,8 +61,8 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
   return new PricelakeError('lake_invalid', what, { hint, version });
 }
 
-/** @throws PricelakeError `usage` for an address in place of a folder */
-function locateLake(path: string): Lake {
+/** @throws PricelakeError `usage` for an address where a folder belongs */
+export function locateLake(path: string): Lake {
   if (!isAddress(path)) return { root: resolve(path) };
   throw new PricelakeError('usage', `${path}: a lake is a folder on this machine, not an address`, {
     hint: 'Set lake.path or --lake to a folder. Put a bucket in lake.remote; commands that read accept it as --remote.',
@@ -74,35 +74,6 @@ export async function writeMarker(lake: Lake): Promise<void> {
   await writeDurably(lake, privatePath(lake, 'format.json'), MARKER);
 }
 
-export interface RepairableLake {
-  lake: Lake;
-  damage: string | undefined;
-  /** True if the tables have another format. Then only the landing is read. */
-  isOtherFormat: boolean;
-}
-
-/**
- * Opens a lake even if its marker is damaged, missing or of another format, as long as runs have landed in it. Writes
- * nothing.
- * @throws PricelakeError `lake_invalid` as openLake does for everything else
- */
-export async function openDamagedLake(path: string): Promise<RepairableLake> {
-  const lake = locateLake(path);
-  try {
-    return { lake: await openLake(path, { create: false }), damage: undefined, isOtherFormat: false };
-  } catch (error) {
-    if (!(error instanceof PricelakeError) || !(await hasLandings(lake))) throw error;
-    const file = privatePath(lake, 'format.json');
-    const damage = error.message.startsWith(file) ? error.message : `${file}: missing`;
-    return { lake, damage, isOtherFormat: error.facts.version !== undefined };
-  }
-}
-
-async function hasLandings(lake: Lake): Promise<boolean> {
-  const names = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
-  return names.some((name) => /^\d{6,}-/.test(name));
-}
-
 /**
  * Finds the lake at `path`, even if it does not exist yet. Writes nothing.
  * @throws PricelakeError `lake_invalid` if the folder holds something else or has another format version
@@ -110,7 +81,7 @@ async function hasLandings(lake: Lake): Promise<boolean> {
 export async function findLake(path: string): Promise<Lake> {
   const lake = locateLake(path);
   if ((await readMarker(lake)) !== undefined) return openLake(path, { create: false });
-  await refuseForeignFolder(lake);
+  await refuseOtherFolder(lake);
   return lake;
 }
 
@@ -125,20 +96,20 @@ async function readMarker(lake: Lake): Promise<unknown> {
   }
 }
 
-/** A folder without our marker may only hold the beginning of a lake, because a crash may come before the marker. */
-async function refuseForeignFolder(lake: Lake): Promise<void> {
+/** A folder without our marker may only hold the beginning of one: a crash can come before the marker. */
+async function refuseOtherFolder(lake: Lake): Promise<void> {
   const info = await stat(lake.root).catch(ignoreMissing);
   if (info === undefined) return;
-  const foreign = info.isDirectory() ? await findForeignEntry(lake) : lake.root;
-  if (foreign === undefined) return;
-  throw new PricelakeError('lake_invalid', `${lake.root}: not a lake: it contains ${foreign}; nothing was changed`, {
+  const other = info.isDirectory() ? await findOtherEntry(lake) : lake.root;
+  if (other === undefined) return;
+  throw new PricelakeError('lake_invalid', `${lake.root}: not a lake: it contains ${other}; nothing was changed`, {
     hint: 'Set lake.path to an empty or new folder.',
   });
 }
 
-async function findForeignEntry(lake: Lake): Promise<string | undefined> {
-  const foreign = (await readdir(lake.root)).find((name) => !HARMLESS.has(name));
-  if (foreign !== undefined) return foreign;
+async function findOtherEntry(lake: Lake): Promise<string | undefined> {
+  const other = (await readdir(lake.root)).find((name) => !HARMLESS.has(name));
+  if (other !== undefined) return other;
   const inside = await readdir(privatePath(lake)).catch(ignoreMissing);
   const unknown = inside?.find((name) => name !== 'tmp');
   return unknown === undefined ? undefined : join(PRIVATE_FOLDER, unknown);

@@ -3,16 +3,17 @@ import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { refuseOtherColumns } from './column-difference.js';
 import { explainDamage } from './damage.js';
+import { openDamagedLake } from './damaged-lake.js';
 import { explainMemory, explainSystemFault } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
-import { type Lake, openDamagedLake, openLake } from './lake.js';
+import { type Lake, openLake } from './lake.js';
 import { lockLake } from './lock.js';
 import { readPointer } from './pointer.js';
 import { readTable } from './read.js';
 import { recoverLake } from './recover.js';
 import { openSession } from './session.js';
-import { finishSwap } from './swap-lake.js';
+import { dropRebuild, finishSwap } from './swap-lake.js';
 
 /** A lake that only this process may write, and a database to work with. */
 export interface LockedLake {
@@ -42,6 +43,7 @@ export function withLockedLake<T>(
       refuseForeignChanges(lake, await findForeignChanges(lake, states, await readPointer(lake)));
       refuseOtherColumns(lake, states);
       await recoverLake(lake, io);
+      await dropRebuild(lake);
     });
   });
 }

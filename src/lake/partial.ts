@@ -43,7 +43,7 @@ export async function unmarkPartial(lake: Lake): Promise<void> {
 export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
   const partial = await readPartial(lake);
   if (partial === undefined) return;
-  if (lake.bring !== undefined) return lake.bring(table, files);
+  if (lake.provide !== undefined) return lake.provide(table, files);
   const infos = await Promise.all(files.map(({ path }) => stat(tablePath(lake, table, path)).catch(ignoreMissing)));
   const absent = infos.filter((info) => info === undefined).length;
   if (absent === 0) return;

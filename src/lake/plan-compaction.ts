@@ -1,10 +1,10 @@
 import type { TableSchema } from '../tables/schemas.js';
 import type { DataFile } from '../tables/table.js';
+import { TARGET_BYTES } from './slices.js';
+import { groupFiles } from './table-change.js';
 
 /** A sync compacts a table if a partition has more small files than this. */
 export const MANY_FILES = 16;
-/** Small files are joined up to about this size. A file below half of it is small. */
-export const TARGET_BYTES = 128 * 1024 * 1024;
 
 /**
  * Chooses the small files of a table to join, by partition. A table without days, or a partition that gets no more rows
@@ -50,17 +50,6 @@ export function planRewrite(files: readonly DataFile[], targetBytes = TARGET_BYT
 
 function groupSmallFiles(files: readonly DataFile[], targetBytes: number): DataFile[][] {
   return groupFiles(files.filter(({ bytes }) => bytes < targetBytes / 2));
-}
-
-export function groupFiles(files: readonly DataFile[]): DataFile[][] {
-  const groups = new Map<string, DataFile[]>();
-  for (const file of files) {
-    const key = JSON.stringify(file.partitionValues);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [file]);
-    else group.push(file);
-  }
-  return [...groups.values()];
 }
 
 /** Takes the smallest files first. The others wait for the next compaction. */

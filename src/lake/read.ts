@@ -2,7 +2,7 @@ import type { Lake } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
 import { compareColumns } from './column-difference.js';
-import { isForeignFile } from './data-file.js';
+import { isSealed } from './data-file.js';
 import { readLog } from './delta-log.js';
 import { decodeApplied } from './table-state.js';
 
@@ -32,8 +32,6 @@ function toTableState(table: TableName, state: Awaited<ReturnType<typeof readLog
     files,
     applied: decodeApplied(state.txn),
     difference,
-    hasOlderFiles: files.some(isForeignFile),
-    checkpoint: state.checkpoint,
-    foreign: state.foreign,
+    hasOlderFiles: !files.every(isSealed),
   };
 }

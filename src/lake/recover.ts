@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
@@ -9,7 +9,6 @@ import { deleteFiles, findExpiredFiles } from './delete-files.js';
 import { REBUILD_HINT, readLog } from './delta-log.js';
 import { clearLockLeftovers } from './lock.js';
 import { explainBehind, readPointer } from './pointer.js';
-import { rebuildPath } from './swap-lake.js';
 
 /**
  * Clears what a crash left: staged and temporary files, data files that no version needs, and an unfinished rebuild.
@@ -31,7 +30,6 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
     io.log('info', 'lake.recovered', { table, files: paths.length });
   }
   for (const name of ['staging', 'tmp', 'work']) await clearFolder(privatePath(lake, name));
-  await rm(rebuildPath(lake), { recursive: true, force: true });
   await clearLockLeftovers(lake);
 }
 

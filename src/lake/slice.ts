@@ -10,7 +10,7 @@ import { sealDataFile } from './data-file.js';
 import { nameDataFile } from './file-name.js';
 import { type FileStatistics, readStatistics } from './footer-statistics.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
-import { TARGET_BYTES } from './plan-compaction.js';
+import { TARGET_BYTES } from './slices.js';
 import { writeStats } from './stats.js';
 
 export interface FileForm {

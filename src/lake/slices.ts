@@ -9,6 +9,8 @@ import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
  * of a COPY, so slices keep the memory the same however many rows a table gets.
  */
 export const SLICE_ROWS = 150_000;
+/** Size of files to aim at. Those below half of it are small. */
+export const TARGET_BYTES = 128 * 1024 * 1024;
 /**
  * The most partitions that one COPY writes. DuckDB keeps a megabyte for each, even with few rows, and several COPYs run
  * at once. A first copy of 400 websites takes less CPU time in such slices than at once.

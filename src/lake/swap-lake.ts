@@ -60,6 +60,16 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   return true;
 }
 
+/** Finishes a rebuild that a crash cut off while it took the lake's place, and drops an unfinished one. Call it under the lock. */
+export async function settleRebuild(lake: Lake): Promise<void> {
+  await finishSwap(lake);
+  await dropRebuild(lake);
+}
+
+export async function dropRebuild(lake: Lake): Promise<void> {
+  await rm(rebuildPath(lake), { recursive: true, force: true });
+}
+
 /**
  * Reads the tables of the new lake. If the order is damaged, returns all tables; a table that the new lake does not
  * replace is never removed.

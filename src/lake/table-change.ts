@@ -2,7 +2,6 @@ import type { RelationGraph } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
 import type { DataFile } from '../tables/table.js';
-import { groupFiles } from './plan-compaction.js';
 import { listPartitions } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
 
@@ -73,4 +72,16 @@ async function findSmallFiles(
     const isFree = wanted.has(JSON.stringify(Object.values(smallest.partitionValues)));
     return isFree && !group.some((file) => touched.includes(file)) ? [smallest] : [];
   });
+}
+
+/** The files of each partition. */
+export function groupFiles(files: readonly DataFile[]): DataFile[][] {
+  const groups = new Map<string, DataFile[]>();
+  for (const file of files) {
+    const key = JSON.stringify(file.partitionValues);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [file]);
+    else group.push(file);
+  }
+  return [...groups.values()];
 }

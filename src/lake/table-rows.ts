@@ -5,8 +5,7 @@ import { code, join, type Sql, sql } from '../sql/sql.js';
 import { relateFiles, toRelationFile } from '../sql/table-relation.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
-import { refuseDamagedFiles } from './damage.js';
-import { requireFiles } from './partial.js';
+import { refuseDamagedFiles } from './damaged-file.js';
 
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
@@ -48,7 +47,7 @@ export class TableRows {
    * that are only on the remote.
    */
   static async open(graph: RelationGraph, lake: Lake, state: TableState, fewRows: bigint): Promise<TableRows> {
-    await requireFiles(lake, state.table, state.files);
+    await lake.provide?.(state.table, state.files);
     return TableRows.#read(graph, lake, state, fewRows);
   }
 
@@ -60,7 +59,7 @@ export class TableRows {
     const removed = new Set(remove.map(({ path }) => path));
     const stay = this.files.filter(({ path }) => !removed.has(path));
     const published = stay.filter((file) => !('stagedAt' in file));
-    await requireFiles(this.#lake, this.table, published);
+    await this.#lake.provide?.(this.table, published);
     const version = { ...this.#version, files: [...stay, ...add] };
     if (this.#kept === undefined || !isSmall(version.files, fewRows))
       return TableRows.#read(this.#graph, this.#lake, version, fewRows);

@@ -1,7 +1,6 @@
-import type { Pipeline } from '../config/pipeline-schema.js';
+import type { Pipeline } from '../config/pipeline.js';
 import type { Io } from '../io/io.js';
 import { sumLanded } from '../journal/run-state.js';
-import { explainSystemFault } from '../lake/faults.js';
 import { isIdle, landRun, landRunDatasets } from './land/land-run.js';
 import { NO_DEADLINE } from './open/deadline.js';
 import { dropIdleRun, type OpenedRun, openRun } from './open/open-run.js';
@@ -29,7 +28,7 @@ export interface LandReport {
  * changes don't contain all values.
  * @throws PricelakeError as `syncPipeline` does until bytes have landed
  */
-export function landPipeline(
+export async function landPipeline(
   pipeline: Pipeline,
   io: Io,
   signal?: AbortSignal,
@@ -40,27 +39,25 @@ export function landPipeline(
     wings,
   }: Pick<SyncOptions, 'deadline' | 'connect' | 'caps' | 'wings'> = {},
 ): Promise<LandReport> {
-  return explainSystemFault(pipeline.lake.path, async () => {
-    const { step, remember } = timeTry(io);
-    const opened = await step('open', () => openRun(pipeline, deadline.limitIo(io), { signal, connect, wings }));
-    const { world, found, ledger, engine } = opened;
-    const land = async (): Promise<LandReport> => {
-      engine.typing.leaveItems();
-      const planned = await step('plan', () => openPlan(world, found, ledger, engine.graph, caps));
-      const landed = await step('land', () => landRun(world, found, ledger, engine, planned));
-      const isNew = !(await isIdle(found, ledger.landing, landed));
-      if (isNew) {
-        await landRunDatasets(world, ledger.landing, landed.account);
-        await wings?.store?.saveLanding();
-      } else await dropIdleRun(world, found.lake, ledger);
-      return describe(opened, isNew);
-    };
-    try {
-      return await remember(opened, land);
-    } finally {
-      await opened.close();
-    }
-  });
+  const { step, remember } = timeTry(io);
+  const opened = await step('open', () => openRun(pipeline, deadline.limitIo(io), { signal, connect, wings }));
+  const { world, found, ledger, engine } = opened;
+  const land = async (): Promise<LandReport> => {
+    engine.typing.leaveItems();
+    const planned = await step('plan', () => openPlan(world, found, ledger, engine.graph, caps));
+    const landed = await step('land', () => landRun(world, found, ledger, engine, planned));
+    const isNew = !(await isIdle(found, ledger.landing, landed));
+    if (isNew) {
+      await landRunDatasets(world, ledger.landing, landed.account);
+      await wings?.store?.saveLanding();
+    } else await dropIdleRun(world, found.lake, ledger);
+    return describe(opened, isNew);
+  };
+  try {
+    return await remember(opened, land);
+  } finally {
+    await opened.close();
+  }
 }
 
 function describe({ ledger: { landing }, resumed }: OpenedRun, landed: boolean): LandReport {

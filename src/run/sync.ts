@@ -1,23 +1,16 @@
 import { createOfflineClient } from '../api/offline-client.js';
-import type { Pipeline } from '../config/pipeline-schema.js';
+import type { Pipeline } from '../config/pipeline.js';
 import type { Io, RunStep } from '../io/io.js';
-import { type Attribution, readAttributions } from '../lake/attribution.js';
-import { compactLake } from '../lake/compact.js';
-import { explainDamage } from '../lake/damage.js';
-import { explainSystemFault } from '../lake/faults.js';
-import type { Lake } from '../lake/lake.js';
-import { readPartial } from '../lake/partial.js';
+import { readCredits } from '../lake/attribution.js';
 import { refreshPointer } from '../lake/publish.js';
-import { relateTable } from '../lake/views.js';
 import type { RunCaps } from '../plan/allowance.js';
-import type { Database } from '../sql/connection.js';
 import type { CheckResult } from '../tables/table.js';
 import { applyRun, isUnchanged } from './apply/apply-run.js';
 import { deriveRun } from './derive/derive-run.js';
 import { isIdle, landRun } from './land/land-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
 import { dropIdleRun, type OpenOptions, openRun } from './open/open-run.js';
-import type { Wings } from './open/wings.js';
+import { NO_WINGS, type Wings } from './open/wings.js';
 import { openPlan } from './plan/open-plan.js';
 import { proveRun } from './prove/prove-run.js';
 import { describeRun, type RunRow } from './prove/run-record.js';
@@ -52,25 +45,16 @@ export interface SyncOptions {
  * The story of a run: open the lake, plan, land what is new by the plan, and apply it to the rows so far. Then derive the
  * tables of the next version beside the lake, prove them, and publish. Each step takes the values of those before it.
  * The journal has all that lasts, so a run that was stopped anywhere continues from there.
- * @throws PricelakeError `disk_full`, `open_files`, `out_of_memory` or `lake_read_only` for what the machine refuses,
- *   `lake_invalid` for damaged files of tables, and what the steps throw
+ * @throws PricelakeError as the steps do; the caller explains errors of the machine and of damaged files (src/wings/index.ts)
  */
-export function syncPipeline(
+export async function syncPipeline(
   pipeline: Pipeline,
   io: Io,
   signal?: AbortSignal,
   options: SyncOptions = {},
 ): Promise<RunReport> {
-  const { path } = pipeline.lake;
-  return explainSystemFault(path, () => explainDamage(path, () => syncLake(pipeline, io, signal, options)));
-}
-
-async function syncLake(
-  pipeline: Pipeline,
-  io: Io,
-  signal: AbortSignal | undefined,
-  { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {}, onStep, wings }: SyncOptions,
-): Promise<RunReport> {
+  const { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {} } = options;
+  const { onStep, wings = NO_WINGS } = options;
   const { step, remember } = timeTry(io, onStep);
   const opening = publishHeld
     ? { connect: () => createOfflineClient('--publish-held'), requiresHeld: true }
@@ -84,7 +68,9 @@ async function syncLake(
   const endIdle = async (row: RunRow): Promise<RunReport> => {
     await dropIdleRun(world, found.lake, ledger);
     await ledger.memory.append({ type: 'idle', row });
-    await refreshPointer(found.lake, await readCredits(engine.graph.db, found.lake));
+    // A store would have to provide the files.
+    const credits = wings.store === undefined ? readCredits(engine.graph, await found.before.rows('sites')) : undefined;
+    await refreshPointer(found.lake, await credits);
     return { published: false, resumed, row, checks: [] };
   };
   const makeSteps = async (): Promise<RunReport> => {
@@ -105,14 +91,17 @@ async function syncLake(
     );
     pause();
     await step('publish', async () => {
-      await wings?.store?.saveLanding();
+      await wings.store?.saveLanding();
       await publishRun(world, found, ledger, engine.graph, proved);
-      await wings?.store?.publish();
+      await wings.store?.publish();
     });
     // Joins the small files of tables that have many. Costs nothing if there are few.
     const targetBytes = pipeline.lake.targetFileSize;
-    const compact = () => compactLake(engine.graph.db, found.lake, 'due', world.io, { stop, targetBytes });
-    if (!deadline.hasPassed()) await step('compact', compact);
+    if (!deadline.hasPassed()) {
+      await step('compact', async () => {
+        for (const { tidy } of world.upkeep) await tidy(engine.graph.db, found.lake, world.io, { stop, targetBytes });
+      });
+    }
     return { published: true, resumed, row: proved.row, checks: proved.checks };
   };
   try {
@@ -120,10 +109,4 @@ async function syncLake(
   } finally {
     await opened.close();
   }
-}
-
-/** Undefined if reading them would fetch files. */
-async function readCredits(db: Database, lake: Lake): Promise<Attribution[] | undefined> {
-  if ((await readPartial(lake)) !== undefined) return undefined;
-  return readAttributions(db, await relateTable(db, lake, 'sites'));
 }

@@ -1,4 +1,4 @@
-import type { Pipeline } from '../config/pipeline-schema.js';
+import type { Pipeline } from '../config/pipeline.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io, RunStep } from '../io/io.js';
 import type { RunTry } from '../journal/tries.js';

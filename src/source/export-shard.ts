@@ -7,7 +7,7 @@ import { type ExportAttempt, findDone, listCut } from '../journal/exports.js';
 import type { Landing } from '../journal/landings.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
 import { type ExportGate, readCut, readExportRows, readTakenExport } from '../plan/export-gate.js';
-import { isClearlyFewer } from '../plan/judge-copy.js';
+import { isClearlyFewer } from '../plan/is-clearly-fewer.js';
 import type { Shard } from '../plan/plan-shards.js';
 import { countItems } from './datasets.js';
 import type { ItemFile } from './item-files.js';

@@ -8,8 +8,8 @@ import type { DataFile, TableName } from './table.js';
 export interface Lake {
   /** The absolute path of its folder. */
   root: string;
-  /** Fetches data files of a table that are only on its remote. Set while a run holds the remote. */
-  bring?: ((table: TableName, files: readonly DataFile[]) => Promise<void>) | undefined;
+  /** Makes sure that data files of a table are on this disk. Call it before they are read. Undefined where all are. */
+  provide?: ((table: TableName, files: readonly DataFile[]) => Promise<void>) | undefined;
 }
 
 /** The private folder of a lake: landing, lock, staging. Nothing in it belongs to a table. */

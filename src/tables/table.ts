@@ -153,24 +153,8 @@ export interface TableState {
   files: DataFile[];
   applied: Applied;
   difference: ColumnDifference;
-  /** True if another program wrote some of the files. They may lack columns, or have columns of other types. */
+  /** True when some files have no checksum in the log: they may lack columns, or have other types. */
   hasOlderFiles: boolean;
-  checkpoint: bigint | undefined;
-  /** Commits by other programs since that checkpoint. */
-  foreign: ForeignCommit[];
-}
-
-/** A commit that another program wrote. */
-export interface ForeignCommit {
-  table: TableName;
-  version: bigint;
-  /** The operation in its commitInfo: `DELETE`, `OPTIMIZE`. */
-  operation: string;
-  /** `delta-rs:py-1.6.6` */
-  engine: string;
-  /** Its effect on the table's rows, in words; undefined if they stay the same. */
-  change: string | undefined;
-  raisesProtocol: boolean;
 }
 
 /** Differences between a published table and its contract, schemas/<table>.yaml. */

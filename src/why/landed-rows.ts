@@ -5,7 +5,8 @@ import { findField, findFittingField } from '../formats/json-scan.js';
 import { readWholeLines } from '../formats/ndjson.js';
 import { type FitId, findFittingColumn, findRowId, isNamedId, readCellId } from '../formats/row-id.js';
 import { ignoreMissing } from '../io/errors.js';
-import { type LandedRun, listSoundRuns } from '../journal/landings.js';
+import { listSoundRuns } from '../journal/kept-runs.js';
+import type { LandedRun } from '../journal/landings.js';
 import { type Fit, fitName, type Mapping } from '../tables/item-names.js';
 
 /** A row of a landed file that names an item. */

@@ -1,4 +1,4 @@
-import type { Pipeline } from '../config/pipeline-schema.js';
+import type { Pipeline } from '../config/pipeline.js';
 import type { Io } from '../io/io.js';
 import { explainDamage } from '../lake/damage.js';
 import { explainSystemFault } from '../lake/faults.js';
@@ -17,6 +17,11 @@ export const MIRRORED = WINGS.flatMap(({ mirrored = [] }) => mirrored);
 const PLUGGED: Wings = {
   sources: WINGS.flatMap(({ sources = [] }) => sources),
   witnesses: WINGS.flatMap(({ witnesses = [] }) => witnesses),
+  derivers: WINGS.flatMap(({ derivers = [] }) => derivers),
+  upkeep: WINGS.flatMap(({ upkeep = [] }) => upkeep),
+  mendLanding: WINGS.find(({ mendLanding }) => mendLanding !== undefined)?.mendLanding,
+  listing: WINGS.find(({ listing }) => listing !== undefined)?.listing,
+  audit: WINGS.find(({ audit }) => audit !== undefined)?.audit,
 };
 
 /**
@@ -57,7 +62,7 @@ export function rebuildWithWings(
   signal: AbortSignal,
   options: { acceptLoss?: boolean | undefined } = {},
 ): ReturnType<typeof rebuildLake> {
-  return rebuildLake(pipeline, io, signal, { ...options, witnesses: PLUGGED.witnesses });
+  return rebuildLake(pipeline, io, signal, { ...options, wings: PLUGGED });
 }
 
 /** Does `work` with the plugs that the pipeline's wings add to a run. */

@@ -1,13 +1,27 @@
-import type { Pipeline } from '../config/pipeline-schema.js';
+import type { Pipeline } from '../config/pipeline.js';
 import type { Io } from '../io/io.js';
-import type { ChangeSource, Store, Witness } from '../run/open/wings.js';
+import type {
+  Audit,
+  ChangeSource,
+  Deriver,
+  ListingProof,
+  MendLanding,
+  Store,
+  Upkeep,
+  Witness,
+} from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
 /** An optional capability that plugs into runs, or acts around them. */
 export interface Wing {
   sources?: readonly ChangeSource[];
   witnesses?: readonly Witness[];
-  /** Does `work` with a store, or without one if the pipeline asks for none. */
+  derivers?: readonly Deriver[];
+  upkeep?: readonly Upkeep[];
+  audit?: Audit;
+  mendLanding?: MendLanding;
+  listing?: ListingProof;
+  /** Does `work` with a store, or without one where the pipeline asks for none. */
   holdStore?<T>(
     lake: Pipeline['lake'],
     io: Io,

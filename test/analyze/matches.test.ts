@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { keyByMatch } from '../../src/analyze/matched-views.js';
-import type { UserMatch } from '../../src/config/pipeline-schema.js';
+import type { UserMatch } from '../../src/config/pipeline.js';
 import { readUserMatches } from '../../src/config/user-matches.js';
 import { Database } from '../../src/sql/connection.js';
 import { createTable, derivedSelects, insertCredits } from '../check/lake-world.js';

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import * as account from '../../src/api/account-contract.js';
 import * as listings from '../../src/api/contract.js';
 import { parseExactJson } from '../../src/api/exact-json.js';
+import * as webhook from '../../src/api/webhook-contract.js';
 import { dateTime, decimal, int64 } from '../../src/api/wire-types.js';
 
 const { planLimits } = account;
@@ -164,7 +165,7 @@ const DOCUMENT: Record<string, Record<string, string>> = {
   },
 };
 
-const schemas: Record<string, unknown> = { ...listings, ...account };
+const schemas: Record<string, unknown> = { ...listings, ...account, ...webhook };
 
 /** Values of a type of the document, and values that are none of it. */
 const VALUES: Record<string, { right: unknown[]; wrong: unknown[] }> = {

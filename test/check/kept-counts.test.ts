@@ -5,6 +5,7 @@ import { KeptCounts, type ListFiles, readKeptCounts } from '../../src/check/kept
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
+import { ScopedCounts } from '../../src/check/scoped-counts.js';
 import type { ConfiguredCheck } from '../../src/check/settings.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
@@ -31,7 +32,7 @@ const named = (name: string) => new Relation(name, Promise.resolve());
 const CHECKED: CheckedTables = { tables: { items: named('items') }, runId: undefined };
 const CHANGED = { before: named('items_before'), after: named('items_after') };
 /** Behind a run that changed no item there is nothing to count on. */
-const all = (kept: KeptCounts) => ({ kept, changed: undefined, changedTables: NONE });
+const all = (kept: KeptCounts) => new ScopedCounts({ kept, changed: undefined, changedTables: NONE });
 
 const literal = (values: readonly (string | null)[]) => {
   const value = random.pick(values);

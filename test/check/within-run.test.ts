@@ -4,6 +4,7 @@ import { KeptCounts } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
+import { ScopedCounts } from '../../src/check/scoped-counts.js';
 import { configureChecks } from '../../src/check/settings.js';
 import { countWithinRun } from '../../src/check/within-run.js';
 import { Database } from '../../src/sql/connection.js';
@@ -20,11 +21,12 @@ const graph = new RelationGraph(db);
 const named = (name: string) => new Relation(name, Promise.resolve());
 const CHECKED: CheckedTables = { tables: { items: named('items'), history: named('history') }, runId: RUN };
 const CHANGED = { before: named('items_before'), after: named('items_after') };
-const scope = (hasFewChanges: boolean) => ({
-  kept: new KeptCounts(undefined, () => []),
-  changed: hasFewChanges ? CHANGED : undefined,
-  changedTables: new Set<string>(),
-});
+const scope = (hasFewChanges: boolean) =>
+  new ScopedCounts({
+    kept: new KeptCounts(undefined, () => []),
+    changed: hasFewChanges ? CHANGED : undefined,
+    changedTables: new Set<string>(),
+  });
 const instant = () => `'2026-10-0${1 + random.integer(9)} 00:00:00+00'`;
 const insert = (table: string, values: Record<string, unknown>) =>
   db.run(`INSERT INTO ${table} (${Object.keys(values)}) VALUES (${Object.values(values).join(', ')})`);

@@ -3,12 +3,11 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import { readEntries } from '../../src/journal/journal.js';
+import { linkRun, listSoundRuns } from '../../src/journal/kept-runs.js';
 import {
   beginRun,
   dropRun,
   findUnfinishedRun,
-  linkRun,
-  listSoundRuns,
   openLanding,
   peekUnfinishedRun,
   pruneLandings,

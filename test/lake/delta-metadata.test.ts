@@ -30,7 +30,6 @@ function stateOf(metaData: MetaData | undefined, files: DataFile[] = []): LogSta
     files: new Map(files.map((one) => [one.path, one])),
     tombstones: new Map(),
     txn: new Map(),
-    foreign: [],
   };
 }
 

@@ -9,10 +9,11 @@ import {
   markAccepted,
   refuseForeignChanges,
 } from '../../src/lake/foreign-changes.js';
+import { type ForeignCommit, findForeignCommits } from '../../src/lake/foreign-commit.js';
 import { readEntriesBackwards } from '../../src/lake/log-entries.js';
 import type { Pointer } from '../../src/lake/pointer.js';
 import { readTable } from '../../src/lake/read.js';
-import type { ForeignCommit, TableName } from '../../src/tables/table.js';
+import type { TableName } from '../../src/tables/table.js';
 import { add, CREATED, type LogAction, META_DATA, makeBareLake, OURS, remove, txn, writeEntry } from './log-writer.js';
 
 const OTHER = { engineInfo: 'delta-rs:py-1.6.6', operation: 'DELETE' };
@@ -22,7 +23,7 @@ async function describe(actions: LogAction[], info: LogAction = OTHER): Promise<
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a', 1), add('b%20b', 2)]);
   await writeEntry(lake, 1n, actions, info);
-  return (await readLog(lake, 'items')).foreign[0];
+  return (await findForeignCommits(lake, 'items', 0n))[0];
 }
 const moved = (action: LogAction): LogAction => {
   const [[kind, value]] = Object.entries(action) as [[string, object]];
@@ -40,7 +41,6 @@ test('a commit is foreign where its program is not pricelake, and is named by wh
     operation: 'DELETE',
     engine: 'delta-rs:py-1.6.6',
     change: undefined,
-    raisesProtocol: false,
   });
   expect(await describe([], {})).toMatchObject({ operation: 'unknown', engine: 'unknown' });
   expect(await describe([], { engineInfo: '', operation: 7 })).toMatchObject({
@@ -52,9 +52,6 @@ test('a commit is foreign where its program is not pricelake, and is named by wh
     operation: 'x'.repeat(60),
   });
   expect(await describe([], { engineInfo: 'not pricelake/1', operation: 'A' })).toMatchObject({ operation: 'A' });
-  expect(await describe([{ protocol: { minReaderVersion: 1, minWriterVersion: 1 } }])).toMatchObject({
-    raisesProtocol: true,
-  });
 });
 
 test.each<[string, LogAction[], string | undefined]>([
@@ -101,7 +98,7 @@ test('rows tell more than columns, and the first commit of a table creates it', 
   expect((await describe([metaData({ partitionColumns: [] }), remove('a')]))?.change).toMatch(/^changed rows/);
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED, OTHER);
-  expect((await readLog(lake, 'items')).foreign).toMatchObject([{ change: 'created the table', version: 0n }]);
+  expect(await findForeignCommits(lake, 'items', -1n)).toMatchObject([{ change: 'created the table', version: 0n }]);
 });
 
 test('a commit may name its program in any of its lines, or in none', async () => {
@@ -111,7 +108,7 @@ test('a commit may name its program in any of its lines, or in none', async () =
     writeFile(logPath(lake, 'items', version, 'json'), actions.map((action) => JSON.stringify(action)).join('\n'));
   await write(1n, [txn('x', 1), { commitInfo: { ...OTHER, timestamp: 7, runId: 'r' } }]);
   await write(2n, [add('a')]);
-  expect((await readLog(lake, 'items')).foreign).toMatchObject([
+  expect(await findForeignCommits(lake, 'items', -1n)).toMatchObject([
     { version: 1n, operation: 'DELETE', engine: 'delta-rs:py-1.6.6' },
     { version: 2n, operation: 'unknown', engine: 'unknown' },
   ]);
@@ -132,7 +129,7 @@ test('a change that a checkpoint hides is found in the log before it', async () 
   await writeEntry(lake, 2n, [remove('b')], OTHER);
   const reopened = { ...lake };
   const state = await readTable(reopened, 'items');
-  expect([state.checkpoint, state.foreign.map(({ version }) => version)]).toEqual([1n, [2n]]);
+  expect((await readLog(reopened, 'items')).checkpoint).toBe(1n);
   const find = async (pointer: Pointer) =>
     (await findForeignChanges(reopened, [state], pointer)).map(({ version }) => version);
   expect(await find(pointerAt(0n))).toEqual([1n, 2n]);
@@ -165,7 +162,6 @@ const commit = (table: TableName, version: bigint): ForeignCommit => ({
   operation: 'DELETE',
   engine: 'other',
   change: 'changed rows',
-  raisesProtocol: false,
 });
 const refusal = (...changes: ForeignCommit[]): PricelakeError => {
   try {

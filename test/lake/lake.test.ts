@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findLake, openDamagedLake, openLake } from '../../src/lake/lake.js';
+import { openDamagedLake } from '../../src/lake/damaged-lake.js';
+import { findLake, openLake } from '../../src/lake/lake.js';
 import { makeFolder } from './fixture.js';
 
 test('a missing or empty folder becomes a lake, and opens again', async () => {

@@ -46,6 +46,6 @@ test('files that are on the remote only are brought where a run holds it, else c
   });
   await requireFiles(lake, 'items', files.slice(1, 2));
   const brought: unknown[] = [];
-  await requireFiles({ ...lake, bring: async (...which) => void brought.push(which) }, 'items', files);
+  await requireFiles({ ...lake, provide: async (...which) => void brought.push(which) }, 'items', files);
   expect(brought).toEqual([['items', files]]);
 });

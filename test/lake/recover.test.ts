@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { recoverLake } from '../../src/lake/recover.js';
+import { settleRebuild } from '../../src/lake/swap-lake.js';
 import { privatePath, tablePath } from '../../src/tables/layout.js';
 import { add, CREATED, makeBareLake, writeEntry } from './log-writer.js';
 
@@ -14,9 +15,10 @@ async function put(file: string, ageS = 0): Promise<void> {
   await utimes(file, at, at);
 }
 
-/** Recovers a lake; what was logged. */
+/** Recovers a lake as the beginning of a run does; what was logged. */
 async function recover(lake: Lake): Promise<unknown[]> {
   const events: unknown[] = [];
+  await settleRebuild(lake);
   await recoverLake(lake, { ...realIo, log: (...event: unknown[]) => events.push(event) });
   return events;
 }

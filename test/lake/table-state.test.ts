@@ -95,8 +95,6 @@ test('a table that is not there yet has no version, no file and no difference', 
     applied: expect.objectContaining({ cursor: undefined, ahead: 0n }),
     difference: { missing: [], unknown: [], retyped: [] },
     hasOlderFiles: false,
-    checkpoint: undefined,
-    foreign: [],
   });
 });
 

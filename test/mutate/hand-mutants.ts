@@ -88,7 +88,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a product that lost its last offer is not made again',
-    file: 'src/run/derive/narrow.ts',
+    file: 'src/wings/derived/narrow.ts',
     find: '{before} WHERE product_id IS NOT NULL ',
     replace: '{before} WHERE false ',
     tests: DERIVED,
@@ -143,7 +143,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a gate with one violation lets the batch through',
-    file: 'src/run/prove/prove-run.ts',
+    file: 'src/wings/checks/index.ts',
     find: "result.severity === 'gate' && result.violations > 0n",
     replace: "result.severity === 'gate' && result.violations > 1n",
     tests: FILES,
@@ -151,7 +151,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a gate that nobody let through does not hold the batch',
-    file: 'src/run/prove/prove-run.ts',
+    file: 'src/wings/checks/index.ts',
     find: 'failed.filter(({ name }) => !passed.has(name))',
     replace: 'failed.filter(({ name }) => passed.has(name))',
     tests: FILES,
@@ -175,21 +175,21 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'the day that is not over is closed',
-    file: 'src/run/derive/days.ts',
+    file: 'src/wings/daily/days.ts',
     find: 'BigInt(Math.floor(now.getTime() / DAY_MS)) - 1n',
     replace: 'BigInt(Math.floor(now.getTime() / DAY_MS))',
     tests: DERIVED,
   },
   {
     name: 'a late change leaves closed days as they were',
-    file: 'src/run/derive/days.ts',
+    file: 'src/wings/daily/days.ts',
     find: 'kept > 0n ? await redoDays',
     replace: 'kept < 0n ? await redoDays',
     tests: DERIVED,
   },
   {
     name: 'products that did not change are made again',
-    file: 'src/run/derive/narrow.ts',
+    file: 'src/wings/derived/narrow.ts',
     find: 'const FEW_PRODUCTS = 4n;',
     replace: 'const FEW_PRODUCTS = 4_000n;',
     tests: DERIVED,
@@ -265,7 +265,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'the counts of listings are not compared',
-    file: 'src/run/land/establish-listing.ts',
+    file: 'src/wings/listing/establish-listing.ts',
     find: "if (landed.mode !== 'poll') return;",
     replace: "if (landed.mode !== 'feed') return;",
     tests: DIFFERENCES,

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { setDeadline } from '../../src/cli/set-deadline.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import type { Io } from '../../src/io/io.js';
-import { setDeadline } from '../../src/run/open/deadline.js';
 import { syncWithWings } from '../../src/wings/index.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo } from './world.js';
 

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RowsInParts } from '../../src/run/apply/rows-in-parts.js';
-import { countParts, divideTables } from '../../src/run/derive/product-parts.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { code, type Sql, sql } from '../../src/sql/sql.js';
+import { countParts, divideTables } from '../../src/wings/derived/product-parts.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Products and their items in each part that is made of the items of a SELECT. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { chooseServiceTime } from '../../src/run/apply/service-time.js';
+import { chooseServiceTime } from '../../src/wings/daily/service-time.js';
 import { rebuildWithWings } from '../../src/wings/index.js';
 import { openWorld, readLake, testIo, type World } from './world.js';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeOpenApi } from '../../schemas/openapi.js';
-import { webhookEvent } from '../../src/api/contract.js';
+import { webhookEvent } from '../../src/api/webhook-contract.js';
 import type { SandboxOptions } from '../../src/sandbox/start.js';
 import { AnswerCheck } from './answer-check.js';
 import { DeliveryClock } from './delivery-clock.js';

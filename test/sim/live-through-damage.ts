@@ -9,7 +9,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { PricelakeError } from '../../src/io/errors.js';
-import { openDamagedLake } from '../../src/lake/lake.js';
+import { openDamagedLake } from '../../src/lake/damaged-lake.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { rebuildWithWings } from '../../src/wings/index.js';

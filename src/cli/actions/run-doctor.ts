@@ -2,7 +2,7 @@ import { link, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeProposals, proposeAttributes, writeAttributes } from '../../analyze/attribute-proposals.js';
 import { createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { parseRemoteUrl } from '../../formats/remote-url.js';

@@ -1,5 +1,4 @@
 import { countOf, formatCount } from '../../formats/count.js';
-import { setDeadline } from '../../run/open/deadline.js';
 import type { SyncOptions } from '../../run/sync.js';
 import type { SyncReport } from '../../wings/index.js';
 import { landWithWings, syncWithWings } from '../../wings/index.js';
@@ -13,6 +12,7 @@ import { openMetricsFile } from '../observers/metrics.js';
 import { openNotifier } from '../observers/notify-run.js';
 import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
+import { setDeadline } from '../set-deadline.js';
 
 export interface SyncTerms extends Pick<SyncOptions, 'connect' | 'caps'> {
   /** Does not run again after an interrupted run, even if that was not a complete copy. */

@@ -1,6 +1,7 @@
 import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
-import { openDamagedLake, openLake } from '../../lake/lake.js';
+import { openDamagedLake } from '../../lake/damaged-lake.js';
+import { openLake } from '../../lake/lake.js';
 import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';

@@ -1,4 +1,4 @@
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import type { Io } from '../../io/io.js';
 import { errorCodeOf } from '../../lake/faults.js';
 import type { RunReport } from '../../run/sync.js';

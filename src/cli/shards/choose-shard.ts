@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import type { Shards } from '../../config/shard-schema.js';
 import { PricelakeError } from '../../io/errors.js';
 import { ShareLedger } from './share-ledger.js';

@@ -1,5 +1,5 @@
 import { createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { RunCaps } from '../../plan/allowance.js';
 import type { RunEstimate } from '../../run/estimate/estimate-run.js';

@@ -14,25 +14,23 @@ import {
   writeDatasetPattern,
 } from '../../typing/dataset-names.js';
 import type { TypedFile } from '../../typing/type-file.js';
-import { countTyped, ItemReader } from '../../typing/typed-rows.js';
+import { ItemReader } from '../../typing/typed-rows.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
-import { establishListing } from '../land/establish-listing.js';
-import { askFacets } from '../land/facets.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
-import { type ProvedCopy, proveCopy } from '../land/prove-copy.js';
 import { isComplete } from '../open/at-rest.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
+import type { Absence, ListedRun } from '../open/wings.js';
 import { compareRun, type FoundRows, judgeAgain, judgeRun, type ReadChanges } from './apply.js';
 import { findPendingChanges, readChanges } from './changes.js';
 import { compareDescribed, isDistrusted } from './compare-described.js';
 import { listStaleReads } from './judge-reads.js';
 import { type Batch, mergeRun } from './merge-run.js';
+import { fixMoment } from './moment.js';
 import { findNextSources } from './seen-sources.js';
-import { fixMoment, type Moment } from './service-time.js';
 import type { NextSources } from './sources.js';
 
 /** The applied batch, and what the service reported about itself. */
@@ -59,7 +57,7 @@ export async function applyRun(
   const { io } = world;
   const { landing } = ledger;
   const datasets = await landRunDatasets(world, landing, landed.account);
-  const facets = await askFacets(world, landing, landed.plan);
+  await world.listing?.ask(world, landing, landed.plan);
   const totalRows = sumLanded(landing.journal.state).rows;
   if (isSmallRun(found.tables, totalRows)) await engine.graph.db.useThreads(1);
   const step = openStep(io, { step: 'apply', part: 'typing', totalRows });
@@ -68,9 +66,11 @@ export async function applyRun(
   step.add(rows, 0);
   const read = await readLandedChanges(found.before, engine.graph, landed, datasets, changeFiles);
   const moment = await fixMoment(world, landing);
-  const copy = await findCopy(engine, read, { facets, datasets }, moment);
-  const provesAbsence = await proveCopy(world, landing, engine, landed.account, copy);
-  await establishListing({ ...world, ...read, found, landing, engine });
+  const provesAbsence = await establishAbsence(world, found, landing, engine, {
+    ...read,
+    datasets: datasets.datasets,
+    moment,
+  });
   const unlisted = [...landing.journal.state.listing.gone];
   const itemFiles = await engine.typing.finish();
   const distrusted = await isDistrusted(io, ledger, landed);
@@ -119,19 +119,16 @@ export async function settleTally(
   return readPublishable(landing);
 }
 
-/** The typed complete copy of all items, or in a run by the feed of new datasets; undefined if the run takes none. */
-async function findCopy(
-  { typing }: Engine,
-  { landed, reader, lake, changes, pending, names }: ReadChanges,
-  { facets, datasets }: { facets: string | undefined; datasets: LandedDatasets },
-  { at, serviceAt }: Moment,
-): Promise<ProvedCopy | undefined> {
-  const { mode } = landed;
-  const added = mode === 'feed' ? datasets.datasets.filter(({ id }) => landed.added.includes(id)) : undefined;
-  if (mode === 'poll' || added?.length === 0) return undefined;
-  const files = await typing.finish();
-  const rows = { exported: await reader.exported(files), landedRows: countTyped(files), items: lake.items };
-  return { ...rows, changes: changes.typed, pending, names, facets, added, at: serviceAt ?? at };
+/** Finds out whether items that a complete copy lacks are gone. */
+async function establishAbsence(
+  { client, io, look, listing }: World,
+  found: FoundLake,
+  landing: Landing,
+  { graph, typing }: Engine,
+  { lake: { items }, changes, ...read }: ReadChanges & Pick<ListedRun, 'datasets' | 'moment'>,
+): Promise<Absence> {
+  const run = { client, io, look, found, landing, graph, typing, items, changes: changes.typed, ...read };
+  return (await listing?.establish(run)) ?? { listed: false, removed: false };
 }
 
 /** Has the needed items read, and merges everything into the current items. */
@@ -141,7 +138,7 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
   const { landing } = ledger;
   const { landed } = rows;
   const first = await compareRun(io, found, engine, rows);
-  const described = rows.isDistrusted ? undefined : await compareDescribed(world, ledger, engine, first);
+  const described = rows.isDistrusted ? undefined : await compareDescribed(world, ledger, first);
   const isPartial = described?.isPartial === true;
   const compared = isPartial ? await compareRun(io, found, engine, { ...rows, isDistrusted: true }) : first;
   const { wanted: need } = compared.needed;

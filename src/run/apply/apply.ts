@@ -10,6 +10,7 @@ import { countTyped, type ItemReader, type ItemReads } from '../../typing/typed-
 import type { LandedInput } from '../land/land-run.js';
 import { hasTooManySites } from '../open/items-layout.js';
 import type { Engine, FoundLake } from '../open/run-parts.js';
+import type { Moment } from '../open/wings.js';
 import { findAbsent } from './absent-fields.js';
 import { divideItems, judgeReads, narrowNeeds } from './apply-in-parts.js';
 import type { LandedChanges } from './changes.js';
@@ -18,7 +19,6 @@ import { findNeeds, type JudgedReads, type NeededItems } from './judge-reads.js'
 import { type BaseRows, type MergeBase, readBase, type TouchedItems } from './merge.js';
 import { countUnnamed, type RejectedRows, readRejectedRows } from './rejects.js';
 import type { RowsInParts } from './rows-in-parts.js';
-import type { Moment } from './service-time.js';
 
 /** The changes of a run, and the lake before it. */
 export interface ReadChanges {

@@ -8,6 +8,7 @@ import { type Sql, sql } from '../../sql/sql.js';
 import type { DatasetNames } from '../../typing/dataset-names.js';
 import { describeSkew, type FeedSkew } from '../../typing/feed-skew.js';
 import { countTyped } from '../../typing/typed-rows.js';
+import type { Moment } from '../open/wings.js';
 import { type JudgedRun, listTouched } from './apply.js';
 import { mergeRows } from './apply-in-parts.js';
 import { findAhead } from './changes.js';
@@ -15,7 +16,6 @@ import type { Comparison } from './compare-rows.js';
 import { findStaleItems, type StaleItems } from './judge-reads.js';
 import { extendHistory, type Merge, mergeItems, readBase } from './merge.js';
 import { selectRejects } from './rejects.js';
-import type { Moment } from './service-time.js';
 import { findSites, type NextSites } from './sites.js';
 
 export interface Batch {

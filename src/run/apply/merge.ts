@@ -6,6 +6,7 @@ import type { Relation } from '../../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../../sql/sql.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FeedSkew } from '../../typing/feed-skew.js';
+import type { MergedItems } from '../open/wings.js';
 
 /**
  * The rows that changes are applied to. `first`: the whole rows are the lake. `lake`: published rows. `poll`: published
@@ -88,14 +89,10 @@ async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
   return sql`SELECT ${columns} FROM ${before.ofFiles(touched)}`;
 }
 
-export interface Merge {
+/** The result of applying pending changes and whole reads. */
+export interface Merge extends MergedItems {
+  /** The change of table items. */
   change: TableChange;
-  /** The rows that changed, as they are after the run. */
-  merged: Relation;
-  /** The same items' rows before the run. */
-  before: Relation;
-  /** The number of items whose row changes; undefined if all rows are new. */
-  changed: bigint | undefined;
 }
 
 /** Values of the model `apply`, and the number of missing items. */

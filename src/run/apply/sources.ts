@@ -1,8 +1,8 @@
+import type { StaleAfter } from '../../config/pipeline.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, type Sql, sql } from '../../sql/sql.js';
-import type { StaleAfter } from '../open/declared-rows.js';
 
 /** Sources after the run. */
 export interface NextSources {

@@ -1,23 +1,18 @@
 import { openStep } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import type { Publishable } from '../../journal/run-state.js';
-import { type Attribution, describeAttributions, readAttributions } from '../../lake/attribution.js';
+import { type Attribution, describeAttributions, readCredits } from '../../lake/attribution.js';
 import { append, KEEP, replaceAll } from '../../lake/table-change.js';
 import type { LandedDatasets } from '../../source/datasets.js';
-import type { RelationGraph } from '../../sql/graph.js';
-import { quoteIdentifier } from '../../sql/quote.js';
 import { columnsOf, sql } from '../../sql/sql.js';
-import { type CopiedDatasets, type DatasetSelection, DERIVED_TABLES } from '../../tables/table.js';
+import type { CopiedDatasets, DatasetSelection } from '../../tables/table.js';
 import { type AppliedRun, settleTally } from '../apply/apply-run.js';
-import { settleServiceTime } from '../apply/service-time.js';
 import type { LandedInput } from '../land/land-run.js';
 import { listDeclared } from '../open/declared-rows.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
+import { NextLake, type StagedTable, Staging } from '../open/stage.js';
 import type { NextVersion } from '../open/wings.js';
-import { stageDays } from './days.js';
-import { deriveTables } from './derive.js';
-import { NextLake, type StagedTable, Staging } from './stage.js';
 
 /** The next version of the lake's tables, except those that describe the run itself. */
 export interface DerivedRun {
@@ -39,17 +34,22 @@ export async function deriveRun(
   const { io } = world;
   const settled = await settleTally(world, landing, applied.tally);
   const place = { found, graph, landing, io };
-  const attributions = await readSites(graph, applied);
+  const attributions = await readCredits(graph, applied.sites.rows);
   const metadata = describeAttributions(attributions);
   const staging = openStep(io, { step: 'derive', part: 'items', unit: 'tables' });
   const tables = await new Staging(place, metadata, staging).guard((own) => stageApplied(own, applied));
   staging.done();
   const next = new NextLake(found.before, tables);
-  const deriving = openStep(io, { step: 'derive', part: 'tables', unit: 'tables', totalRows: DERIVED });
+  const deriving = openStep(io, {
+    step: 'derive',
+    part: 'tables',
+    unit: 'tables',
+    totalRows: BigInt(found.derived.length),
+  });
   const derived = await next.guard(async () => {
     const asking = await chooseQuestions(world, describeNext(applied, next));
     const own = new Staging(place, metadata, deriving);
-    const staged = own.guard(() => stageDerived(own, next, applied, workFolder));
+    const staged = own.guard(() => stageDerived(world, own, next, applied, workFolder));
     await settleAll([staged, ...asking.map((ask) => ask())]);
     return staged;
   });
@@ -79,26 +79,19 @@ export function describeNext(
   };
 }
 
-async function readSites(graph: RelationGraph, { sites: { rows } }: AppliedRun): Promise<Attribution[]> {
-  await rows.made;
-  return readAttributions(graph.db, quoteIdentifier(rows.name));
-}
-
-/** The derived tables, and the closed days. */
-const DERIVED = BigInt(DERIVED_TABLES.length + 1);
-
-/** Stages the tables that are derived from those staged before them. */
+/** Stages the tables that follow from those that are staged before them. */
 async function stageDerived(
+  { derivers }: World,
   staging: Staging,
   next: NextLake,
-  { merge, sources, moment }: AppliedRun,
+  { merge, sources: { flipped }, moment }: AppliedRun,
   workFolder: string,
 ): Promise<StagedTable[]> {
-  const derived = await deriveTables(staging, next, merge, sources.flipped, workFolder);
-  const { version } = staging.found.tables.items;
-  const seen = { history: await next.rows('history'), items: await next.rows('items') };
-  const now = await settleServiceTime(staging.graph, seen, moment);
-  return [...derived, await stageDays(staging, next, version < 0n ? undefined : merge.before, now)];
+  const staged: StagedTable[] = [];
+  // One after another: each may hold much memory.
+  for (const { derive } of derivers)
+    staged.push(...(await derive(staging, next, { merge, flipped, moment, workFolder })));
+  return staged;
 }
 
 async function stageApplied(staging: Staging, applied: AppliedRun): Promise<StagedTable[]> {

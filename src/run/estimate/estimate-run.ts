@@ -1,5 +1,5 @@
 import { createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
@@ -23,7 +23,7 @@ import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../
 import { isAtRest } from '../open/at-rest.js';
 import { refuseNarrowing } from '../open/dataset-selection.js';
 import { planRepairs, readTables } from '../open/open-tables.js';
-import { NO_WINGS, type Wings } from '../open/wings.js';
+import { listDerived, NO_WINGS, type Wings } from '../open/wings.js';
 import { type EarlierRun, findEarlierRun } from '../plan/earlier-run.js';
 import { RunPlanner } from '../plan/run-planner.js';
 import {
@@ -104,7 +104,8 @@ export async function estimateRun(
     const before = new LakeRows(graph, lake, tables, () => 0n);
     const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
     const { sources, witnesses } = wings;
-    return await estimate({ ...opened, sources, witnesses, repairs, journal, isAtWork: false }, unfinished);
+    const derived = listDerived(wings.derivers);
+    return await estimate({ ...opened, sources, witnesses, derived, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();
     await session.close();

@@ -1,21 +1,20 @@
 import type { Landing } from '../../journal/landings.js';
-import type { RunPlan } from '../../plan/plan-run.js';
 import { skipSample } from '../../source/allow-skipping.js';
 import { listParts } from '../../source/dataset-client.js';
 import { landFacets } from '../../source/datasets.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { World } from '../open/run-parts.js';
+import type { ComparisonPlan, ListedRun } from '../open/wings.js';
 
 /**
  * Reads the service's counts in one call, right after a complete copy has landed, to test all of it. Compares only
  * complete copies of one dataset or of all, because an item in two datasets counts in each. Skipped if no call is left.
  */
 export async function askFacets(
-  { client, io, look }: World,
+  { client, io, look }: Pick<ListedRun, 'client' | 'io' | 'look'>,
   landing: Landing,
-  { comparisons, parts }: RunPlan,
+  { comparisons, parts }: ComparisonPlan,
 ): Promise<string | undefined> {
   const [part] = listParts(client, parts);
   if (!comparisons.facets || part === undefined) return undefined;

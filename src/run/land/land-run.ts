@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { ApiClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import type { Io } from '../../io/io.js';
 import { type Landing, readBegin } from '../../journal/landings.js';
 import type { LowWatermark } from '../../journal/reads.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ApiClient } from '../../api/client.js';
 import { int64 } from '../../api/wire-types.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import { hasAsked, type RunState, readSelection } from '../../journal/run-state.js';
 import { nameDatasets } from '../../plan/find-added.js';

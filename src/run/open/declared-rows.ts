@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline, StaleAfter } from '../../config/pipeline.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';
 import { DECLARED_TABLES, type DeclaredTableName } from '../../tables/table.js';
 import type { Repairs, Tables } from './open-tables.js';
-
-/** The time for which a source may stay unseen: seconds (0 for no limit), or a multiple of its usual interval. */
-export type StaleAfter = { seconds: number } | { intervals: number };
 
 type Analysis = Pipeline['analysis'];
 

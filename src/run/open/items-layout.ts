@@ -1,4 +1,4 @@
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import { isEmptyFile } from '../../lake/data-file.js';
 import { countRows } from '../../lake/slices.js';

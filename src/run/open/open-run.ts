@@ -1,5 +1,5 @@
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { chooseMemoryLimit, readFreeBytes, readMachineMemory } from '../../io/machine.js';
@@ -9,27 +9,27 @@ import type { EntryOf } from '../../journal/run-entry.js';
 import { hasAsked, readSelection } from '../../journal/run-state.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { type LakeLock, lockLake } from '../../lake/lock.js';
-import { refusePartial } from '../../lake/partial.js';
 import { recoverLake } from '../../lake/recover.js';
 import { openSession, type Session } from '../../lake/session.js';
-import { finishSwap } from '../../lake/swap-lake.js';
 import { LakeRows } from '../../lake/table-rows.js';
+import { cutItemTails } from '../../source/item-files.js';
+import type { Database } from '../../sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
 import { TypingQueue } from '../../typing/typing-queue.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
-import { mendLanding } from './mend-landing.js';
 import {
   acceptTables,
   findStandings,
   planRepairs,
+  type Repairs,
   readStates,
-  rewriteForeignFiles,
+  readTables,
   type Tables,
 } from './open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
-import { NO_WINGS, type Watch, type Wings } from './wings.js';
+import { listDerived, NO_WINGS, type Watch, type Wings } from './wings.js';
 
 /** The statements that run at a time: two, and a third while a table is written in lanes. */
 const SESSIONS = 3;
@@ -67,13 +67,12 @@ export interface OpenOptions {
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<OpenedRun> {
   const { baseUrl, apiKey } = pipeline.source;
   const { signal, connect = createClient, requiresHeld = false, wings = NO_WINGS } = options;
-  const { sources, store } = wings;
-  const bring = store?.bring;
+  const { sources, store, derivers, audit, listing, mendLanding, upkeep } = wings;
   const stop = new AbortController();
   // Every wait of the run ends when the run has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
-  const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), bring };
+  const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), provide: store?.provide };
   const lock = await lockLake(lake, io);
   for (const source of [signal, lock.lost]) {
     if (source?.aborted) stop.abort(source.reason);
@@ -84,15 +83,14 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   let session: Session | undefined;
   let memory: Memory | undefined;
   try {
-    await finishSwap(lake);
-    if (bring === undefined) await refusePartial(lake);
+    for (const { recover } of upkeep) await recover(lake);
     const states = await readStates(lake);
     const repairs = await planRepairs(lake, states, pipeline);
     const found = acceptTables(lake, states);
     await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, found.items);
     memory = await openMemory(lake, io);
-    const unfinished = await findRun(lake, pipeline, found, requiresHeld, io);
+    const unfinished = await findRun(lake, pipeline, found, { requiresHeld, mendLanding }, io);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
     if (unfinished !== undefined) {
       const selection = readSelection(readBegin(landing));
@@ -115,7 +113,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       freeDisk: await readFreeBytes(lake.root),
     });
     await db.run('SET preserve_insertion_order = false');
-    const tables = await rewriteForeignFiles(db, lake, found, repairs, io);
+    const tables = await prepareTables(upkeep, db, lake, { found, repairs }, io);
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;
@@ -128,8 +126,8 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     watches.push(...wings.witnesses.map((witness) => witness.watch(watched)));
     const standing = findStandings(tables, landing.runNumber, repairs);
     const opened = {
-      world: { io, client, sources, watches, look },
-      found: { pipeline, lake, tables, before, standing, repairs },
+      world: { io, client, sources, derivers, audit, listing, upkeep, watches, look },
+      found: { pipeline, lake, tables, before, standing, repairs, derived: listDerived(derivers) },
       ledger: { landing, memory },
       engine: { graph, typing, workFolder, memoryLimit },
       ...{ lock, stop: stop.signal, resumed: unfinished !== undefined },
@@ -145,12 +143,26 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
 }
 
-/** Finds the run to continue. A run that has made no call yet starts over if the pipeline now copies other datasets. */
+/** Until a table is repaired, nothing of the lake is pointed at: the next run prepares it. */
+async function prepareTables(
+  upkeep: Wings['upkeep'],
+  db: Database,
+  lake: Lake,
+  { found, repairs }: { found: Tables; repairs: Repairs },
+  io: Io,
+): Promise<Tables> {
+  if (Object.keys(repairs).length > 0) return found;
+  let tables = found;
+  for (const each of upkeep) if (await each.prepare(db, lake, tables, io)) tables = await readTables(lake);
+  return tables;
+}
+
+/** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
   tables: Tables,
-  requiresHeld: boolean,
+  { requiresHeld, mendLanding }: { requiresHeld: boolean; mendLanding: Wings['mendLanding'] },
   io: Io,
 ): Promise<Landing | undefined> {
   let unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n, io);
@@ -159,7 +171,8 @@ async function findRun(
     if (unfinished !== undefined) {
       const { runNumber } = unfinished;
       const isCommitted = Object.values(tables).some(({ applied }) => applied.run === runNumber);
-      unfinished = await mendLanding(unfinished, { requiresHeld, isCommitted }, io);
+      if (mendLanding !== undefined) unfinished = await mendLanding(unfinished, { requiresHeld, isCommitted }, io);
+      if (unfinished !== undefined) await cutItemTails(unfinished);
     }
     const state = unfinished?.journal.state;
     refuseNarrowing(pipeline, tables.items, state);

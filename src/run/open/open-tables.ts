@@ -1,9 +1,6 @@
-import type { Pipeline } from '../../config/pipeline-schema.js';
-import type { Io } from '../../io/io.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
 import { refuseOtherColumns } from '../../lake/column-difference.js';
-import { compactLake } from '../../lake/compact.js';
-import { isForeignFile } from '../../lake/data-file.js';
 import {
   findForeignChanges,
   isRepairedByCopy,
@@ -13,7 +10,7 @@ import {
 import type { Lake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
-import type { Database } from '../../sql/connection.js';
+import type { LakeRows } from '../../lake/table-rows.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
 export type Tables = Record<TableName, TableState>;
@@ -50,19 +47,17 @@ export function acceptTables(lake: Lake, states: TableState[]): Tables {
   return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
-/** Rewrites files of other programs first, because plain reads fail on them. */
-export async function rewriteForeignFiles(
-  db: Database,
-  lake: Lake,
-  found: Tables,
-  repairs: Repairs,
-  io: Io,
-): Promise<Tables> {
-  // Until a table is repaired, lake.json is not written; the next run does it.
-  if (Object.keys(repairs).length > 0) return found;
-  if (!Object.values(found).some(({ files }) => files.some(isForeignFile))) return found;
-  await compactLake(db, lake, 'foreign', io);
-  return readTables(lake);
+/** The lake as the run found it, and the pipeline that keeps it. */
+export interface FoundLake {
+  pipeline: Pipeline;
+  lake: Lake;
+  tables: Tables;
+  /** Rows of these tables. */
+  before: LakeRows;
+  standing: Standings;
+  repairs: Repairs;
+  /** Tables that follow from those of the copy, in this run. */
+  derived: readonly TableName[];
 }
 
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';

@@ -1,35 +1,30 @@
 import type { ApiClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';
-import type { Lake } from '../../lake/lake.js';
-import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
-import type { Repairs, Standings, Tables } from './open-tables.js';
-import type { ChangeSource, Watch } from './wings.js';
+import type { Audit, ChangeSource, Deriver, ListingProof, Upkeep, Watch } from './wings.js';
 
+export type { FoundLake } from './open-tables.js';
+
+/** The machine, the service, and what plugs into the run. */
 export interface World {
   io: Io;
   /** Its calls have no limit until the account is read (`readAccount`). */
   client: ApiClient;
   sources: readonly ChangeSource[];
+  derivers: readonly Deriver[];
+  audit: Audit | undefined;
+  listing: ListingProof | undefined;
+  upkeep: readonly Upkeep[];
+  /** The witnesses of this run. */
   watches: readonly Watch[];
   look: LookAtRow;
 }
 
-export interface FoundLake {
-  pipeline: Pipeline;
-  lake: Lake;
-  tables: Tables;
-  before: LakeRows;
-  standing: Standings;
-  repairs: Repairs;
-}
-
-/** The journal of the run with its landed bytes, and the lake's memory between runs. */
+/** The journal of the run with its landed bytes, and the memory that the lake keeps from run to run. */
 export interface Ledger {
   landing: Landing;
   memory: Memory;

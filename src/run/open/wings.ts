@@ -1,36 +1,199 @@
 /** The sockets of a run, into which wings plug. A run works without any. */
 
 import type { ApiClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';
 import type { RunState } from '../../journal/run-state.js';
+import type { CommitInfo } from '../../lake/commit.js';
 import type { Lake } from '../../lake/lake.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { ProofPlan } from '../../plan/plan-proofs.js';
 import type { Dataset } from '../../plan/plan-shards.js';
+import type { LandedDatasets } from '../../source/datasets.js';
+import type { Database } from '../../sql/connection.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import type { LookAtRow, TableName, TableState } from '../../tables/table.js';
+import type { RunsRow } from '../../tables/rows.js';
+import type { CheckResult, DatasetSelection, LookAtRow, RunMode, TableName, TableState } from '../../tables/table.js';
+import type { DatasetNames } from '../../typing/dataset-names.js';
 import type { FeedSkew } from '../../typing/feed-skew.js';
+import type { ItemReader } from '../../typing/typed-rows.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
+import type { Account } from './account.js';
+import type { FoundLake } from './open-tables.js';
+import type { NextLake, StagedTable, Staging } from './stage.js';
 
 export interface Wings {
   store?: Store | undefined;
   sources: readonly ChangeSource[];
   witnesses: readonly Witness[];
+  derivers: readonly Deriver[];
+  upkeep: readonly Upkeep[];
+  audit?: Audit | undefined;
+  mendLanding?: MendLanding | undefined;
+  listing?: ListingProof | undefined;
 }
 
-export const NO_WINGS: Wings = { sources: [], witnesses: [] };
+export const NO_WINGS: Wings = { sources: [], witnesses: [], derivers: [], upkeep: [] };
 
 /** A place beyond this disk that keeps copies of a lake's files. */
 export interface Store {
   /** Fetches data files that are not on this disk. */
-  bring: Lake['bring'];
+  provide: Lake['provide'];
   /** Keeps what has landed, before tables that follow from it are published. */
   saveLanding(): Promise<void>;
   publish(): Promise<void>;
+}
+
+/** Makes tables that follow from those of the copy. */
+export interface Deriver {
+  /** The tables that it makes. */
+  readonly tables: readonly TableName[];
+  /** Stages their next files. @param next the lake as it would be, with the tables that are staged before them */
+  derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
+}
+
+export const listDerived = (derivers: readonly Deriver[]): TableName[] => derivers.flatMap(({ tables }) => tables);
+
+/** The items that a run changes. */
+export interface MergedItems {
+  /** Their rows after the run. */
+  merged: Relation;
+  /** Their rows before it. */
+  before: Relation;
+  /** Their number; undefined if all rows are new. */
+  changed: bigint | undefined;
+}
+
+/** The changes that the run has applied to the copy. */
+export interface CopiedNews {
+  merge: MergedItems;
+  /** Sources of which offers read something else than before. */
+  flipped: Relation;
+  moment: Moment;
+  /** For files that only this try reads. */
+  workFolder: string;
+}
+
+/** The moment that dates what a run finds. */
+export interface Moment {
+  /** By this machine's clock, ISO 8601. */
+  at: string;
+  /** By the service's; null if its answers don't say. */
+  serviceAt: string | null;
+}
+
+/**
+ * Compares what earlier tries of a run have landed with its checksums, and takes altered bytes back, so that they are read
+ * again. Without it, a run trusts the disk.
+ * @param run `requiresHeld`: its batch is to be published as it is; `isCommitted`: it has committed a table
+ * @returns undefined where the run was dropped, which costs calls alone
+ */
+export type MendLanding = (
+  landing: Landing,
+  run: { requiresHeld: boolean; isCommitted: boolean },
+  io: Io,
+) => Promise<Landing | undefined>;
+
+/**
+ * Establishes which items are listed, where what a run has read does not say it: it asks for the service's own counts, and
+ * has items read where these differ. Without it, items that a complete copy lacks stay as they are, and a run by polling
+ * says that it does not know.
+ */
+export interface ListingProof {
+  /** Asks for the counts right behind a copy. A later try does not ask again. */
+  ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
+  /** Adds the items that it reads to the typing. Journals what is not established, and items that are gone. */
+  establish(run: ListedRun): Promise<Absence>;
+}
+
+/** True if a listed item, or one that is no longer listed, is gone if a complete copy lacks it. */
+export interface Absence {
+  listed: boolean;
+  removed: boolean;
+}
+
+/** The lake's items, and what the run has read so far. */
+export interface ListedRun {
+  client: ApiClient;
+  io: Io;
+  look: LookAtRow;
+  found: FoundLake;
+  landing: Landing;
+  graph: RelationGraph;
+  typing: TypingQueue;
+  landed: {
+    mode: RunMode;
+    selection: DatasetSelection;
+    /** Datasets that are new to the lake. */
+    added: readonly bigint[];
+    /** For further calls; undefined if all has landed. */
+    account: Account | undefined;
+  };
+  /** Items before the run. */
+  items: Relation;
+  changes: Relation;
+  /** Changes that are not yet in items. */
+  pending: Relation;
+  names: DatasetNames;
+  /** Datasets as the service describes them. */
+  datasets: LandedDatasets['datasets'];
+  reader: ItemReader;
+  moment: Moment;
+}
+
+/** Examines the lake as it would be. @throws PricelakeError `gate_failed` where it must not be published */
+export type Audit = (run: AuditedRun) => Promise<Audited>;
+
+export interface AuditedRun {
+  io: Io;
+  found: FoundLake;
+  landing: Landing;
+  memory: Memory;
+  graph: RelationGraph;
+  next: NextLake;
+  merge: MergedItems;
+  /** Rows that the ledger gets. */
+  rows: readonly RunsRow[];
+  /** True where a person lets the batch through whatever is found. */
+  isWaived: boolean;
+}
+
+export interface Audited {
+  checks: CheckResult[];
+  /** Notes what the next run needs. Call it after the publication. */
+  keep(): Promise<void>;
+}
+
+/** Writes files of tables again, with the same rows, so that readers of the lake find them quickly and with plain globs. */
+export interface Upkeep {
+  /** Finishes what another command began and a crash has cut off, before a run reads the logs. */
+  recover(lake: Lake): Promise<void>;
+  /** Does so before a run reads its tables. Returns true if a table has other files now. */
+  prepare(db: Database, lake: Lake, tables: Readonly<Record<TableName, TableState>>, io: Io): Promise<boolean>;
+  /** Does so for the tables that have no file, when the others are committed. */
+  complete(db: Database, lake: Lake, run: CommittedRun): Promise<void>;
+  /** Does so behind a publication. */
+  tidy(db: Database, lake: Lake, io: Io, options: TidyOptions): Promise<void>;
+}
+
+/** A run whose tables are committed. */
+export interface CommittedRun {
+  /** Tables without files. Only these are read: each log takes some milliseconds. */
+  empty: readonly TableName[];
+  commit: CommitInfo;
+  /** Key-value metadata of each file. */
+  metadata: Record<string, string>;
+  /** Columns by which new tables are partitioned; default: as schemas/<table>.yaml says. */
+  partitionBy: Partial<Record<TableName, string[] | undefined>>;
+}
+
+export interface TidyOptions {
+  stop?: AbortSignal | undefined;
+  /** Size of files to aim at. */
+  targetBytes?: number | undefined;
 }
 
 /**
@@ -80,7 +243,9 @@ export interface Witness {
 
 export interface Watch {
   look?: LookAtRow;
-  /** Chooses what to ask. The returned function makes the calls while tables are derived. */
+  /** Reads some items whole that only changes describe, and compares the values that the changes do not name. */
+  compareDescribed?(described: DescribedItems): Promise<DescribedSample>;
+  /** Chooses what to ask. The work that it returns asks for it while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;
   judge?(next: NextVersion): Promise<Testimony>;
   conclude?(): Findings;
@@ -99,6 +264,29 @@ export interface Testimony {
   findings: Findings;
   /** New rows of a table that only this witness writes. */
   table?: { name: TableName; rows: Relation } | undefined;
+}
+
+/** Items that a run changes, as far as only changes describe them. */
+export interface DescribedItems {
+  plan: ComparisonPlan;
+  /** False if the run has made all its calls. */
+  mayAsk: boolean;
+  /** Their rows before the run. */
+  items: Relation;
+  /** Their changes. */
+  pending: Relation;
+  /** Items that the run reads whole anyway, and those that it has read. */
+  needed: Relation;
+  exported: Relation;
+  skew: FeedSkew;
+  datasetPattern: string | null;
+}
+
+/** A sample of these items. */
+export interface DescribedSample {
+  ids: readonly bigint[];
+  /** True if the service shows other values of one than its changes name. */
+  isPartial: boolean;
 }
 
 export interface WatchedRun {

@@ -17,7 +17,9 @@ import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
-export interface FactSource extends Omit<World, 'watches' | 'look'>, Omit<FoundLake, 'standing'> {
+/** A run at work, or a look at the next one. */
+export interface FactSource extends Pick<World, 'io' | 'client' | 'sources'>, Omit<FoundLake, 'standing'> {
+  /** The datasets that the run copies. */
   selection: DatasetSelection;
   graph: RelationGraph;
   journal: { readonly state: RunState };

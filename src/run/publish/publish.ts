@@ -1,17 +1,15 @@
 import { settleAll } from '../../io/side-by-side.js';
 import { pruneLandings } from '../../journal/landings.js';
-import { type Attribution, describeAttributions } from '../../lake/attribution.js';
-import { type CommitInfo, commitTable } from '../../lake/commit.js';
-import { fillEmptyTables } from '../../lake/fill-empty-tables.js';
+import { describeAttributions } from '../../lake/attribution.js';
+import { commitTable } from '../../lake/commit.js';
 import { publishPointer } from '../../lake/publish.js';
 import { append } from '../../lake/table-change.js';
-import type { Database } from '../../sql/connection.js';
 import type { LoadedValue, RelationGraph } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
-import { type CheckResult, COMMIT_STEPS, type FileChange, TABLE_NAMES, type TableName } from '../../tables/table.js';
-import { type StagedTable, Staging } from '../derive/stage.js';
+import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { settleSources } from '../open/open-run.js';
 import type { FoundLake, Ledger, World } from '../open/run-parts.js';
+import { type StagedTable, Staging } from '../open/stage.js';
 import type { ProvedRun } from '../prove/prove-run.js';
 import type { RunRow } from '../prove/run-record.js';
 
@@ -20,11 +18,11 @@ import type { RunRow } from '../prove/run-record.js';
  * commit is one version of its table; the next run continues after a crash between two.
  */
 export async function publishRun(
-  { io, sources }: Pick<World, 'io' | 'sources'>,
+  { io, sources, upkeep }: Pick<World, 'io' | 'sources' | 'upkeep'>,
   found: FoundLake,
   ledger: Ledger,
   graph: RelationGraph,
-  { settled, next, row, rows, checks, attributions, keepCounts }: ProvedRun,
+  { settled, next, row, rows, checks, attributions, keep }: ProvedRun,
 ): Promise<void> {
   const { lake, pipeline, tables } = found;
   const { landing, memory } = ledger;
@@ -52,7 +50,12 @@ export async function publishRun(
     });
   };
   for (const together of COMMIT_STEPS) await settleAll(together.map(commit));
-  await fillTables(found, graph.db, changes, attributions, info);
+  const findAdded = (table: TableName) =>
+    (changes.find((one) => one.table === table) ?? { add: tables[table].files }).add;
+  const empty = TABLE_NAMES.filter((table) => findAdded(table).length === 0);
+  const metadata = describeAttributions(attributions);
+  const partitionBy = { items: pipeline.lake.tables.items?.partitionBy };
+  for (const { complete } of upkeep) await complete(graph.db, lake, { empty, commit: info, metadata, partitionBy });
   await memory.append({ type: 'published', runNumber });
   await publishPointer(lake, {
     pipeline: pipeline.name,
@@ -67,27 +70,7 @@ export async function publishRun(
   await settleSources({ io, sources }, lake, ledger);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
-  await keepCounts();
-}
-
-/**
- * Gives tables without rows an empty file. Only tables that may have no rows are read, because reading a log takes some
- * milliseconds.
- */
-async function fillTables(
-  { lake, pipeline, tables }: FoundLake,
-  db: Database,
-  changes: readonly FileChange[],
-  attributions: Attribution[],
-  commit: CommitInfo,
-): Promise<void> {
-  const find = (table: TableName) => changes.find((change) => change.table === table);
-  await fillEmptyTables(db, lake, {
-    commit,
-    metadata: describeAttributions(attributions),
-    tables: TABLE_NAMES.filter((table) => (find(table) ?? { add: tables[table].files }).add.length === 0),
-    partitionBy: { items: pipeline.lake.tables.items?.partitionBy },
-  });
+  await keep();
 }
 
 /** Stages the tables that describe the run itself: check results and the ledger. */

@@ -1,4 +1,4 @@
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import { describeAttributions, readAttributions } from '../../lake/attribution.js';
 import { commitTable } from '../../lake/commit.js';

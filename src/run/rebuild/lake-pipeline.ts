@@ -1,10 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { pipelineSchema } from '../../config/pipeline-schema.js';
 import { ignoreMissing, PricelakeError } from '../../io/errors.js';
+import { openDamagedLake } from '../../lake/damaged-lake.js';
 import { parseAction } from '../../lake/delta-actions.js';
-import { type Lake, openDamagedLake } from '../../lake/lake.js';
+import type { Lake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
 import { tablePath } from '../../tables/layout.js';
 import type { TableName, TableState } from '../../tables/table.js';

@@ -1,4 +1,5 @@
-import { findDamagedFile, type Inspection, type KeptFile } from '../../lake/inspect-lake.js';
+import { findDamagedFile, type KeptFile } from '../../lake/damaged-file.js';
+import type { Inspection } from '../../lake/inspect-lake.js';
 import type { Lake } from '../../lake/lake.js';
 import { countRows } from '../../lake/slices.js';
 import type { Database } from '../../sql/connection.js';

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
-import type { KeptRuns } from '../../journal/landings.js';
+import type { KeptRuns } from '../../journal/kept-runs.js';
 import type { Lake } from '../../lake/lake.js';
 import type { OldTables } from './old-tables.js';
 

@@ -1,21 +1,22 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createOfflineClient } from '../../api/offline-client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { makeFolder } from '../../io/durable.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
-import { type KeptRuns, type LandedRun, linkRun, listSoundRuns } from '../../journal/landings.js';
+import { type KeptRuns, linkRun, listSoundRuns } from '../../journal/kept-runs.js';
+import type { LandedRun } from '../../journal/landings.js';
 import { readSelection } from '../../journal/run-state.js';
 import type { Inspection } from '../../lake/inspect-lake.js';
 import { type Lake, openLake, writeMarker } from '../../lake/lake.js';
 import { type DamagedLake, type LockedLake, withDamagedLake } from '../../lake/locked-lake.js';
 import { refusePartial } from '../../lake/partial.js';
 import { recoverLake } from '../../lake/recover.js';
-import { rebuildPath } from '../../lake/swap-lake.js';
+import { dropRebuild, rebuildPath } from '../../lake/swap-lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/check-landing.js';
-import type { Witness } from '../open/wings.js';
+import { NO_WINGS, type Wings } from '../open/wings.js';
 import { syncPipeline } from '../sync.js';
 import { findLosses, keepGoneItems, readLedgerRuns, refuseLosses, seedDeclared, seedTables } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
@@ -23,10 +24,14 @@ import { type LedgerRun, planRebuild, type Rebuild, type RebuildPlan } from './p
 import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
 import { restoreTables } from './restore-tables.js';
 
+/** Wings of which a replay of kept runs needs something. */
+type ReplayWings = Omit<Wings, 'store' | 'sources'>;
+
 interface RebuildOptions {
   /** Continues even if rows are lost that the kept raw bytes cannot restore. */
   acceptLoss?: boolean | undefined;
-  witnesses?: readonly Witness[];
+  /** Their tables are made again as well. */
+  wings?: ReplayWings;
 }
 
 interface RebuildReport {
@@ -50,7 +55,7 @@ export function rebuildLake(
   pipeline: Pipeline,
   io: Io,
   signal: AbortSignal,
-  { acceptLoss = false, witnesses = [] }: RebuildOptions = {},
+  { acceptLoss = false, wings = NO_WINGS }: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const { path, memory } = pipeline.lake;
   const rebuild = async ({ lake, db, stop }: LockedLake, inspection: DamagedLake) => {
@@ -73,10 +78,10 @@ export function rebuildLake(
     await makeFolder(privatePath(lake, 'tmp'));
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
-    else await rm(rebuildPath(lake), { recursive: true, force: true });
+    await dropRebuild(lake);
     const rebuilt = await openLake(rebuildPath(lake), { create: true });
     const rebuild = { old, rebuilt, plan, io };
-    await replayRuns(rebuild, pipeline, witnesses, stop);
+    await replayRuns(rebuild, pipeline, wings, stop);
     stop.throwIfAborted();
     const tables = damaged.size === 0 ? await swapTables(rebuild) : await replaceTables(rebuild, landed.open?.runId);
     await rm(rebuilt.root, { recursive: true, force: true });
@@ -154,14 +159,12 @@ function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: bool
   });
 }
 
-async function replayRuns(
-  rebuild: Rebuild,
-  pipeline: Pipeline,
-  witnesses: readonly Witness[],
-  stop: AbortSignal,
-): Promise<void> {
+async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, wings: ReplayWings, stop: AbortSignal): Promise<void> {
   const { rebuilt, plan, io } = rebuild;
-  const replay = { connect: () => createOfflineClient('rebuild'), wings: { sources: [], witnesses } };
+  const replay = {
+    connect: () => createOfflineClient('rebuild'),
+    wings: { ...wings, sources: [] },
+  };
   await seedTables(rebuild);
   if (pipeline.keepsDeclared === true) await seedDeclared(rebuild);
   let done = 0n;

@@ -1,9 +1,10 @@
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { commitTable } from '../../lake/commit.js';
+import { findDamagedFile } from '../../lake/damaged-file.js';
 import { readLog } from '../../lake/delta-log.js';
 import { findForeignChanges, markAccepted } from '../../lake/foreign-changes.js';
-import { findDamagedFile, type Inspection } from '../../lake/inspect-lake.js';
+import type { Inspection } from '../../lake/inspect-lake.js';
 import type { Lake } from '../../lake/lake.js';
 import { refreshPointer } from '../../lake/publish.js';
 import { countRows } from '../../lake/slices.js';

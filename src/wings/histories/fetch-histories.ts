@@ -1,5 +1,5 @@
 import type { createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { IdSet } from '../../io/id-set.js';
 import type { Io } from '../../io/io.js';
@@ -37,7 +37,7 @@ export async function takeHistories(
   io: Io,
   signal: AbortSignal,
   connect: typeof createClient,
-  bring: Lake['bring'],
+  provide: Lake['provide'],
 ): Promise<TakenHistories | undefined> {
   const lake = await findLake(pipeline.lake.path);
   const items = await readTable(lake, 'items');
@@ -47,7 +47,7 @@ export async function takeHistories(
   const { applied } = await readTable(lake, 'runs');
   if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
   return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
-    const missing = await listMissingHistories({ ...locked, lake: { ...lake, bring } });
+    const missing = await listMissingHistories({ ...locked, lake: { ...lake, provide } });
     if (missing.size === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
     const waiting = await listWaitingHistories(lake.root);
     const choose = (calls: bigint | null) => {

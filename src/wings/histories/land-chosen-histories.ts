@@ -1,5 +1,5 @@
 import { createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
@@ -26,10 +26,10 @@ export function landChosenHistories(
   selection: HistorySelection,
   io: Io,
   signal: AbortSignal,
-  bring: Lake['bring'],
+  provide: Lake['provide'],
 ): Promise<{ items: number; asked: number }> {
   const land = async ({ lake, db, stop }: LockedLake) => {
-    await createTableViews(db, { ...lake, bring });
+    await createTableViews(db, { ...lake, provide });
     refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
     const itemIds = await selectItemIds(db, selection);
     const choose = () => ({ itemIds, left: 0 });

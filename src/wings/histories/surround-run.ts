@@ -10,7 +10,7 @@ export async function surroundRun(
   const { deadline = NO_DEADLINE, publishHeld = false, connect = deadline.connect } = options;
   if (pipeline.source.history !== 'items' || publishHeld) return run();
   const stop = signal ?? new AbortController().signal;
-  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, connect, store?.bring);
+  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, connect, store?.provide);
   const ahead = await take();
   const report = await run();
   if (ahead !== undefined) return { ...report, histories: { ...ahead, runId: report.row.run_id } };

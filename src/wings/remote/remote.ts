@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { parseRemoteUrl, REMOTE_URL } from '../../formats/remote-url.js';
 import { ignoreMissing, PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
@@ -119,7 +120,8 @@ export class Remote {
     });
   }
 
-  bring: NonNullable<Lake['bring']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
+  /** Fetches missing data files among these. */
+  provide: NonNullable<Lake['provide']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
 
   /** Fetches all missing data files, so that the folder has the whole lake. */
   async bringAll(): Promise<Fetched> {
@@ -203,7 +205,10 @@ export async function openStore(address: string, io: Io): Promise<ObjectStore> {
   return openS3Store(url, io);
 }
 
-/** Does `work` while this process holds the pipeline's remote, or without one if the pipeline has none. */
+/**
+ * Does `work` while this process holds the lake's remote, if it has one.
+ * @throws PricelakeError `lake_invalid` without a remote, if the folder lacks data files
+ */
 export async function withRemote<T>(
   { path, remote }: { path: string; remote?: string | undefined },
   io: Io,
@@ -211,7 +216,10 @@ export async function withRemote<T>(
   work: (remote: Remote | undefined, stop: AbortSignal | undefined) => Promise<T>,
   mirrored: readonly MirroredFolder[] = [],
 ): Promise<T> {
-  if (remote === undefined) return work(undefined, signal);
+  if (remote === undefined) {
+    await refusePartial({ root: resolve(path) });
+    return work(undefined, signal);
+  }
   const store = await openStore(remote, io);
   try {
     return await holdRemote(path, store, io, signal, work, mirrored);

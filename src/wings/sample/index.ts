@@ -1,13 +1,16 @@
 import type { NextVersion, PlannedNext, Watch, WatchedRun, Witness } from '../../run/open/wings.js';
 import type { Wing } from '../wing.js';
 import { type AskedSample, askSample, chooseSample } from './choose-sample.js';
+import { compareDescribed } from './compare-described.js';
 import { proveRunSample } from './prove-sample.js';
 
 export { proveItems } from './prove-sample.js';
 
-function watch({ io, client, landing, graph, typing }: WatchedRun): Watch {
+function watch(run: WatchedRun): Watch {
+  const { io, client, landing, graph, typing } = run;
   let asked: AskedSample | undefined;
   return {
+    compareDescribed: (described) => compareDescribed(run, described),
     async ask({ plan, rows, readable, alreadyRead }) {
       const size = plan.comparisons.sample;
       if (size === 0) return async () => {};

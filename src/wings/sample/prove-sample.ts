@@ -1,5 +1,5 @@
 import { type ApiClient, createClient } from '../../api/client.js';
-import type { Pipeline } from '../../config/pipeline-schema.js';
+import type { Pipeline } from '../../config/pipeline.js';
 import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { openLanding } from '../../journal/landings.js';

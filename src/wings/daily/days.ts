@@ -1,12 +1,12 @@
 import { type DayRange, selectDailySpreads } from '../../analyze/daily-spread.js';
 import { isEmptyFile } from '../../lake/data-file.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
+import type { NextLake, StagedTable, Staging } from '../../run/open/stage.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../../sql/sql.js';
 import type { Applied, DataFile, TableState } from '../../tables/table.js';
-import { DAY_MS } from '../apply/service-time.js';
-import type { NextLake, StagedTable, Staging } from './stage.js';
+import { DAY_MS } from './service-time.js';
 
 const TABLE = 'price_spread_daily';
 

@@ -9,8 +9,8 @@ import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import { relateFiles } from '../../sql/table-relation.js';
 import type { Applied, FileChange, StagedFile, TableName } from '../../tables/table.js';
-import { chooseItemsLayout } from '../open/items-layout.js';
-import type { FoundLake } from '../open/run-parts.js';
+import { chooseItemsLayout } from './items-layout.js';
+import type { FoundLake } from './open-tables.js';
 
 export interface StagedTable {
   table: TableName;

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
-import type { Io } from '../../io/io.js';
-import { dropRun, type Landing } from '../../journal/landings.js';
+import { dropRun } from '../../journal/landings.js';
 import { rewindJournal } from '../../journal/rewind.js';
 import { START_AGAIN } from '../../journal/run-state.js';
-import { cutItemTails } from '../../source/item-files.js';
+import type { MendLanding } from '../../run/open/wings.js';
 import { checkLanding } from '../../verify/check-landing.js';
 
 /**
@@ -16,18 +15,11 @@ import { checkLanding } from '../../verify/check-landing.js';
  * @returns undefined if the run was removed, which only costs calls
  * @throws PricelakeError `lake_invalid` if rows are lost that are bought again only if a person decides so
  */
-export async function mendLanding(
-  landing: Landing,
-  { requiresHeld, isCommitted }: { requiresHeld: boolean; isCommitted: boolean },
-  io: Io,
-): Promise<Landing | undefined> {
+export const mendLanding: MendLanding = async (landing, { requiresHeld, isCommitted }, io) => {
   const { folder, runId, journal } = landing;
   const { faults } = await checkLanding(folder);
   const [fault] = faults;
-  if (fault === undefined) {
-    await cutItemTails(landing);
-    return landing;
-  }
+  if (fault === undefined) return landing;
   const what = `${join(folder, fault.file)} ${fault.what}`;
   const lines = faults.flatMap(({ line }) => line ?? []);
   const isFixed = requiresHeld || isCommitted || lines.length < faults.length;
@@ -36,9 +28,7 @@ export async function mendLanding(
     await journal.close();
     const { rows } = mended;
     io.log('warn', 'landing.altered', { runId, what, ...(rows === 0n ? {} : { rows }) });
-    const rewound = { ...landing, journal: mended.journal };
-    await cutItemTails(rewound);
-    return rewound;
+    return { ...landing, journal: mended.journal };
   }
   const { taken } = journal.state.exports;
   if (taken === 0n && !requiresHeld) {
@@ -48,4 +38,4 @@ export async function mendLanding(
   }
   const cost = taken === 0n ? '' : ` ${formatCount(taken)} export rows that this run has taken count and cost again.`;
   throw new PricelakeError('lake_invalid', what, { hint: `${START_AGAIN}${cost}` });
-}
+};

@@ -1,9 +1,9 @@
 import { MANY_FILES } from '../../lake/plan-compaction.js';
+import type { RowsInParts } from '../../run/apply/rows-in-parts.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
-import type { RowsInParts } from '../apply/rows-in-parts.js';
 
 /** Up to this many items are grouped by product at once, because DuckDB can't spill everything that grouping needs. */
 const WHOLE_ITEMS = 1_100_000n;

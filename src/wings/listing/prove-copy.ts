@@ -2,6 +2,9 @@ import { isNamedId } from '../../formats/row-id.js';
 import type { Landing } from '../../journal/landings.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge-copy.js';
+import { loadFacets } from '../../run/land/facets.js';
+import type { Account } from '../../run/open/account.js';
+import type { Absence, ListedRun } from '../../run/open/wings.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { listItemFiles, readLandedIds } from '../../source/item-files.js';
@@ -10,28 +13,34 @@ import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../../sql/sql.js';
 import { LAG_MS } from '../../tables/table.js';
-import type { DatasetNames } from '../../typing/dataset-names.js';
-import type { ItemReads } from '../../typing/typed-rows.js';
-import type { Account } from '../open/account.js';
-import type { Engine, World } from '../open/run-parts.js';
-import { loadFacets } from './facets.js';
+import { countTyped, type ItemReads } from '../../typing/typed-rows.js';
 
-/** The typed copy, the lake, the changes, and the service's counts after the copy. */
-export interface ProvedCopy {
+/** The typed copy beside the lake, the changes, and the service's counts behind it. */
+interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | 'names'> {
   exported: ItemReads;
   landedRows: bigint;
-  items: Relation;
-  changes: Relation;
-  pending: Relation;
-  names: DatasetNames;
-  /** The answer of `/facets`; undefined if it was not read. */
+  /** Answer of `/facets`; undefined where it was not asked. */
   facets: string | undefined;
   /** The datasets that are new to the lake, as the service describes them; undefined for a copy of all items. */
   added: LandedDatasets['datasets'] | undefined;
   at: string;
 }
 
-/** This many missing items of each listing state are read, to see whether the service still shows them. */
+/** A complete copy of all items, or in a run by the feed of new datasets, typed; undefined where the run takes none. */
+async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
+  const { landed, landing, typing, reader, items, changes, pending, names, moment } = run;
+  const { mode } = landed;
+  const added = mode === 'feed' ? run.datasets.filter(({ id }) => landed.added.includes(id)) : undefined;
+  if (mode === 'poll' || added?.length === 0) return undefined;
+  const { facets } = landing.journal.state.comparisons;
+  const files = await typing.finish();
+  const rows = { exported: await reader.exported(files), landedRows: countTyped(files), items };
+  return { ...rows, changes, pending, names, facets, added, at: moment.serviceAt ?? moment.at };
+}
+
+type Asking = Pick<ListedRun, 'client' | 'io'>;
+
+/** So many missing items of each listing state are read to see whether the service still shows them. */
 const SAMPLE = 10n;
 /** If it shows one of them, this many more are read, within a tenth of the remaining calls. */
 const MOST_READS = 500n;
@@ -41,33 +50,30 @@ const MOST_READS = 500n;
  * (section 4, /items/{id}, which also shows removed items). The rows read become part of the copy. Journals the items
  * whose listing stays unknown (`listing.done`).
  */
-export async function proveCopy(
-  world: World,
-  landing: Landing,
-  { graph, typing }: Engine,
-  account: Account | undefined,
-  copy: ProvedCopy | undefined,
-): Promise<CopyVerdict['provesAbsence']> {
+export async function proveCopy(run: ListedRun): Promise<Absence> {
+  const { landing, graph, typing } = run;
+  const { account } = run.landed;
+  const copy = await findCopy(run);
   if (copy === undefined) return { listed: false, removed: false };
   if (copy.added !== undefined) {
-    if (account !== undefined) await proveAdded(world, landing, graph, copy, copy.added);
+    if (account !== undefined) await proveAdded(run, landing, graph, copy, copy.added);
     return { listed: false, removed: false };
   }
   const { journal } = landing;
   const isWhole = copy.exported.tally.typed === copy.landedRows;
   const missing = isWhole ? await findMissing(graph, copy) : undefined;
   const isDone = journal.state.listing.done !== undefined || account === undefined;
-  if (missing !== undefined && !isDone) await readMissing(world, landing, graph, account, missing);
+  if (missing !== undefined && !isDone) await readMissing(run, landing, graph, account, missing);
   for (const file of listItemFiles(landing, 'listing')) typing.addItems({ ...file, origin: 'page' });
   const counts = { ...(await countListed(graph, copy)), counted: await countFacets(graph, copy) };
   const verdict = judgeCopy(counts, await countReads(graph, landing, missing));
-  if (account !== undefined) await noteVerdict(world, landing, verdict);
+  if (account !== undefined) await noteVerdict(run, landing, verdict);
   return verdict.provesAbsence;
 }
 
 /** Journals what is not established. */
 async function noteVerdict(
-  { client, io }: World,
+  { client, io }: Asking,
   { journal }: Landing,
   { unknown, reason }: Pick<CopyVerdict, 'unknown' | 'reason'>,
 ): Promise<void> {
@@ -81,7 +87,7 @@ async function noteVerdict(
  * which the run reads anyway.
  */
 async function proveAdded(
-  world: World,
+  world: Asking,
   landing: Landing,
   graph: RelationGraph,
   copy: ProvedCopy,
@@ -153,7 +159,7 @@ async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Rela
 
 /** Reads missing items. A failed call only skips the proof. */
 async function readMissing(
-  { client, io }: World,
+  { client, io }: Asking,
   landing: Landing,
   graph: RelationGraph,
   { gate }: Account,

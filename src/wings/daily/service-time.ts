@@ -1,29 +1,9 @@
 import { findNewestTime } from '../../analyze/analysis.js';
-import type { Landing } from '../../journal/landings.js';
+import type { Moment } from '../../run/open/wings.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import type { World } from '../open/run-parts.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
-
-export interface Moment {
-  /** By this machine's clock, ISO 8601. */
-  at: string;
-  /** By the service's clock; null if its answers don't show it. */
-  serviceAt: string | null;
-}
-
-/**
- * Fixes the moment that dates the run's findings. It is the same in each try of the run, and when the run is redone
- * from its bytes.
- */
-export async function fixMoment({ client, io }: World, { journal }: Landing): Promise<Moment> {
-  const fixed = journal.state.moment;
-  if (fixed !== undefined) return fixed;
-  const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };
-  await journal.append({ type: 'normalize', ...moment });
-  return moment;
-}
 
 /** Evidence of the service's time. */
 export interface TimeEvidence {

@@ -1,21 +1,8 @@
 import type { PricelakeError } from '../../io/errors.js';
-import type { Landing } from '../../journal/landings.js';
 import { findListing, findListingPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
 import { reachBack } from '../../plan/plan-copy.js';
-import { allowSkipping } from '../../source/allow-skipping.js';
-import { type DatasetPart, listSelectedParts } from '../../source/dataset-client.js';
-import { listItemFiles } from '../../source/item-files.js';
-import { landCounts, landReading, landSingles } from '../../source/listing.js';
-import { landPoll, reopenPoll } from '../../source/poll.js';
-import type { RelationGraph } from '../../sql/graph.js';
-import type { Relation } from '../../sql/relation.js';
-import type { DatasetNames } from '../../typing/dataset-names.js';
-import type { ItemReader } from '../../typing/typed-rows.js';
-import type { Engine, FoundLake, World } from '../open/run-parts.js';
-import { readPollStart } from '../plan/run-planner.js';
-import type { LandedInput } from './land-run.js';
 import {
   countListedOf,
   countRead,
@@ -25,20 +12,16 @@ import {
   type ListingRows,
   matchListing,
   readListingItems,
-} from './listing-states.js';
+} from '../../run/land/listing-states.js';
+import type { ListedRun } from '../../run/open/wings.js';
+import { readPollStart } from '../../run/plan/run-planner.js';
+import { allowSkipping } from '../../source/allow-skipping.js';
+import { type DatasetPart, listSelectedParts } from '../../source/dataset-client.js';
+import { listItemFiles } from '../../source/item-files.js';
+import { landCounts, landReading, landSingles } from '../../source/listing.js';
+import { landPoll, reopenPoll } from '../../source/poll.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
-
-/** The lake's items, what the run has read so far, and the service that shows which items are listed. */
-interface ListedRun extends World {
-  landed: LandedInput;
-  landing: Landing;
-  found: FoundLake;
-  engine: Engine;
-  lake: { items: Relation };
-  pending: Relation;
-  names: DatasetNames;
-  reader: ItemReader;
-}
 
 /**
  * Establishes which items are listed in a run by polling, because `changedSince` may not return items that were removed
@@ -47,11 +30,11 @@ interface ListedRun extends World {
  * stays unknown (`listing.done`), and the items that the service no longer shows.
  */
 export async function establishListing(run: ListedRun): Promise<void> {
-  const { landed, landing, client, io, engine } = run;
+  const { landed, landing, client, io, typing } = run;
   if (landed.mode !== 'poll') return;
   const { journal } = landing;
   if (journal.state.listing.done !== undefined || landed.account === undefined) {
-    for (const file of listItemFiles(landing, 'listing')) engine.typing.addItems({ ...file, origin: 'page' });
+    for (const file of listItemFiles(landing, 'listing')) typing.addItems({ ...file, origin: 'page' });
     return;
   }
   const open: OpenListing[] = [];
@@ -85,7 +68,7 @@ class ListingPart {
   }
 
   get #graph(): RelationGraph {
-    return this.#run.engine.graph;
+    return this.#run.graph;
   }
 
   get #progress(): ListingProgress {
@@ -152,8 +135,7 @@ class ListingPart {
 
   /** The part's items as this run would publish them, with everything that has landed so far. */
   async #type(): Promise<ListingRows> {
-    const { landing, engine, lake, pending, reader } = this.#run;
-    const { graph, typing } = engine;
+    const { landing, graph, typing, items, pending, reader } = this.#run;
     for (const page of ['poll', 'listing'] as const) {
       for (const file of listItemFiles(landing, page)) typing.addItems({ ...file, origin: 'page' });
     }
@@ -162,12 +144,7 @@ class ListingPart {
     const own = dataset === undefined ? undefined : (this.#run.names.byId.get(dataset) ?? []);
     const { gone } = landing.journal.state.listing;
     return {
-      items: await readListingItems(
-        graph,
-        { items: lake.items, pending_changes: pending, exported_items: rows },
-        own,
-        gone,
-      ),
+      items: await readListingItems(graph, { items, pending_changes: pending, exported_items: rows }, own, gone),
       typed,
     };
   }

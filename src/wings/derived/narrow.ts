@@ -1,12 +1,12 @@
 import type { DerivedTable } from '../../analyze/derived-tables.js';
 import { countRows } from '../../lake/slices.js';
+import type { NextLake, StagedTable, Staging } from '../../run/open/stage.js';
+import type { MergedItems } from '../../run/open/wings.js';
 import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
-import type { Merge } from '../apply/merge.js';
 import { isByProduct } from './product-parts.js';
-import type { NextLake, StagedTable, Staging } from './stage.js';
 
 export interface Made {
   /** Undefined if it is not a derived table. */
@@ -18,7 +18,7 @@ export interface Made {
 }
 
 export interface Deriving {
-  merge: Merge;
+  merge: MergedItems;
   staging: Staging;
   next: NextLake;
   one: DerivedTable;
@@ -105,8 +105,8 @@ export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   site: narrowBySite,
 };
 
-/** Selects items, as they are now or were before the run, whose values in some columns differ. */
-function selectDifferent({ merged, before }: Merge, columns: string): Sql {
+/** Items as they are now or were before the run, where they have other values of some columns. */
+function selectDifferent({ merged, before }: MergedItems, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})
     UNION ALL (SELECT ${named} FROM ${before} EXCEPT SELECT ${named} FROM ${merged})`;
@@ -118,7 +118,7 @@ function selectDifferent({ merged, before }: Merge, columns: string): Sql {
  */
 export async function findChangedProducts(
   { graph, found }: Staging,
-  { merged, before, changed }: Merge,
+  { merged, before, changed }: MergedItems,
   flipped: Relation,
   next: NextLake,
 ): Promise<ChangedProducts | undefined> {

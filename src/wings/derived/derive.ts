@@ -3,15 +3,15 @@ import pLimit from 'p-limit';
 import { type DerivedTable, listDerived, selectDerived } from '../../analyze/derived-tables.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
+import { RowsInParts } from '../../run/apply/rows-in-parts.js';
+import type { FoundLake } from '../../run/open/run-parts.js';
+import { type NextLake, once, type StagedTable, type Staging } from '../../run/open/stage.js';
+import type { CopiedNews } from '../../run/open/wings.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
-import type { Merge } from '../apply/merge.js';
-import { RowsInParts } from '../apply/rows-in-parts.js';
-import type { FoundLake } from '../open/run-parts.js';
 import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } from './narrow.js';
 import { countParts, divideTables, type PartTables } from './product-parts.js';
-import { type NextLake, once, type StagedTable, type Staging } from './stage.js';
 
 /**
  * Stages the derived tables. If a table was derived from the items before the run, only rows that depend on changed
@@ -22,9 +22,7 @@ import { type NextLake, once, type StagedTable, type Staging } from './stage.js'
 export async function deriveTables(
   staging: Staging,
   next: NextLake,
-  merge: Merge,
-  flipped: Relation,
-  workFolder: string,
+  { merge, flipped, workFolder }: CopiedNews,
 ): Promise<StagedTable[]> {
   const { graph, found } = staging;
   const derived = listDerived();

@@ -1,0 +1,50 @@
+import type { RelationGraph } from '../sql/graph.js';
+import type { Check } from './check.js';
+import type { ChangedItems, CheckedTables, Violations } from './count-rows.js';
+import type { KeptCounts } from './kept-counts.js';
+import type { CheckCounts } from './run.js';
+import type { ConfiguredCheck } from './settings.js';
+import { countWithinRun } from './within-run.js';
+
+/** The run whose next state is checked. */
+export interface RunScope {
+  /** The counts of the previous run. */
+  kept: KeptCounts;
+  /** The items that the run changed, before and after it; undefined if they are too many. */
+  changed: ChangedItems | undefined;
+  /** Tables whose rows the run changes. */
+  changedTables: ReadonlySet<string>;
+}
+
+/** Counts by the rows that the run changed, and by the counts of the run before. */
+export class ScopedCounts implements CheckCounts {
+  readonly #scope: RunScope;
+  readonly keep: () => Promise<void>;
+
+  /** @param keep writes `kept` down */
+  constructor(scope: RunScope, keep: () => Promise<void> = async () => {}) {
+    this.#scope = scope;
+    this.keep = keep;
+  }
+
+  mayCount({ scope, withinRun }: Check): boolean {
+    return scope !== undefined || withinRun !== undefined;
+  }
+
+  async count(
+    graph: RelationGraph,
+    checked: CheckedTables,
+    all: readonly ConfiguredCheck[],
+  ): Promise<ReadonlyMap<string, Violations>> {
+    const { kept, changed, changedTables } = this.#scope;
+    if (changed === undefined) return new Map();
+    const known = await countWithinRun(graph, checked, changed, all);
+    for (const [name, counted] of await kept.countOn(graph, checked, changed, all, changedTables))
+      known.set(name, counted);
+    return known;
+  }
+
+  note(configured: ConfiguredCheck, found: Violations): void {
+    this.#scope.kept.note(configured, found);
+  }
+}

@@ -1,0 +1,42 @@
+import { type ApiClient, createClient } from '../api/client.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import type { Deadline } from '../run/open/deadline.js';
+
+/** A deadline `ms` from now; `text` is how the user wrote it. */
+export function setDeadline(ms: number, text: string, io: Io): Deadline {
+  const end = io.now().getTime() + ms;
+  const refuse = (): never => {
+    throw new PricelakeError('deadline', `the deadline of ${text} has passed; landed data is kept`, {
+      hint: 'Run the same command again: it continues where this run stopped.',
+    });
+  };
+  const hasPassed = () => io.now().getTime() >= end;
+  const check = () => {
+    if (hasPassed()) refuse();
+  };
+  /** A call begins where everything before it is journaled, or will be. */
+  const first =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      check();
+      return call(...args);
+    };
+  return {
+    hasPassed,
+    check,
+    limitIo: (world) => ({
+      ...world,
+      sleep: async (wait, signal) => (world.now().getTime() + wait > end ? refuse() : world.sleep(wait, signal)),
+    }),
+    connect: (options, world) => {
+      const client = createClient(options, world);
+      return {
+        ...client,
+        json: first(client.json) as ApiClient['json'],
+        bytes: first(client.bytes),
+        stream: first(client.stream),
+      };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { link, mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { PricelakeError } from '../io/errors.js';
+import { Journal, readEntries } from './journal.js';
+import {
+  isOpen,
+  JOURNAL,
+  type LandedRun,
+  landingRoot,
+  listRuns,
+  NOTHING_LEFT,
+  readNumber,
+  readRun,
+} from './landings.js';
+import type { RunEntry } from './run-entry.js';
+import { type Ended, RUN_FOLD } from './run-state.js';
+
+/** The runs whose raw bytes are kept. */
+export interface KeptRuns {
+  /** The ended runs, in order. */
+  runs: LandedRun<Ended>[];
+  /** The newest run, if it has not ended. */
+  open: LandedRun | undefined;
+  /** Why the other runs can't be used, one sentence each. */
+  damaged: string[];
+}
+
+/** Lists the kept runs. Changes nothing. `published` is as in `peekUnfinishedRun`. */
+export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
+  const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
+  let isNewest = true;
+  for (const name of (await listRuns(lakeRoot)).reverse()) {
+    const folder = path.join(landingRoot(lakeRoot), name);
+    const isPublished = readNumber(name) <= published;
+    const tell = (what: string) => kept.damaged.unshift(`${path.join(folder, JOURNAL)}: ${what}`);
+    try {
+      const run = await readRun(folder);
+      if (run === undefined && !isPublished) continue;
+      if (run === undefined) tell(NOTHING_LEFT);
+      else if (hasEnded(run)) kept.runs.unshift(run);
+      // Only the newest run may be unfinished.
+      else if (isNewest && isOpen(run, isPublished)) kept.open = run;
+      else tell('its end is cut off');
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      kept.damaged.unshift(error.message);
+    }
+    isNewest = false;
+  }
+  return kept;
+}
+
+const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
+
+/**
+ * Links the raw bytes of a run into another lake, which continues the run there. Entries about later steps are left out
+ * of the journal.
+ */
+export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
+  const folder = path.join(landingRoot(lakeRoot), run.runId);
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(run.folder)) {
+    if (name !== JOURNAL) await link(path.join(run.folder, name), path.join(folder, name));
+  }
+  const made: RunEntry['type'][] = ['tally', 'held', 'end'];
+  const entries = await readEntries(path.join(run.folder, JOURNAL), RUN_FOLD);
+  const journal = await Journal.open(path.join(folder, JOURNAL), RUN_FOLD);
+  await journal.append(...entries.filter(({ type }) => !made.includes(type)));
+  await journal.close();
+}

@@ -1,0 +1,46 @@
+import { stat } from 'node:fs/promises';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import { type Lake, tablePath } from '../tables/layout.js';
+import type { TableName } from '../tables/table.js';
+import { hashFile } from './data-file.js';
+
+/**
+ * Compares files with their checksums. Rows that are copied into another file lose the checksum that proves them right.
+ * @throws PricelakeError `lake_invalid` that names the first damaged one
+ */
+export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {
+  const found = await findDamagedFile(files, (path) => tablePath(lake, table, path));
+  if (found !== undefined) throw describeDamage(lake.root, `${table}/${found}`);
+}
+
+export function describeDamage(lakePath: string, reason: string, cause?: Error): PricelakeError {
+  return new PricelakeError(
+    'lake_invalid',
+    `${lakePath}: a data file is missing or damaged: ${reason}`,
+    {
+      hint: '`pricelake verify` names all of them; `pricelake lake rebuild` rebuilds the tables from the kept raw bytes.',
+    },
+    { cause },
+  );
+}
+
+export interface KeptFile {
+  /** Relative to the lake. */
+  path: string;
+  bytes: number;
+  sha256?: string | undefined;
+}
+
+/** The first fault of these files, in words; undefined if all are as their writer left them. */
+export async function findDamagedFile(
+  files: readonly KeptFile[],
+  locate: (path: string) => string,
+): Promise<string | undefined> {
+  for (const { path, bytes, sha256 } of files) {
+    const info = await stat(locate(path)).catch(ignoreMissing);
+    if (info === undefined) return `${path} is missing`;
+    if (info.size !== bytes) return `${path} has ${info.size} bytes, not ${bytes}`;
+    if (sha256 !== undefined && (await hashFile(locate(path))) !== sha256) return `${path} has another checksum`;
+  }
+  return undefined;
+}

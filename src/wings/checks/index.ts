@@ -1,0 +1,95 @@
+import { type Check, findReadTables } from '../../check/check.js';
+import type { CheckedTables } from '../../check/count-rows.js';
+import { loadChecks } from '../../check/load.js';
+import { runChecks } from '../../check/run.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import type { Landing } from '../../journal/landings.js';
+import type { Audit, AuditedRun } from '../../run/open/wings.js';
+import type { Source } from '../../sql/model.js';
+import { sql } from '../../sql/sql.js';
+import type { CheckResult, TableName } from '../../tables/table.js';
+import type { Wing } from '../wing.js';
+import { countChanges } from './count-changes.js';
+
+/**
+ * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
+ * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. If a person has
+ * waived it, that is journaled, and marked in the results.
+ */
+const audit: Audit = async (run) => {
+  const { io, found, landing, graph, rows, isWaived } = run;
+  const { pipeline } = found;
+  const checks = await loadChecks(pipeline.checksFolder);
+  const tables = await readCheckedTables(run, checks);
+  const before = await found.before.rows('runs');
+  const runs = sql`FROM ${before} UNION ALL FROM ${graph.load('next_runs', 'runs', rows)}`;
+  const checked = { tables: { ...tables, runs }, runId: landing.runId };
+  const counts = await countChanges(run);
+  const results = await runChecks(graph, checked, checks, pipeline.checks, counts, io);
+  io.log('debug', 'audited', { checks: results.length });
+  const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
+  const names = failed.map(({ name }) => name);
+  if (isWaived && failed.length > 0) {
+    await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
+    io.log('warn', 'gate.waived', { checks: names });
+  }
+  // A try that was interrupted after the decision is gone on with: the journal remembers it.
+  const passed = new Set(landing.journal.state.waived);
+  const holding = failed.filter(({ name }) => !passed.has(name));
+  logResults(results, holding, checks, io);
+  if (holding.length > 0) await holdBatch(landing, pipeline.file, holding);
+  return {
+    checks: results.map((result) => ({ ...result, waived: failed.includes(result) })),
+    keep: () => counts.keep(),
+  };
+};
+
+/** SQL checks over the lake as it would be. */
+export const checks: Wing = { audit };
+
+/**
+ * The tables that checks read. If checks read only the rows of a table that the run writes, its other files need not be
+ * there.
+ */
+async function readCheckedTables(
+  { found: { standing }, next }: AuditedRun,
+  checks: readonly Check[],
+): Promise<CheckedTables['tables']> {
+  const read = (some: readonly Check[]) => some.flatMap(({ sql }) => findReadTables(sql));
+  const whole = new Set(read(checks.filter(({ withinRun }) => withinRun !== 'run_id')));
+  const tables: Partial<Record<TableName, Source>> = {};
+  for (const table of new Set(read(checks))) {
+    // The rows of an earlier try are in files that are committed already.
+    const isWhole = whole.has(table) || standing[table] === 'committed';
+    tables[table] = isWhole ? await next.rows(table) : next.added(table);
+  }
+  return tables;
+}
+
+/** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
+function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
+  const next = new Map(checks.map((check) => [check.name, check.next]));
+  for (const result of results) {
+    const { name, severity, violations, seconds } = result;
+    if (violations === 0n) log('debug', 'check', { name, severity, violations, seconds });
+    else {
+      const level = holding.includes(result) ? 'error' : 'warn';
+      log(level, 'check', { name, severity, violations, seconds, next: next.get(name) });
+    }
+  }
+}
+
+async function holdBatch(landing: Landing, pipelineFile: string, failed: CheckResult[]): Promise<never> {
+  await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });
+  const names = failed.map((result) => `${result.name} (rows: ${result.violations})`).join(', ');
+  throw new PricelakeError(
+    'gate_failed',
+    `the batch is held: ${failed.length === 1 ? 'a gate' : `${failed.length} gates`} failed: ${names}`,
+    {
+      hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither repeats a call.`,
+      checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
+      runId: landing.runId,
+    },
+  );
+}
