@@ -109,15 +109,14 @@ test('with a retention the versions before a compaction can still be read, until
   expect(await readRows(db, glob(lake, 'history/*.parquet'))).toEqual(before);
 });
 
-test('a compaction that finds other rows than the log says changes nothing', async () => {
+test('a compaction that finds another file than the log says changes nothing', async () => {
   const { lake, db } = await makeManyFiles();
   const { files } = await readTable(lake, 'history');
   const [first, second] = files.map((file) => tablePath(lake, 'history', file.path));
   await db.run(`COPY (FROM read_parquet('${first}') WHERE false) TO '${second}' (FORMAT parquet)`);
   await expect(compactLake(db, lake, 'always', io)).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: 'history: 6 files hold 5 rows, but their log says 6',
-    facts: { hint: 'Run `pricelake verify`; nothing was changed.' },
+    message: expect.stringContaining(`a data file is missing or damaged: history/${files[1]?.path} has `),
   });
   expect((await readTable(lake, 'history')).files).toEqual(files);
 });
