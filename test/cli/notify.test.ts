@@ -108,7 +108,7 @@ describe('sync', () => {
     }
     world.intercept = undefined;
     expect((await run(['sync'], address)).code).toBe(0);
-    const sent = deliveries.map(({ body }) => JSON.parse(body) as { id: string; createdAt: string });
+    const sent = deliveries.map(({ body }) => JSON.parse(body) as { id: string; created_at: string });
     const [first, second, third, other] = sent;
     expect(sent).toHaveLength(4);
     expect([second, third]).toEqual([first, first]);
@@ -264,7 +264,7 @@ describe('watch', () => {
     expect(others).toEqual([]);
     expect(before.map(({ shop }) => shop)).toEqual(below(few));
     expect(after.map(({ shop }) => shop)).toEqual(below(more).filter((shop) => !below(few).includes(shop)));
-    expect(before[0]).toMatchObject({ kind: 'price', product, currency, productId: product, alarm: 'sure' });
+    expect(before[0]).toMatchObject({ kind: 'price', product, currency, product_id: product, alarm: 'sure' });
     expect(Number(before[0]?.price)).toBe(first);
     // The alarm ends, and comes back.
     expect(await list(0.01)).toBe(0);
@@ -293,7 +293,7 @@ describe('watch', () => {
     expect((await run([...watch, '--unsure'], address)).code).toBe(7);
     const because = `two shops, ${(second / first).toFixed(2)} times apart`;
     expect(readNotices(deliveries)).toMatchObject([
-      [{ kind: 'price', product, alarm: 'unsure', unsureBecause: because, text: expect.stringContaining(because) }],
+      [{ kind: 'price', product, alarm: 'unsure', unsure_because: because, text: expect.stringContaining(because) }],
     ]);
   });
 
@@ -309,7 +309,7 @@ describe('watch', () => {
     const own = (Number(price) + 0.01).toFixed(2);
     await write('mine.csv', `product,price,currency,lowest\n${product},${own},${currency},${own}\n`);
     expect((await run(['watch', 'prices.yaml', '--list', 'mine.csv'], address)).code).toBe(7);
-    expect(readNotices(deliveries)).toMatchObject([[{ product, alarm: 'sure', unsureBecause: null }]]);
+    expect(readNotices(deliveries)).toMatchObject([[{ product, alarm: 'sure', unsure_because: null }]]);
   });
 
   test('keeps an alarm that could not be sent beside its state, and exits with 7 all the same', async () => {
