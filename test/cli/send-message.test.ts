@@ -68,7 +68,7 @@ describe('a message', () => {
       'service-delivery-attempt': '1',
     });
     expect(JSON.parse(body)).toMatchObject({
-      ...{ id: message.id, type: 'notices', createdAt: at.toISOString(), pipeline: 'prices', command: 'watch' },
+      ...{ id: message.id, type: 'notices', created_at: at.toISOString(), pipeline: 'prices', command: 'watch' },
       notices: [{ kind: 'price', text: 'a price', price: '19.00' }, { text: '***' }],
       dropped: 0,
       attribution: ['Open Prices'],
@@ -185,7 +185,8 @@ describe('a command', () => {
     const program = await script(`cat > "$1"; printf %s "$2" > "$1.argument"`);
     const message = write([notice('a price')]);
     await send({ kind: 'command', command: [program, out, '$(id); `id`'] }, message);
-    expect(JSON.parse(await readFile(out, 'utf8'))).toEqual(message.body);
+    const { createdAt, ...others } = message.body;
+    expect(JSON.parse(await readFile(out, 'utf8'))).toEqual({ ...others, created_at: createdAt });
     expect(await readFile(`${out}.argument`, 'utf8')).toBe('$(id); `id`');
   });
 

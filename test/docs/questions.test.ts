@@ -33,9 +33,9 @@ describe('docs/analyst/questions.md', () => {
     });
   });
 
-  test('answers a dozen questions, each asked in words, with hints on what trips people up', () => {
+  test('answers ten questions or more, each asked in words, with hints on what trips people up', () => {
     const questions = text.split(/^## /mu).filter((section) => section.includes('```sql'));
-    expect(questions.length).toBeGreaterThanOrEqual(12);
+    expect(questions.length).toBeGreaterThanOrEqual(10);
     for (const question of questions) {
       expect(question, question).toMatch(/^[^\n]+\n\n[^`]*\?/u);
       expect(question, question).toMatch(/\n```\n\n(?!```)\S/u);

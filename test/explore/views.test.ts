@@ -71,7 +71,7 @@ test('another site can save none, and no more than 50 are kept', async () => {
   expect((await send('/views', { name: 'x', address: '/' }, foreign)).status).toBe(403);
   for (let n = (await readViews()).length; n < 50; n++) await save(`View ${n}`, `/products?q=${n}`);
   const answer = await save('One more', '/');
-  expect(await answer.text()).toContain('50 views are saved');
+  expect(await answer.text()).toContain('only 50 views can be saved');
   expect(await readViews()).toHaveLength(50);
 });
 

@@ -89,9 +89,9 @@ describe('the union claims', () => {
     expect(early?.caught_up_at).not.toEqual(late?.caught_up_at);
     expect(union).toEqual([late]);
     const outcome = await run('report', '--lake', 'late', '--lake', 'early', '--output', 'report.html', '--json');
-    const { lastRunAt, currentUpTo } = readJsonLine(outcome) as Record<string, string>;
+    const { last_run_at, current_up_to } = readJsonLine(outcome) as Record<string, string>;
     const instants = (times: unknown[]) => times.map((time) => Date.parse(String(time)));
-    expect(instants([lastRunAt, currentUpTo])).toEqual(instants([late?.finished_at, late?.caught_up_at]));
+    expect(instants([last_run_at, current_up_to])).toEqual(instants([late?.finished_at, late?.caught_up_at]));
   });
 
   test('that a check passed only where it passed in each of them', async () => {

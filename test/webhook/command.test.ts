@@ -57,7 +57,7 @@ describe('pricelake webhook', () => {
     expect(await countEvents()).toBe(2);
     second.child.kill('SIGTERM');
     expect(await once(second.child, 'close')).toEqual([143, null]);
-    expect(second.readLog()).toContain('"event":"webhook.repeat","eventId":"evt_1"');
+    expect(second.readLog()).toContain('"event":"webhook.repeat","event_id":"evt_1"');
     expect(second.readLog()).not.toContain(SECRET);
   });
 
@@ -84,11 +84,11 @@ describe('pricelake webhook', () => {
       const { child, url, post, readLog } = await serve(['--sync', '--sync-after', '0'], env);
       await sandbox.webhook.set({ url });
       await sandbox.advance({ hours: 1, changes: 20 });
-      await expect.poll(readLog, { timeout: 30_000 }).toContain('"outcome":"done","exitCode":0,"published":true');
+      await expect.poll(readLog, { timeout: 30_000 }).toContain('"outcome":"done","exit_code":0,"published":true');
       await expect.poll(countEvents).toBe(0);
       sandbox.changeAccount({ revoked: ['live'] });
       expect(await post('evt_1')).toBe(204);
-      await expect.poll(readLog, { timeout: 30_000 }).toContain('"outcome":"failed","exitCode":4');
+      await expect.poll(readLog, { timeout: 30_000 }).toContain('"outcome":"failed","exit_code":4');
       expect(await post('evt_2')).toBe(204);
       child.kill('SIGTERM');
       expect(await once(child, 'close')).toEqual([143, null]);
