@@ -24,7 +24,7 @@ export function renderCli(): string {
 
 \`pricelake COMMAND --help\` prints the same for one command, with more examples and what they do.
 
-Results go to stdout. Logs and progress go to stderr: bars and lines on a terminal, JSON lines elsewhere. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. Members are named as columns are (\`export_rows\`), in logs and in answers of \`mcp\` as well. Folder \`schemas/output\` has a JSON Schema for each command. [Errors and exit codes](errors.md) lists the codes, [Environment](environment.md) the variables.
+Results go to stdout. Logs and progress go to stderr: as bars and lines if it is a terminal, as JSON lines if not. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. Members are named as columns are (\`export_rows\`), in logs and in answers of \`mcp\` as well. Folder \`schemas/output\` has a JSON Schema for each command. [Errors and exit codes](errors.md) lists the codes, [Environment](environment.md) the variables.
 
 ## Options of every command
 

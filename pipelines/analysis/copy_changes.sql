@@ -1,6 +1,6 @@
 -- part of: explore
--- How many more listings, products and shops are listed now than at a moment, one row; below zero, fewer. A listing whose
--- coming and going no change tells was listed from when it was first seen until it was removed.
+-- One row: how many more listings, products and shops are listed now than at a moment. A negative number means fewer. If
+-- no change reports when a listing came or left, it counts as listed from when it was first seen until it was removed.
 WITH moment AS MATERIALIZED (FROM 'asked_moment.sql'),
 told AS MATERIALIZED (
   SELECT item_id, arg_min(kind, observed_at) AS first_kind

@@ -1,7 +1,7 @@
 -- part of: explore
--- How the prices of a product have changed since a moment, one row, or none if no shop had a price then: lowest, median and
--- highest in percent, the spread in percentage points, and the number of shops. Both ends are of shops that have an offer
--- that counts today, while they had it (shop_prices.sql).
+-- How the prices of a product have changed since a moment: the lowest, median and highest price in percent, the spread in
+-- percentage points, and the number of shops. One row, or no row if no shop had a price then. Only shops whose offers
+-- count today are compared, at both times (shop_prices.sql).
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency; required): only prices in this currency

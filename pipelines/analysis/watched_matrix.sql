@@ -1,8 +1,7 @@
 -- part of: explore
--- What each shop asks for each line of your price list: one row for each line and shop with a price that counts, the lowest
--- one. own_price: yours. is_cheapest: no other shop asks less, and neither do you; is_own_cheapest: no shop asks
--- less than you. From watched (watch_changes.sql) and
--- watch_priced.
+-- The lowest price that counts of each shop for each line of your price list: one row for each line and shop.
+-- own_price: your price. is_cheapest: neither another shop nor you ask less. is_own_cheapest: no shop asks less than you.
+-- Reads watched (watch_changes.sql) and watch_priced.
 -- Variables:
 -- · place (cheapest | middle | dearest | alone | undercut | rivals_out): only lines in this place (watched_places.sql)
 -- · first (whole number; default 0): lines to leave out at the beginning

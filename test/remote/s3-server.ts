@@ -220,7 +220,7 @@ function list(s3: S3Server, query: URLSearchParams): Answer {
   // In no order, as directory buckets list.
   const contents = page.toReversed().map((key) => {
     const { bytes, writtenAt } = s3.objects.get(key) as Held;
-    return `<Contents><Key>${escapeXml(key)}</Key><Size>${bytes.length}</Size><LastModified>${writtenAt.toISOString()}</LastModified></Contents>`;
+    return `<Contents><Key>${escapeXml(key)}</Key><Size>${bytes.length}</Size><LastModified>${writtenAt.toISOString().replace(/\.\d+/, '.000')}</LastModified></Contents>`;
   });
   const more =
     keys.length > PAGE ? `<NextContinuationToken>${escapeXml(page.at(-1) ?? '')}</NextContinuationToken>` : '';

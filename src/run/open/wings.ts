@@ -70,7 +70,7 @@ export interface MergedItems {
 /** The changes that the run has applied to the copy. */
 export interface CopiedNews {
   merge: MergedItems;
-  /** Sources of which offers read something else than before. */
+  /** Sources that became stale, or are no longer stale. */
   flipped: Relation;
   moment: Moment;
   /** For files that only this try reads. */
@@ -98,8 +98,8 @@ export type MendLanding = (
 ) => Promise<Landing | undefined>;
 
 /**
- * Establishes which items are listed, where what a run has read does not say it: it asks for the service's own counts, and
- * has items read where these differ. Without it, items that a complete copy lacks stay as they are, and a run by polling
+ * Establishes which items are listed if the rows that a run has read don't say it: it asks for the service's own counts,
+ * and reads items of the parts whose counts differ. Without it, items that a complete copy lacks stay as they are, and a run by polling
  * says that it does not know.
  */
 export interface ListingProof {

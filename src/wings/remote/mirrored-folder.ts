@@ -22,10 +22,12 @@ export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }:
   const send = async (path: string) => {
     stop?.throwIfAborted();
     const key = keyOf(path);
-    const { size, mtime } = await stat(path);
+    const { size, mtimeMs } = await stat(path);
     const found = there.get(key);
     const isAsLarge = found?.bytes === size;
-    if (isAsLarge && found.writtenAt >= mtime && basename(path) !== pointer) return;
+    // Stores list times in whole seconds.
+    const isNewer = Math.floor(mtimeMs / 1000) > Math.floor(Number(found?.writtenAt) / 1000);
+    if (isAsLarge && !isNewer && basename(path) !== pointer) return;
     const bytes = await readFile(path);
     if (!(isAsLarge && (await store.read(key))?.bytes.equals(bytes))) await store.write(key, bytes);
   };
