@@ -60,8 +60,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
 
 /** The address that a pipeline sets. Without a setting, metadata keeps the address that it has. */
 function findAddress(iceberg: IcebergSetting['iceberg'], remote: string | undefined): string | undefined {
-  if (typeof iceberg === 'string') return iceberg;
-  if (iceberg === undefined) return undefined;
+  if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');
   return url && showRemoteUrl({ ...url, endpoint: undefined });
 }

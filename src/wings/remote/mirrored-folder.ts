@@ -5,7 +5,7 @@ import { quotePath } from '../../io/inner-path.js';
 import { runSideBySide } from '../../io/side-by-side.js';
 import { innerPath, listFilesBelow } from '../../tables/layout.js';
 import type { MirroredFolder } from '../wing.js';
-import { type ListedObject, SMALL_BYTES } from './object-store.js';
+import { SMALL_BYTES } from './object-store.js';
 import type { Ends } from './remote-table.js';
 import { fetchAll } from './restore.js';
 import { FILES } from './send-tables.js';
@@ -43,7 +43,7 @@ export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }:
  * Replaces a folder by that of the remote.
  * @throws PricelakeError `lake_invalid` for an object that is too large for such a folder
  */
-export async function fetchFolder(ends: Ends, { name, pointer }: MirroredFolder): Promise<void> {
+export async function fetchFolder(ends: Ends, { name }: MirroredFolder): Promise<void> {
   const { store, lake } = ends;
   const objects = await store.list(`${name}/`);
   const large = objects.find(({ bytes }) => bytes > SMALL_BYTES);
@@ -52,12 +52,7 @@ export async function fetchFolder(ends: Ends, { name, pointer }: MirroredFolder)
     throw new PricelakeError('lake_invalid', what, { hint: `Remove ${name}/ there: the next run writes it again.` });
   }
   await rm(innerPath(lake, name), { recursive: true, force: true });
-  const isPointer = ({ key }: ListedObject) => basename(key) === pointer;
-  await fetchAll(
-    ends,
-    objects.filter((object) => !isPointer(object)),
-  );
-  await fetchAll(ends, objects.filter(isPointer));
+  await fetchAll(ends, objects);
   // A later send compares these times with those of the remote.
   for (const { key, writtenAt } of objects) await utimes(innerPath(lake, key), writtenAt, writtenAt);
 }
