@@ -107,7 +107,7 @@ test('any change of the shipped pipeline file leaves one that is read, or refuse
     fc.asyncProperty(edits, (changes) =>
       readOrRefuse('prices.yaml', edit(shipped, changes), (file) => readPipeline(file, ENV)),
     ),
-    { numRuns: 300 },
+    { seed: 2026, numRuns: 300 },
   ));
 
 test('any bytes in place of a pipeline file, of matches and of a price list are read, or refused with their place', () =>
@@ -117,7 +117,7 @@ test('any bytes in place of a pipeline file, of matches and of a price list are 
       await readOrRefuse('matches.csv', bytes, readUserMatches);
       await readOrRefuse('list.csv', bytes, (list) => loadWatchList(db, { list }));
     }),
-    { numRuns: 60 },
+    { seed: 2026, numRuns: 60 },
   ));
 
 const CELLS = [
@@ -145,6 +145,11 @@ const table = fc.record({
   rows: fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { maxLength: 6 }),
 });
 
+const LINE_ENDS_IN_QUOTES: [{ mark: string; delimiter: string; end: string; rows: string[][] }][] = [
+  [{ mark: '', delimiter: ',', end: '\n', rows: [['4006381333931', '"', ''], ['"']] }],
+  [{ mark: '', delimiter: ',', end: '\n', rows: [['acme-r1', 'acme-r2', '"#'], ['#"']] }],
+];
+
 test.each([
   [
     'a price list',
@@ -158,6 +163,6 @@ test.each([
       const text = mark + [header, ...rows].map((row) => row.join(delimiter)).join(end);
       return readOrRefuse('table.csv', text, read);
     }),
-    { numRuns: 80 },
+    { seed: 2026, numRuns: 80, examples: LINE_ENDS_IN_QUOTES },
   ),
 );

@@ -30,7 +30,7 @@ test('any signed body is on disk when it is accepted, byte for byte, and answere
       const isDue = ['webhook.landed', 'webhook.set_aside'].includes(logged?.event ?? '');
       if (isDue) expect(kept.some((one) => bytes.equals(one) || bytes.subarray(3).equals(one))).toBe(true);
     }),
-    { numRuns: 150 },
+    { seed: 2026, numRuns: 150 },
   );
   expect(JSON.stringify(site.logs)).not.toContain(SECRET);
 });
@@ -45,7 +45,7 @@ test('any header of a signature is answered without a secret, and never accepted
     fc.asyncProperty(header, async (signature) => {
       expect([400, 401]).toContain(await site.post(buildEvent('evt'), { signature }));
     }),
-    { numRuns: 60 },
+    { seed: 2026, numRuns: 60 },
   );
   expect(await site.list('events')).toEqual([]);
   expect(JSON.stringify(site.logs)).not.toContain(SECRET);

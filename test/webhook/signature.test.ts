@@ -36,7 +36,10 @@ describe('the header Service-Signature', () => {
   });
 
   test('never throws, whatever stands in it', () => {
-    fc.assert(fc.property(fc.string(), (text) => void parseSignature(text)));
+    fc.assert(
+      fc.property(fc.string(), (text) => void parseSignature(text)),
+      { seed: 2026 },
+    );
   });
 });
 
@@ -68,6 +71,7 @@ describe('a body', () => {
       fc.property(fc.uint8Array(), fc.string({ minLength: 1 }), fc.nat(), (bytes, secret, t) => {
         expect(isSigned(signBody([secret], t, bytes), Buffer.from(bytes), [secret])).toBe(true);
       }),
+      { seed: 2026 },
     );
   });
 });
