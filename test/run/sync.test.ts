@@ -1,9 +1,11 @@
+import { getEventListeners } from 'node:events';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunReport } from '../../src/run/sync.js';
+import { syncWithWings } from '../../src/wings/index.js';
 import { expectExactCopy } from './exact-copy.js';
-import { openWorld, readLake } from './world.js';
+import { openWorld, readLake, testIo } from './world.js';
 
 /** One service, whose world moves on from test to test, and a lake after its first run. */
 let first: RunReport;
@@ -34,6 +36,13 @@ describe('sync', () => {
     expect(report.published).toBe(false);
     expect(report.row.received).toBe(0n);
     expect(await listFiles(world.lakePath)).toEqual(before);
+  });
+
+  test('a run leaves no listener on the signal of its caller, which may run many', async () => {
+    world.renew(copied);
+    const { signal } = new AbortController();
+    await syncWithWings(world.pipeline, testIo, signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('the ledger of a run that finds nothing new is written by the next run that writes', async () => {

@@ -69,6 +69,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const { signal, connect = createClient, requiresHeld = false, wings = NO_WINGS } = options;
   const { sources, store, derivers, audit, listing, mendLanding, upkeep } = wings;
   const stop = new AbortController();
+  const closed = new AbortController();
   // Every wait of the run ends when the run has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
@@ -76,7 +77,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const lock = await lockLake(lake, io);
   for (const source of [signal, lock.lost]) {
     if (source?.aborted) stop.abort(source.reason);
-    source?.addEventListener('abort', () => stop.abort(source.reason), { once: true });
+    source?.addEventListener('abort', () => stop.abort(source.reason), { signal: closed.signal });
   }
   const memoryLimit = pipeline.lake.memory ?? chooseMemoryLimit();
   let landing: Landing | undefined;
@@ -132,13 +133,14 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       engine: { graph, typing, workFolder, memoryLimit },
       ...{ lock, stop: stop.signal, resumed: unfinished !== undefined },
     };
-    return { ...opened, close: () => closeRun(opened, session) };
+    return { ...opened, close: () => closeRun(opened, session).finally(() => closed.abort()) };
   } catch (error) {
     await session?.close();
     await landing?.journal.close();
     await memory?.close();
     await lock.release();
     await client.close();
+    closed.abort();
     throw error;
   }
 }
