@@ -50,7 +50,7 @@ export interface Request {
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;
   for (let hops = 0; ; hops += 1) {
-    const answer = await exchange(request, target, context);
+    const answer = await send(request, target, context);
     answer.body.setPace({ totalMs: context.timeouts.bodyMs });
     if (!REDIRECTS.has(answer.status)) {
       await checkStatus(answer, request, context);
@@ -69,7 +69,7 @@ export async function openAnswer(request: Request, context: AttemptContext): Pro
   }
 }
 
-async function exchange(request: Request, target: string, context: AttemptContext): Promise<Answer> {
+async function send(request: Request, target: string, context: AttemptContext): Promise<Answer> {
   const headers = {
     authorization: `Bearer ${context.apiKey}`,
     accept: request.billed ? `${request.mediaType}, application/json;q=0.9` : request.mediaType,

@@ -73,7 +73,7 @@ export const item = z
 
 export const dataset = z
   .looseObject({
-    id: int64.describe('Use as `dataset` filter elsewhere'),
+    id: int64.describe('The value of the filter `dataset` of other endpoints'),
     name: string.describe('Name'),
     description: text.describe('Description'),
     items: int64.describe('Items listed now'),

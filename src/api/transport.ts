@@ -63,9 +63,9 @@ export function createTransport(origin: string, timeouts: Timeouts) {
   /** @param path with its query. Throws only ExchangeFault. */
   function get(path: string, headers: Record<string, string>): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const exchange = createExchange(resolve, reject, () => underWay.delete(exchange.abort), timeouts);
-      underWay.add(exchange.abort);
-      agent.dispatch({ origin, path, method: 'GET', headers, ...limits }, exchange.handler);
+      const { handler, abort } = createExchange(resolve, reject, () => underWay.delete(abort), timeouts);
+      underWay.add(abort);
+      agent.dispatch({ origin, path, method: 'GET', headers, ...limits }, handler);
     });
   }
 

@@ -122,7 +122,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   },
   seal: 'line',
   advice:
-    'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far; with `source.history: items`, pricelake reads all histories again, one call each. Nothing else is lost.',
+    'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far. With `source.history: items`, pricelake reads the history of each item again, one call each. Nothing else is lost.',
 };
 
 /** The most failed exports that are kept; the oldest are forgotten first. */

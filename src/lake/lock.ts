@@ -47,8 +47,8 @@ export interface LakeLock {
 }
 
 /**
- * Makes this process the lake's only writer. Takes over the lock of a dead owner: one whose process is gone, on this
- * host and in this container, or elsewhere one whose heartbeat stopped 60 s ago.
+ * Makes this process the lake's only writer. Takes over the lock of a dead owner: one whose process on this host
+ * and in this container is gone, or one on another host or in another container whose heartbeat stopped 60 s ago.
  * @throws PricelakeError `lake_locked` that names the living owner and since when, `lake_invalid` for a link in the
  *   lake
  */

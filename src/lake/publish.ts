@@ -94,7 +94,7 @@ function describeTable(state: TableState) {
 }
 
 const HEADER = `-- Views over exactly the files that the newest run published. Written by pricelake after every run.
--- Paths are relative, so that the folder can be moved or mounted elsewhere: run it with the lake as working directory,
+-- Paths are relative, so that the folder can be moved or mounted at another place: run it with the lake as working directory,
 --   cd lake && duckdb -init catalog.sql
 `;
 

@@ -14,10 +14,6 @@ export const MODELS = {
     ],
     values: { feed_skew: 'INTERVAL', feed_skew_is_known: 'BOOLEAN', run_id: 'VARCHAR', watermark: 'BIGINT' },
   },
-  backfill_changes: {
-    needs: ['feed_changes', 'history', 'items', 'typed_changes', 'webhook_changes'],
-    values: { feed_cursor: 'BIGINT', run_id: 'VARCHAR', with_feed: 'BOOLEAN' },
-  },
   compare: {
     needs: ['exported_items', 'items'],
     values: { feed_skew: 'INTERVAL' },
@@ -32,6 +28,10 @@ export const MODELS = {
   },
   diff: {
     needs: ['exported_items', 'history', 'items', 'mismatched_items'],
+    values: { run_id: 'VARCHAR' },
+  },
+  early_changes: {
+    needs: ['feed_changes', 'history', 'known_changes', 'typed_changes'],
     values: { run_id: 'VARCHAR' },
   },
   history: {
@@ -87,6 +87,10 @@ export const MODELS = {
     needs: ['base_items', 'doubted_items', 'pending_changes', 'rejected_items', 'stale_items'],
     values: { feed_skew: 'INTERVAL', read_at: 'VARCHAR', run_id: 'VARCHAR', watermark: 'BIGINT' },
   },
+  past_changes: {
+    needs: ['feed_changes', 'history', 'items', 'typed_changes', 'early_changes'],
+    values: { feed_cursor: 'BIGINT', run_id: 'VARCHAR', with_feed: 'BOOLEAN' },
+  },
   product_prices: {
     needs: ['items'],
     values: { run_id: 'VARCHAR' },
@@ -128,9 +132,5 @@ export const MODELS = {
   superseded_diffs: {
     needs: ['diff_rows', 'new_changes'],
     values: { feed_skew: 'INTERVAL' },
-  },
-  webhook_changes: {
-    needs: ['feed_changes', 'history', 'known_changes', 'typed_changes'],
-    values: { run_id: 'VARCHAR' },
   },
 } as const;

@@ -175,8 +175,13 @@ export const LAG_MS = 3600 * 1000;
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
-export const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
-export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
+/**
+ * The origins of changes, as column `origin` of history names them. `early` changes may come before the feed brings
+ * them, and `past` ones may be older than the lake.
+ */
+export const ORIGIN = { feed: 'feed', early: 'webhook', past: 'history' } as const;
+export type ChangeOrigin = (typeof ORIGIN)[keyof typeof ORIGIN];
+export const CHANGE_ORIGINS = [ORIGIN.feed, ORIGIN.early, ORIGIN.past] as const;
 
 export type AnswerName =
   | '/export'
@@ -188,6 +193,12 @@ export type AnswerName =
   | '/facets'
   | '/products'
   | '/plan';
+
+export const CHANGE_ANSWERS: Record<ChangeOrigin, AnswerName> = {
+  feed: '/changes',
+  webhook: 'webhook',
+  history: '/items/{id}/history',
+};
 
 /** Called with the parsed rows of an answer. In CSV all values are texts. */
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;

@@ -1,6 +1,6 @@
 import type { Database } from '../sql/connection.js';
 import type { ItemValue, Mapping } from '../tables/item-names.js';
-import type { AnswerName, ChangeOrigin, LookAtRow } from '../tables/table.js';
+import { CHANGE_ANSWERS, type ChangeOrigin, type LookAtRow } from '../tables/table.js';
 import { isCsv, type Look, observeCsv, observeRows } from './observe.js';
 import { detectShape, listAbsent, type ObservedFields, observeRow } from './shape.js';
 import { type Origin, quoteTask, type TypedFile, type TypingSource, type TypingTask, typeFiles } from './type-file.js';
@@ -162,7 +162,9 @@ export class TypingQueue {
       return [];
     } finally {
       this.#waitingBytes -= countBytes(files);
-      for (const wake of this.#waiters.splice(0)) wake();
+      const waiters = this.#waiters;
+      this.#waiters = [];
+      for (const wake of waiters) wake();
     }
   }
 
@@ -196,12 +198,6 @@ export class TypingQueue {
 }
 
 const countBytes = (files: readonly LandedItems[]) => files.reduce((sum, file) => sum + file.bytes, 0);
-
-const CHANGE_ANSWERS = {
-  feed: '/changes',
-  webhook: 'webhook',
-  history: '/items/{id}/history',
-} as const satisfies Record<ChangeOrigin, AnswerName>;
 
 function areAlike(a: LandedItems, b: LandedItems): boolean {
   return (

@@ -49,7 +49,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'a webhook does not name the item that the feed no longer names',
     file: 'src/run/apply/changes.ts',
-    find: "const named = has('webhook') ? nameItems(once, typed) : once;",
+    find: 'const named = has(ORIGIN.early) ? nameItems(once, typed) : once;',
     replace: "const named = has('history') ? nameItems(once, typed) : once;",
     tests: SOURCES,
     only: 'is named by the webhook',

@@ -3,7 +3,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, join, type Sql, sql } from '../../sql/sql.js';
 import { type CursorWindow, findHeld } from '../../tables/cursor-window.js';
 import { loadTableSchema } from '../../tables/schemas.js';
-import { LAG_MS } from '../../tables/table.js';
+import { LAG_MS, ORIGIN } from '../../tables/table.js';
 import type { TypedFile } from '../../typing/type-file.js';
 import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from '../../typing/typed-rows.js';
 
@@ -14,10 +14,10 @@ export interface LandedChanges {
   typed: Relation;
   /** The changes of the feed, each once. */
   feed: Relation;
-  /** Changes that only webhooks brought. */
-  webhook: Relation;
-  /** Changes that only item histories brought. */
-  backfill: Relation;
+  /** Changes that only sources of early changes brought. */
+  early: Relation;
+  /** Changes that only sources of past changes brought. */
+  past: Relation;
   /** The changes that history lacks, each once. */
   fresh: Relation;
   /** Those of them that became visible after later changes were already applied. */
@@ -32,10 +32,10 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If both the feed and a webhook brought a change, the feed's copy counts. With several
+ * Reads the landed changes. If both the feed and an early source brought a change, the feed's copy counts. With several
  * datasets, a feed may pass the common cursor; its changes beyond the cursor are new to history as well.
- * @param isSelected true if the lake copies only some datasets, so a webhook's change of an unknown item may belong to
- *   another dataset
+ * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to another
+ *   dataset
  */
 export async function readChanges(
   graph: RelationGraph,
@@ -48,54 +48,55 @@ export async function readChanges(
   const { from, again, applyFrom, to } = window;
   const count = countTyped(files);
   const good = goodRows(files);
-  const own = sql`origin <> 'webhook' OR item_id IN (SELECT item_id FROM ${items} WHERE gone_at IS NULL)`;
+  const own = sql`origin <> ${ORIGIN.early} OR item_id IN (SELECT item_id FROM ${items} WHERE gone_at IS NULL)`;
   const kept = isSelected ? sql`SELECT * FROM ${good} WHERE ${own}` : sql`SELECT * FROM ${good}`;
   const typed = graph.rowsOf('typed_changes', kept, count);
-  const all = sql`(FROM ${typed} WHERE origin = 'feed')`;
+  const all = sql`(FROM ${typed} WHERE origin = ${ORIGIN.feed})`;
   const { typed: ofFeed, repeated } = await countRepeated(graph, all, 'change_id');
   const first = { rows: all, key: 'change_id', order: 'item_id IS NULL, observed_at' };
   const once = repeated === 0n ? all : leaveOutRepeated(graph, first);
   const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
-  const named = has('webhook') ? nameItems(once, typed) : once;
+  const named = has(ORIGIN.early) ? nameItems(once, typed) : once;
   const feed = graph.rowsOf(
     'feed_changes',
     sql`SELECT * FROM ${named} WHERE change_id > least(${again}, ${from})`,
     count,
   );
   const held = findHeld(window);
-  const mayOverlap = has('webhook') || held > from;
+  const mayOverlap = has(ORIGIN.early) || held > from;
   const known = mayOverlap
     ? graph.model('known_changes', { history, typed_changes: typed }, { held_up_to: held, run_id: runId })
     : graph.empty('known_changes', [{ name: 'change_id', type: 'BIGINT' }]);
   const heard = { feed_changes: feed, history, typed_changes: typed };
-  const webhook = has('webhook')
-    ? graph.model('webhook_changes', { ...heard, known_changes: known }, { run_id: runId })
-    : graph.empty('webhook_changes', 'history');
-  const backfill = has('history')
+  const early = has(ORIGIN.early)
+    ? graph.model('early_changes', { ...heard, known_changes: known }, { run_id: runId })
+    : graph.empty('early_changes', 'history');
+  const past = has(ORIGIN.past)
     ? graph.model(
-        'backfill_changes',
-        { ...heard, items, webhook_changes: webhook },
+        'past_changes',
+        { ...heard, items, early_changes: early },
         { feed_cursor: to ?? null, run_id: runId, with_feed: to !== undefined },
       )
-    : graph.empty('backfill_changes', 'history');
+    : graph.empty('past_changes', 'history');
   const select = sql`SELECT ${columnsOf('history')} FROM`;
   const unheld = mayOverlap ? sql`${feed} ANTI JOIN ${known} USING (change_id)` : sql`${feed}`;
   const fresh = graph.rowsOf(
     'new_changes',
     join(
-      [unheld, sql`${webhook}`, sql`${backfill}`].map((rows) => sql`${select} ${rows}`),
+      [unheld, sql`${early}`, sql`${past}`].map((rows) => sql`${select} ${rows}`),
       ' UNION ALL ',
     ),
     count,
   );
-  const late = sql`FROM ${fresh} WHERE change_id > ${again} AND change_id <= ${applyFrom} AND origin <> 'history'`;
-  const others = has('webhook') || has('history') ? await graph.count(sql`FROM ${good} WHERE origin <> 'feed'`) : 0n;
+  const late = sql`FROM ${fresh} WHERE change_id > ${again} AND change_id <= ${applyFrom} AND origin <> ${ORIGIN.past}`;
+  const others =
+    has(ORIGIN.early) || has(ORIGIN.past) ? await graph.count(sql`FROM ${good} WHERE origin <> ${ORIGIN.feed}`) : 0n;
   const total = ofFeed + others;
   return {
     typed,
     feed,
-    webhook,
-    backfill,
+    early,
+    past,
     fresh,
     late: again < applyFrom ? graph.rowsOf('late_changes', late, count) : graph.empty('late_changes', 'history'),
     tally: { typed: total, repeated: total - (await graph.count(fresh)) },
@@ -108,8 +109,8 @@ function noChanges(graph: RelationGraph): LandedChanges {
   return {
     typed,
     feed: typed,
-    webhook: none,
-    backfill: none,
+    early: none,
+    past: none,
     fresh: none,
     late: none,
     tally: { typed: 0n, repeated: 0n },
@@ -117,8 +118,8 @@ function noChanges(graph: RelationGraph): LandedChanges {
 }
 
 /**
- * Fills in items that the feed shows as null, because a webhook may have named the item while the key could still see
- * it.
+ * Fills in items that the feed shows as null, because an early change may have named the item while the key could
+ * still see it.
  */
 function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
@@ -127,7 +128,7 @@ function nameItems(changes: Sql, typed: Relation): Sql {
     FROM (FROM ${changes}) AS f
     LEFT JOIN (
       SELECT DISTINCT ON (change_id) change_id, ${code(values.join(', '))} FROM ${typed}
-      WHERE origin = 'webhook' AND item_id IS NOT NULL ORDER BY change_id
+      WHERE origin = ${ORIGIN.early} AND item_id IS NOT NULL ORDER BY change_id
     ) AS w ON f.item_id IS NULL AND w.change_id = f.change_id)`;
 }
 
@@ -139,14 +140,14 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 export function findPendingChanges(
   graph: RelationGraph,
   window: CursorWindow,
-  { feed, webhook, late }: Pick<LandedChanges, 'feed' | 'webhook' | 'late'>,
+  { feed, early, late }: Pick<LandedChanges, 'feed' | 'early' | 'late'>,
   { items, history, stale_items }: KnownRows,
 ): Relation {
   const { applyFrom, to, watermark, isApplied } = window;
-  const isPassed = to === undefined ? sql`origin <> 'webhook'` : sql`change_id <= ${to}`;
+  const isPassed = to === undefined ? sql`origin <> ${ORIGIN.early}` : sql`change_id <= ${to}`;
   const select = (from: Relation) =>
     sql`SELECT ${columnsOf('history')} FROM ${from} WHERE change_id > ${applyFrom} AND ${isPassed}`;
-  const parts = [select(feed), select(webhook), sql`SELECT ${columnsOf('history')} FROM ${late}`];
+  const parts = [select(feed), select(early), sql`SELECT ${columnsOf('history')} FROM ${late}`];
   if (findHeld(window) > applyFrom) parts.push(sql`${select(history)} AND item_id IS NOT NULL`);
   if (watermark !== undefined) {
     const unknown = isApplied ? sql`ANTI JOIN ${items} USING (item_id)` : sql``;
@@ -158,23 +159,23 @@ export function findPendingChanges(
   return graph.table(
     'pending_changes',
     sql`SELECT * FROM (${join(parts, ' UNION ALL ')})
-    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY item_id IS NULL, origin = 'webhook', run_id) = 1`,
+    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY item_id IS NULL, origin = ${ORIGIN.early}, run_id) = 1`,
   );
 }
 
 /**
- * The newest change in history beyond `to` after the run, or 0. Such changes come from webhooks, from the feed of one
- * of several datasets, or from item histories if there is no feed.
+ * The newest change in history beyond `to` after the run, or 0. Such changes are early, come from the feed of one of
+ * several datasets, or are past ones if there is no feed.
  */
 export async function findAhead(
   graph: RelationGraph,
   { ahead, to = 0n }: Pick<CursorWindow, 'ahead' | 'to'>,
-  { feed, webhook, backfill }: Pick<LandedChanges, 'feed' | 'webhook' | 'backfill'>,
+  { feed, early, past }: Pick<LandedChanges, 'feed' | 'early' | 'past'>,
 ): Promise<bigint> {
   const row = await graph.row(
     sql`SELECT max(change_id) AS newest
-     FROM (SELECT change_id FROM ${feed} UNION ALL SELECT change_id FROM ${webhook}
-       UNION ALL SELECT change_id FROM ${backfill})
+     FROM (SELECT change_id FROM ${feed} UNION ALL SELECT change_id FROM ${early}
+       UNION ALL SELECT change_id FROM ${past})
      WHERE change_id > ${to}`,
   );
   const newest = (row?.newest as bigint | null) ?? 0n;

@@ -1,6 +1,7 @@
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, type Sql, sql } from '../../sql/sql.js';
+import { ORIGIN } from '../../tables/table.js';
 import type { ItemReads } from '../../typing/typed-rows.js';
 
 /** Websites after the run. */
@@ -44,8 +45,8 @@ export async function findSites(
 
 /**
  * Lists every website in a landed row. The service shows a website as it is when it answers, so the latest answer
- * counts: by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. A webhook may be a
- * day old, so it only adds unknown websites.
+ * counts: by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. An early
+ * change may be a day old, so it only adds unknown websites.
  */
 function listSiteRefs(
   graph: RelationGraph,
@@ -60,8 +61,8 @@ function listSiteRefs(
     'site_refs',
     sql`${items(exported, 1)} UNION ALL ${items(reread, 3)} UNION ALL
     SELECT ${site}, CASE WHEN change_id > ${applyFrom} THEN 2 ELSE 0 END AS rank, max(change_id) AS place
-    FROM ${changes} WHERE site_id IS NOT NULL AND origin = 'feed' GROUP BY ALL
+    FROM ${changes} WHERE site_id IS NOT NULL AND origin = ${ORIGIN.feed} GROUP BY ALL
     UNION ALL SELECT ${site}, -1 AS rank, max(change_id) AS place FROM ${changes}
-    WHERE origin = 'webhook' AND site_id NOT IN (SELECT site_id FROM ${sites}) GROUP BY ALL`,
+    WHERE origin = ${ORIGIN.early} AND site_id NOT IN (SELECT site_id FROM ${sites}) GROUP BY ALL`,
   );
 }

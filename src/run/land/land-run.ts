@@ -21,7 +21,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
 import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
 import { fitName } from '../../tables/item-names.js';
-import type { ChangeOrigin, DatasetSelection, RunMode } from '../../tables/table.js';
+import { type ChangeOrigin, type DatasetSelection, ORIGIN, type RunMode } from '../../tables/table.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { Account } from '../open/account.js';
 import { isAtRest } from '../open/at-rest.js';
@@ -172,7 +172,7 @@ async function countUnnamed(
   feed: LandedFeed,
   brought: readonly BroughtChanges[],
 ): Promise<bigint> {
-  const same = brought.filter(({ origin }) => origin === 'webhook');
+  const same = brought.filter(({ origin }) => origin === ORIGIN.early);
   const ids = await listUnnamedChanges(feed, same);
   const history = await before.rows('history');
   const known = sql`FROM ${history} WHERE item_id IS NOT NULL AND change_id IN (${code(ids.join(', ') || 'NULL')})`;

@@ -20,9 +20,9 @@ const known = (id: number | null, hour: number, row: Row = {}): Row =>
   change({ change_id: id, observed_at: at(hour), origin: 'feed', run_id: 'earlier run', ...row });
 
 function fillRows({ entries, history = [], feed = [], webhooks = [], items = [], cursor }: World) {
-  const told = { typed_changes: [...entries, ...feed, ...webhooks], feed_changes: feed, webhook_changes: webhooks };
+  const told = { typed_changes: [...entries, ...feed, ...webhooks], feed_changes: feed, early_changes: webhooks };
   const feed_cursor = cursor === undefined ? null : BigInt(cursor);
-  return bind('backfill_changes', { ...told, history, items }, { with_feed: cursor !== undefined, feed_cursor });
+  return bind('past_changes', { ...told, history, items }, { with_feed: cursor !== undefined, feed_cursor });
 }
 
 /** The entries that are new to history: item, change id, kind and hour. */

@@ -3,7 +3,7 @@
 -- says. It is null if the two contradict each other, or if the present currency contradicts the last one.
 -- The API document does not show if an entry's id is its change's id, so it is taken only if both are known and agree.
 -- Changes that the feed has not brought yet are left to the feed. feed_cursor is null without a feed.
--- needs: feed_changes, history, items, typed_changes, webhook_changes
+-- needs: feed_changes, history, items, typed_changes, early_changes
 -- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
 WITH entries AS MATERIALIZED (
   SELECT * FROM typed_changes
@@ -16,7 +16,7 @@ known AS MATERIALIZED (
     SELECT item_id, observed_at, kind, change_id, currency, changes, run_id FROM history
     WHERE run_id <> CAST(getvariable('run_id') AS VARCHAR)
     UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, currency, changes, run_id FROM feed_changes
-    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, currency, changes, run_id FROM webhook_changes
+    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, currency, changes, run_id FROM early_changes
   )
   WHERE item_id IN (SELECT item_id FROM entries)
 ),
