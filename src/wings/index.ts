@@ -4,7 +4,7 @@ import { explainDamage } from '../lake/damage.js';
 import { explainSystemFault } from '../lake/faults.js';
 import { type EstimateOptions, estimateRun, type RunEstimate } from '../run/estimate/estimate-run.js';
 import { type LandReport, landPipeline } from '../run/land-pipeline.js';
-import type { Store, Wings } from '../run/open/wings.js';
+import type { Deriver, Store, Wings } from '../run/open/wings.js';
 import { rebuildLake } from '../run/rebuild/rebuild.js';
 import { type SyncOptions, syncPipeline } from '../run/sync.js';
 import * as list from './list.js';
@@ -17,12 +17,19 @@ export const MIRRORED = WINGS.flatMap(({ mirrored = [] }) => mirrored);
 const PLUGGED: Wings = {
   sources: WINGS.flatMap(({ sources = [] }) => sources),
   witnesses: WINGS.flatMap(({ witnesses = [] }) => witnesses),
-  derivers: WINGS.flatMap(({ derivers = [] }) => derivers),
+  derivers: orderDerivers(WINGS.flatMap(({ derivers = [] }) => derivers)),
   upkeep: WINGS.flatMap(({ upkeep = [] }) => upkeep),
   mendLanding: WINGS.find(({ mendLanding }) => mendLanding !== undefined)?.mendLanding,
   listing: WINGS.find(({ listing }) => listing !== undefined)?.listing,
   audit: WINGS.find(({ audit }) => audit !== undefined)?.audit,
 };
+
+/** Puts each behind those whose tables it reads. */
+function orderDerivers(left: readonly Deriver[]): Deriver[] {
+  const isFree = ({ reads = [] }: Deriver) => !left.some(({ tables }) => tables.some((table) => reads.includes(table)));
+  const first = left.find(isFree);
+  return first === undefined ? [...left] : [first, ...orderDerivers(left.filter((one) => one !== first))];
+}
 
 /**
  * Runs `syncPipeline` with all wings that the pipeline asks for.

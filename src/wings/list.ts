@@ -12,5 +12,6 @@ export { mend } from './mend/index.js';
 export { products } from './products/index.js';
 export { remote } from './remote/index.js';
 export { sample } from './sample/index.js';
+export { settings } from './settings/index.js';
 export { upkeep } from './upkeep/index.js';
 export { webhook } from './webhook/index.js';

@@ -1,8 +1,8 @@
+import type { StaleAfter } from '../../config/pipeline.js';
 import type { Landing } from '../../journal/landings.js';
 import type { Probes } from '../../journal/reads.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { join, type Sql, sql } from '../../sql/sql.js';
-import { isDeclared, readStaleAfter } from '../open/declared-rows.js';
 import type { FoundLake } from '../open/run-parts.js';
 import type { JudgedRun } from './apply.js';
 import type { Merge } from './merge.js';
@@ -34,7 +34,7 @@ export async function findNextSources(
     select(sql`${merged}`, 'change'),
     ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),
   ];
-  const isMeasured = isWhole || isFirst || isDeclared(found);
+  const isMeasured = isWhole || isFirst || found.isDue;
   return findSources(
     graph,
     {
@@ -46,6 +46,22 @@ export async function findNextSources(
     },
     { staleAfter: await readStaleAfter(found, graph), at: moment.at, runId },
   );
+}
+
+/** The default of `analysis.staleAfter`. */
+export const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
+
+/** Reads the time for which a source may stay unseen, from the pipeline file, or from the lake if there is none. */
+async function readStaleAfter(
+  { pipeline, before }: Pick<FoundLake, 'pipeline' | 'before'>,
+  graph: RelationGraph,
+): Promise<StaleAfter> {
+  if (pipeline.keepsDeclared !== true) return pipeline.analysis.staleAfter;
+  const rules = await before.rows('offer_rules');
+  const row = await graph.row(sql`SELECT meaning, CAST(text AS INTEGER) AS n FROM ${rules} WHERE rule = 'stale'`);
+  const count = row?.n as number | undefined;
+  if (count === undefined) return { seconds: DEFAULT_STALE_SECONDS };
+  return row?.meaning === 'intervals' ? { intervals: count } : { seconds: count };
 }
 
 function selectProbes({ sites }: Probes): Sql {

@@ -8,7 +8,6 @@ import { columnsOf, sql } from '../../sql/sql.js';
 import type { CopiedDatasets, DatasetSelection } from '../../tables/table.js';
 import { type AppliedRun, settleTally } from '../apply/apply-run.js';
 import type { LandedInput } from '../land/land-run.js';
-import { listDeclared } from '../open/declared-rows.js';
 import type { Tables } from '../open/open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { NextLake, type StagedTable, Staging } from '../open/stage.js';
@@ -88,9 +87,9 @@ async function stageDerived(
   workFolder: string,
 ): Promise<StagedTable[]> {
   const staged: StagedTable[] = [];
-  // One after another: each may hold much memory.
+  // One after another, because each may hold much memory, and may read the tables of those before it.
   for (const { derive } of derivers)
-    staged.push(...(await derive(staging, next, { merge, flipped, moment, workFolder })));
+    staged.push(...(await derive(staging, next.with(...staged), { merge, flipped, moment, workFolder })));
   return staged;
 }
 
@@ -108,21 +107,8 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
     staging.stage('datasets', replaceAll(tables.datasets, selectDatasets(staging, landed.selection, datasets))),
     staging.stage('rejects', append(rejects)),
   ]);
-  const declared = await stageDeclared(staging);
-  if (stale.rows === undefined) return [...staged, ...declared];
-  return [...staged, ...declared, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
-}
-
-/** Stages the tables with settings of the pipeline file, if the settings have changed. */
-function stageDeclared(staging: Staging): Promise<StagedTable[]> {
-  const { found, graph, runId } = staging;
-  return Promise.all(
-    listDeclared(found).map(({ table, rows, declared }) => {
-      const made = rows.map((row) => ({ ...row, run_id: runId }));
-      const select = sql`SELECT ${columnsOf(table)} FROM ${graph.load(`declared_${table}`, table, made)}`;
-      return staging.stage(table, replaceAll(found.tables[table], select), { declared });
-    }),
-  );
+  if (stale.rows === undefined) return staged;
+  return [...staged, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
 }
 
 /** The time up to which items were polled, for the next run if this one did not reach the feed's end. */

@@ -23,7 +23,7 @@ import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../
 import { isAtRest } from '../open/at-rest.js';
 import { refuseNarrowing } from '../open/dataset-selection.js';
 import { planRepairs, readTables } from '../open/open-tables.js';
-import { listDerived, NO_WINGS, type Wings } from '../open/wings.js';
+import { lookAtDerivers, NO_WINGS, type Wings } from '../open/wings.js';
 import { type EarlierRun, findEarlierRun } from '../plan/earlier-run.js';
 import { RunPlanner } from '../plan/run-planner.js';
 import {
@@ -104,8 +104,11 @@ export async function estimateRun(
     const before = new LakeRows(graph, lake, tables, () => 0n);
     const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
     const { sources, witnesses } = wings;
-    const derived = listDerived(wings.derivers);
-    return await estimate({ ...opened, sources, witnesses, derived, repairs, journal, isAtWork: false }, unfinished);
+    const derivers = lookAtDerivers(wings.derivers, { pipeline, tables, repairs });
+    return await estimate(
+      { ...opened, sources, witnesses, ...derivers, repairs, journal, isAtWork: false },
+      unfinished,
+    );
   } finally {
     await client.close();
     await session.close();

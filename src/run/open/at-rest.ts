@@ -1,18 +1,17 @@
 import { readPointer } from '../../lake/pointer.js';
 import { DERIVED_TABLES } from '../../tables/table.js';
-import { isDeclared } from './declared-rows.js';
 import type { FoundLake } from './open-tables.js';
 
-type Found = Pick<FoundLake, 'pipeline' | 'lake' | 'tables' | 'repairs' | 'derived'>;
+type Found = Pick<FoundLake, 'pipeline' | 'lake' | 'tables' | 'repairs' | 'derived' | 'isDue'>;
 
 /** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
 export async function isAtRest(found: Found): Promise<boolean> {
   return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
 }
 
-/** True if all tables and lake.json are at the same state, and the pipeline file has not changed. */
+/** True if all tables and lake.json are at the same state, and settings that tables follow from have not changed. */
 export async function isComplete(found: Found): Promise<boolean> {
-  return !isDeclared(found) && isWhole(found) && isPointed(found);
+  return !found.isDue && isWhole(found) && isPointed(found);
 }
 
 /** False where lake.json does not say what the tables do: a run that publishes writes it again. */

@@ -29,7 +29,7 @@ import {
   type Tables,
 } from './open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
-import { listDerived, NO_WINGS, type Watch, type Wings } from './wings.js';
+import { lookAtDerivers, NO_WINGS, type Watch, type Wings } from './wings.js';
 
 /** The statements that run at a time: two, and a third while a table is written in lanes. */
 const SESSIONS = 3;
@@ -126,9 +126,10 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const watched = { pipeline, io, client, landing, tables, graph, typing, workFolder, look };
     watches.push(...wings.witnesses.map((witness) => witness.watch(watched)));
     const standing = findStandings(tables, landing.runNumber, repairs);
+    const facts = { pipeline, tables, repairs };
     const opened = {
       world: { io, client, sources, derivers, audit, listing, upkeep, watches, look },
-      found: { pipeline, lake, tables, before, standing, repairs, derived: listDerived(derivers) },
+      found: { ...facts, lake, before, standing, ...lookAtDerivers(derivers, facts) },
       ledger: { landing, memory },
       engine: { graph, typing, workFolder, memoryLimit },
       ...{ lock, stop: stop.signal, resumed: unfinished !== undefined },

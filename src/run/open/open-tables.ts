@@ -58,6 +58,8 @@ export interface FoundLake {
   repairs: Repairs;
   /** Tables that follow from those of the copy, in this run. */
   derived: readonly TableName[];
+  /** True if settings have changed from which some of these tables follow. */
+  isDue: boolean;
 }
 
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';

@@ -47,15 +47,29 @@ export interface Store {
   publish(): Promise<void>;
 }
 
-/** Makes tables that follow from those of the copy. */
+/** Makes tables that follow from those of the copy, or from settings of the pipeline. */
 export interface Deriver {
   /** The tables that it makes. */
   readonly tables: readonly TableName[];
+  /** Tables of other derivers that it reads, so it comes after these. */
+  readonly reads?: readonly TableName[];
+  /** True if its tables are to be made even without news, because settings have changed. */
+  isDue?(found: SettingFacts): boolean;
   /** Stages their next files. @param next the lake as it would be, with the tables that are staged before them */
   derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
 }
 
-export const listDerived = (derivers: readonly Deriver[]): TableName[] => derivers.flatMap(({ tables }) => tables);
+export type SettingFacts = Pick<FoundLake, 'pipeline' | 'tables' | 'repairs'>;
+
+export function lookAtDerivers(
+  derivers: readonly Deriver[],
+  facts: SettingFacts,
+): Pick<FoundLake, 'derived' | 'isDue'> {
+  return {
+    derived: derivers.flatMap(({ tables }) => tables),
+    isDue: derivers.some(({ isDue }) => isDue?.(facts) === true),
+  };
+}
 
 /** The items that a run changes. */
 export interface MergedItems {

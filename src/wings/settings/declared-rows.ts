@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Pipeline, StaleAfter } from '../../config/pipeline.js';
-import type { LakeRows } from '../../lake/table-rows.js';
-import type { RelationGraph } from '../../sql/graph.js';
-import { sql } from '../../sql/sql.js';
+import { DEFAULT_STALE_SECONDS } from '../../run/apply/seen-sources.js';
+import type { SettingFacts } from '../../run/open/wings.js';
 import { DECLARED_TABLES, type DeclaredTableName } from '../../tables/table.js';
-import type { Repairs, Tables } from './open-tables.js';
 
 type Analysis = Pipeline['analysis'];
 
 type DeclaredRows = Record<string, string | bigint | boolean | null>[];
-
-interface DeclaredFacts {
-  pipeline: Pipeline;
-  tables: Tables;
-  repairs: Repairs;
-}
 
 /** The rows that a table gets from the pipeline file, and the hash that its commit records. */
 export interface DeclaredTable {
@@ -22,9 +14,6 @@ export interface DeclaredTable {
   rows: DeclaredRows;
   declared: bigint;
 }
-
-/** The default of `analysis.staleAfter`. A lake with this default has no row for it. */
-const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
 
 /** The rows of each table with settings of the pipeline file, without `run_id`. Their order has no meaning. */
 const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
@@ -79,28 +68,15 @@ function listUserMatches({ userMatches = [] }: Pipeline): DeclaredRows {
   }));
 }
 
-/** Undefined for the default. */
+/** Undefined for the default: a lake with it has no row for it. */
 function writeStaleAfter(staleAfter: StaleAfter) {
   const [[meaning, count] = ['', 0]] = Object.entries(staleAfter);
   if (meaning === 'seconds' && count === DEFAULT_STALE_SECONDS) return undefined;
   return { rule: 'stale', site_id: null, meaning, text: String(count) };
 }
 
-/** Reads the time for which a source may stay unseen, from the pipeline file, or from the lake if there is none. */
-export async function readStaleAfter(
-  { pipeline, before }: { pipeline: Pipeline; before: LakeRows },
-  graph: RelationGraph,
-): Promise<StaleAfter> {
-  if (pipeline.keepsDeclared !== true) return pipeline.analysis.staleAfter;
-  const rules = await before.rows('offer_rules');
-  const row = await graph.row(sql`SELECT meaning, CAST(text AS INTEGER) AS n FROM ${rules} WHERE rule = 'stale'`);
-  const count = row?.n as number | undefined;
-  if (count === undefined) return { seconds: DEFAULT_STALE_SECONDS };
-  return row?.meaning === 'intervals' ? { intervals: count } : { seconds: count };
-}
-
 /** Lists the tables whose settings in the pipeline file have changed. */
-export function listDeclared({ pipeline, tables, repairs }: DeclaredFacts): DeclaredTable[] {
+export function listDeclared({ pipeline, tables, repairs }: SettingFacts): DeclaredTable[] {
   return DECLARED_TABLES.flatMap((table) => {
     const isKept = pipeline.keepsDeclared === true;
     const rows = isKept ? [] : LISTS[table](pipeline);
@@ -111,8 +87,6 @@ export function listDeclared({ pipeline, tables, repairs }: DeclaredFacts): Decl
     return isOther ? [{ table, rows, declared }] : [];
   });
 }
-
-export const isDeclared = (facts: DeclaredFacts): boolean => listDeclared(facts).length > 0;
 
 /** Hashes to 48 bits, because every reader of the log can hold such a number. */
 function hashRows(rows: DeclaredRows): bigint {

@@ -1,0 +1,23 @@
+import { replaceAll } from '../../lake/table-change.js';
+import type { StagedTable, Staging } from '../../run/open/stage.js';
+import { columnsOf, sql } from '../../sql/sql.js';
+import { DECLARED_TABLES } from '../../tables/table.js';
+import type { Wing } from '../wing.js';
+import { listDeclared } from './declared-rows.js';
+
+/** Stages the tables with settings of the pipeline file, if the settings have changed. */
+function stageDeclared(staging: Staging): Promise<StagedTable[]> {
+  const { found, graph, runId } = staging;
+  return Promise.all(
+    listDeclared(found).map(({ table, rows, declared }) => {
+      const made = rows.map((row) => ({ ...row, run_id: runId }));
+      const select = sql`SELECT ${columnsOf(table)} FROM ${graph.load(`declared_${table}`, table, made)}`;
+      return staging.stage(table, replaceAll(found.tables[table], select), { declared });
+    }),
+  );
+}
+
+/** The tables with settings of the pipeline file: rules about offers, and matches of the user. */
+export const settings: Wing = {
+  derivers: [{ tables: DECLARED_TABLES, isDue: (found) => listDeclared(found).length > 0, derive: stageDeclared }],
+};
