@@ -1,5 +1,6 @@
 import { PricelakeError } from '../io/errors.js';
-import { type Io, realIo } from '../io/io.js';
+import type { Io } from '../io/io.js';
+import { realIo } from '../io/real-io.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { CheckResult, Severity } from '../tables/table.js';

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
+import type { Io, LogLevel, Progress } from '../io/io.js';
+import { realIo } from '../io/real-io.js';
 import { describeEvent } from './event-sentences.js';
 import { toJsonText } from './json-text.js';
 import { renameMembers, toPrintedName } from './member-names.js';

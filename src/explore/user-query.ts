@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
-import { readProcessMemory } from '../io/machine.js';
 import { packagePath } from '../io/package-path.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { requireUserSelect } from '../sql/user-select.js';
+import { readProcessMemory } from './process-memory.js';
 import type { Snapshot } from './snapshot.js';
 
 export interface UserQuery {

@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 /** The world as a parameter. Tests replace clock, sleep, random and log; everything else stays real. */
 export interface Io {
   /** The current time, UTC. */
@@ -39,16 +37,6 @@ export interface Progress {
   /** Only for step `run`, which has no rows: the time and rows of earlier runs of the same kind. */
   pace?: { seconds: number; rows: bigint };
 }
-
-/** The real world without output. The command line adds log and progress. */
-export const realIo: Io = {
-  now: () => new Date(),
-  // Node's own error is replaced by the signal's reason.
-  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted()),
-  random: Math.random,
-  log: () => {},
-  progress: () => {},
-};
 
 /** Reports the beginning and end of a step. A failed step has no end. */
 export async function reportStep<T>(

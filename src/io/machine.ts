@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { readFile, stat, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { ignoreMissing } from './errors.js';
 
 /** The memory of the machine in bytes, or of the container or control group of this process if that is less. */
@@ -17,14 +15,6 @@ export function readMachineMemory(): number {
  */
 export function chooseMemoryLimit(machineBytes = readMachineMemory()): number {
   return Math.floor(machineBytes / 3);
-}
-
-/** The memory of a process in bytes, as the system counts it; 0 if the process has ended. */
-export async function readProcessMemory(pid: number, platform = process.platform): Promise<number> {
-  const inProc = async () => /^VmRSS:\s*(\d+) kB/mu.exec(await readFile(`/proc/${pid}/status`, 'latin1'))?.[1];
-  const byPs = async () => (await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])).stdout;
-  const kibibytes = await (platform === 'linux' ? inProc() : byPs()).catch(() => undefined);
-  return 1024 * (Number(kibibytes) || 0);
 }
 
 /** The bytes that are free for this user on the disk of a path. */

@@ -3,9 +3,10 @@ import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
 import { describeDamage, findDamagedFile } from './damaged-file.js';
-import { findFault, isOutOfMemory } from './faults.js';
+import { isOutOfMemory } from './faults.js';
 import { readPartial } from './partial.js';
 import { readTable } from './read.js';
+import { findFault } from './system-faults.js';
 
 /** Matches DuckDB's messages about a Parquet file that is missing or altered. */
 const DAMAGE =

@@ -33,7 +33,7 @@ export const ownerSchema = z.object({
 type Owner = z.infer<typeof ownerSchema>;
 
 /** An owner that can't be observed from here is considered dead if its heartbeat is older than this. */
-const STALE_MS = 60_000;
+export const STALE_MS = 60_000;
 const INTERVAL_MS = 10_000;
 
 export interface LakeLock {
@@ -147,7 +147,7 @@ interface Link {
 }
 
 /** The lock's owner and its successors; normally one. Empty without a lock. */
-async function readChain(lake: Lake): Promise<Link[]> {
+export async function readChain(lake: Lake): Promise<Link[]> {
   const chain: Link[] = [];
   for (let path = lockPath(lake); ; ) {
     const text = await readFile(path, 'utf8').catch(explainReadFault(path, NO_LOCK));
@@ -246,27 +246,6 @@ function describeLoss(path: string): PricelakeError {
 async function isOurs(path: string, file: FileHandle): Promise<boolean> {
   const [own, current] = [await file.stat(), await stat(path).catch(ignoreMissing)];
   return current !== undefined && current.ino === own.ino && current.dev === own.dev;
-}
-
-/** Who holds a lake's lock, as far as this process can see. */
-export interface LockState {
-  pid: number;
-  host: string;
-  since: string;
-  /** When the owner last showed that it is alive, by the file system's clock. */
-  beatAt: Date;
-  /** False if the next writer will take over the lock. */
-  alive: boolean;
-}
-
-/** Reads the lock; undefined if nobody holds it. Changes nothing. */
-export async function readLock(lake: Lake, io: Io): Promise<LockState | undefined> {
-  const last = (await readChain(lake)).at(-1);
-  const beat = last === undefined ? undefined : await stat(last.path).catch(ignoreMissing);
-  if (last === undefined || beat === undefined) return undefined;
-  const { pid, host, acquiredAt: since } = last.owner;
-  const alive = isAlive(last.owner) ?? io.now().getTime() - beat.mtimeMs <= STALE_MS;
-  return { pid, host, since, beatAt: beat.mtime, alive };
 }
 
 /** Removes files that dead contenders left beside the lock. */

@@ -4,7 +4,7 @@ import { TABLE_NAMES } from '../tables/table.js';
 import { refuseOtherColumns } from './column-difference.js';
 import { explainDamage } from './damage.js';
 import { openDamagedLake } from './damaged-lake.js';
-import { explainMemory, explainSystemFault } from './faults.js';
+import { explainMemory } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
 import { type Lake, openLake } from './lake.js';
@@ -14,6 +14,7 @@ import { readTable } from './read.js';
 import { recoverLake } from './recover.js';
 import { openSession } from './session.js';
 import { dropRebuild, finishSwap } from './swap-lake.js';
+import { explainSystemFault } from './system-faults.js';
 
 /** A lake that only this process may write, and a database to work with. */
 export interface LockedLake {

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { canSignal } from '../io/scratch-folder.js';
+import { canSignal } from '../io/temporary-folder.js';
 
 /** Identifies a process, so that another process can find out whether it is alive. */
 export interface ProcessIdentity {

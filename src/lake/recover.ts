@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import { removeBusyFolder } from '../io/scratch-folder.js';
+import { removeBusyFolder } from '../io/temporary-folder.js';
 import { type Lake, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { deleteFiles, findExpiredFiles } from './delete-files.js';

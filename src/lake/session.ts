@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { chooseMemoryLimit } from '../io/machine.js';
-import { makeTemporaryFolder, removeBusyFolder } from '../io/scratch-folder.js';
+import { makeTemporaryFolder, removeBusyFolder } from '../io/temporary-folder.js';
 import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
 

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { type Io, realIo, reportStep } from '../io/io.js';
+import { type Io, reportStep } from '../io/io.js';
 import { shutDown } from '../io/listen.js';
+import { realIo } from '../io/real-io.js';
 import { type ClockMode, SimulatedClock, speedOf } from './clock.js';
 import { type Fault, FaultPlan, parseFaults } from './faults/fault.js';
 import { injectFaults } from './faults/inject-faults.js';

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
 import type { ApiClient, Query } from '../api/client.js';
-import { dataset, facets } from '../api/contract.js';
+import { dataset } from '../api/contract.js';
 import { parseExactJson } from '../api/exact-json.js';
 import { int64 } from '../api/wire-types.js';
 import type { Io } from '../io/io.js';
@@ -45,21 +45,6 @@ export function readDatasets(run: Applicable): LandedDatasets {
   const { answer, readAt, locked } = run.datasets;
   const rows = JSON.parse(answer) as unknown[];
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
-}
-
-/** Fields that may be null may also be missing, because a service may leave out nulls. */
-export const facetsAnswer = facets.extend({
-  categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
-});
-
-/** Reads `/facets` (section 4) as JSON text and journals the answer. A later try uses that answer. */
-export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
-  const landed = landing.journal.state.comparisons.facets;
-  if (landed !== undefined) return landed;
-  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
-  await landing.journal.append({ type: 'facets', answer, calls: client.calls() });
-  io.log('debug', 'landed', { what: 'facets' });
-  return answer;
 }
 
 /** The most pairs of counts. Two counts may disagree while items change. */

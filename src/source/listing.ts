@@ -5,7 +5,7 @@ import type { Landing } from '../journal/landings.js';
 import { findListing } from '../journal/listing.js';
 import type { Reading } from '../plan/choose-readings.js';
 import type { DatasetPart } from './dataset-client.js';
-import { facetsAnswer } from './datasets.js';
+import { facetsAnswer } from './facets.js';
 import { ItemFiles, landSingleItems } from './item-files.js';
 import { readItemPage } from './page.js';
 

@@ -1,18 +1,14 @@
 import type {
-  DuckDBConnection,
   DuckDBDataChunk,
   DuckDBMaterializedResult,
   DuckDBPreparedStatement,
   DuckDBResult,
-  DuckDBType,
-  DuckDBValue,
 } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
-import { quoteIdentifier } from './quote.js';
 
 // A result that streams returns null both at its end and after an error, and the bindings don't expose the error. So
-// only this file may fetch chunks: it counts the rows of results in memory, and adds an end mark to results that
-// stream.
+// only this file may fetch chunks: it counts the rows of results in memory. Results that stream have an end mark
+// (streamed-result.ts).
 
 export interface Rows {
   /**
@@ -31,7 +27,7 @@ export async function runWhole(
   return { count, result, chunks: () => readCounted(result, BigInt(count)) };
 }
 
-async function* readCounted(result: DuckDBResult, count: bigint): AsyncGenerator<DuckDBDataChunk> {
+export async function* readCounted(result: DuckDBResult, count: bigint): AsyncGenerator<DuckDBDataChunk> {
   let read = 0n;
   for await (const chunk of fetchChunks(result)) {
     read += BigInt(chunk.rowCount);
@@ -40,75 +36,12 @@ async function* readCounted(result: DuckDBResult, count: bigint): AsyncGenerator
   if (read !== count) throw cutResult(read);
 }
 
-async function* fetchChunks(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+export async function* fetchChunks(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
   for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
     yield chunk;
 }
 
-const cutResult = (read: bigint) =>
+export const cutResult = (read: bigint) =>
   new PricelakeError('query', `DuckDB ended the result after ${read} rows, before its end, and gave no reason`, {
     hint: 'Run the command again.',
   });
-
-/** A relation as the text after FROM, with the values of its parameters. */
-export interface RowSource {
-  from: string;
-  values?: Record<string, DuckDBValue>;
-  types?: Record<string, DuckDBType>;
-}
-
-const END = quoteIdentifier('end of the result');
-
-/**
- * Streams any number of rows, with one more column for the end mark. The mark comes in a last row, because DuckDB keeps
- * the order of UNION ALL; after an error it never comes.
- */
-export function streamRows(connection: DuckDBConnection, { from, values, types }: RowSource): Rows {
-  const marked = `SELECT *, false AS ${END} FROM ${from} UNION ALL BY NAME SELECT true AS ${END}`;
-  return {
-    async *chunks() {
-      let read = 0n;
-      let hasEnded = false;
-      for await (const chunk of fetchChunks(await connection.stream(marked, values, types))) {
-        hasEnded = chunk.getColumnVector(chunk.columnCount - 1).getItem(chunk.rowCount - 1) === true;
-        if (hasEnded) chunk.rowCount -= 1;
-        read += BigInt(chunk.rowCount);
-        if (chunk.rowCount > 0) yield chunk;
-      }
-      if (hasEnded) return;
-      // This computes all values again, only to get the error.
-      await connection.run(`SELECT max(hash(COLUMNS(*))) FROM ${from}`, values, types);
-      throw cutResult(read);
-    },
-  };
-}
-
-/** A session holds at most one result. */
-const HELD = quoteIdentifier('held result');
-
-/**
- * Holds at most `most` rows in a temporary table, which DuckDB spills to disk at its memory limit. The files that the
- * statement reads are then no longer needed, however slowly the rows are taken.
- */
-export async function holdRows(
-  connection: DuckDBConnection,
-  { from, values, types }: RowSource,
-  most: number,
-): Promise<Rows & { count: bigint }> {
-  const made = await connection.runAndReadAll(
-    `CREATE OR REPLACE TEMP TABLE ${HELD} AS FROM ${from} LIMIT ${most}`,
-    values,
-    types,
-  );
-  const count = made.getRows()[0]?.[0] as bigint;
-  return {
-    count,
-    async *chunks() {
-      try {
-        yield* readCounted(await connection.stream(`FROM ${HELD}`), count);
-      } finally {
-        await connection.run(`DROP TABLE IF EXISTS ${HELD}`).catch(() => {}); // the session was interrupted
-      }
-    },
-  };
-}

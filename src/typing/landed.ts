@@ -93,23 +93,6 @@ export function landedChangesSql(file: LandedFile): string {
 FROM ${rowsSql([file], CHANGE_FIELDS)}`;
 }
 
-export const PRODUCT_FIELDS = new Map([
-  ...['id', 'title', 'brand', 'mpn', 'gtin', 'offers', 'shops'].map((name): [string, string] => [name, 'VARCHAR']),
-  ['category', 'STRUCT(slug VARCHAR)'],
-  ['prices', 'STRUCT(currency VARCHAR, "min" VARCHAR, "max" VARCHAR, offers VARCHAR)[]'],
-]);
-
-/** SQL of the view landed_products over one file (section 2, Product, PriceRange). */
-export function landedProductsSql(file: LandedFile): string {
-  const prefix = rowPrefix(file);
-  const texts = ['title', 'brand', 'mpn', 'gtin'].map((name) => `${prefix}${name} AS ${name}`).join(', ');
-  const counts = ['id', 'offers', 'shops'].map((name) => `${stripMark(prefix + name, file)} AS ${name}`).join(', ');
-  const amounts = ['min', 'max', 'offers'].map((name) => `'${name}': ${stripMark(`p."${name}"`, file)}`).join(', ');
-  return `SELECT ${texts}, ${counts}, ${prefix}category.slug AS category_slug,
-  list_transform(${prefix}prices, lambda p: {'currency': p.currency, ${amounts}}) AS prices
-FROM ${rowsSql([file], PRODUCT_FIELDS)}`;
-}
-
 function placeSql(files: LandedFiles): string[] {
   const separated = files[0].layout === 'separated';
   return [
@@ -133,12 +116,12 @@ function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): strin
   return `CASE ${FILE_COLUMN} ${cases.join(' ')} END`;
 }
 
-function rowPrefix(file: LandedFile): string {
+export function rowPrefix(file: LandedFile): string {
   return file.layout === 'separated' ? 'row.' : '';
 }
 
 /** Declares every column, because DuckDB would otherwise read the file a second time to guess them. */
-function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
+export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
   if (files[0].layout === 'csv') return csvRowsSql(files, files[0].csv ?? { columns: [], quotesNulls: false });
   const row = isOpen ? OPEN_OBJECT : structType(fields);
   const isWrapped = files[0].layout === 'separated';
@@ -161,7 +144,7 @@ function csvRowsSql(files: LandedFiles, { columns, quotesNulls }: Readonly<CsvFa
   buffer_size = ${2 * MAX_ROW_BYTES}, ${filename}columns = ${readJsonColumns(types)})`;
 }
 
-function stripMark(sql: string, file: LandedFile): string {
+export function stripMark(sql: string, file: LandedFile): string {
   if (!file.marked) return sql;
   return `CASE WHEN starts_with(${sql}, ${quoteLiteral(NUMBER_MARK)}) THEN substr(${sql}, 2) ELSE ${sql} END`;
 }

@@ -6,7 +6,7 @@ import { makeFolder } from '../io/durable.js';
 import { hasSystemCode, ignoreMissing } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
-import { removeBusyFolder } from '../io/scratch-folder.js';
+import { removeBusyFolder } from '../io/temporary-folder.js';
 import { explainFileFault, isLostFile } from '../lake/file-fault.js';
 import { openSession } from '../lake/session.js';
 import type { Lake } from '../tables/layout.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BIGINT } from '@duckdb/node-api';
 import { packagePath } from '../io/package-path.js';
 import { quoteIdentifier } from '../sql/quote.js';
-import { streamRows } from '../sql/whole-result.js';
+import { streamRows } from '../sql/streamed-result.js';
 import { createReplayedViews, type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 
 export const cursorProof: Proof = {

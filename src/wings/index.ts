@@ -1,7 +1,7 @@
 import type { Pipeline } from '../config/pipeline.js';
 import type { Io } from '../io/io.js';
 import { explainDamage } from '../lake/damage.js';
-import { explainSystemFault } from '../lake/faults.js';
+import { explainSystemFault } from '../lake/system-faults.js';
 import { type EstimateOptions, estimateRun, type RunEstimate } from '../run/estimate/estimate-run.js';
 import { type LandReport, landPipeline } from '../run/land-pipeline.js';
 import type { Deriver, Store, Wings } from '../run/open/wings.js';

@@ -7,7 +7,7 @@ import { runCheckCommand } from '../../src/cli/actions/run-check.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { EventStore } from '../../src/wings/webhook/event-store.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { act, openContext } from './open-context.js';

@@ -7,7 +7,7 @@ import { describeError, exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { renameMembers } from '../../src/cli/member-names.js';
 import type { PricelakeError } from '../../src/io/errors.js';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { openExportMemory } from '../../src/plan/broken-exports.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { syncWithWings } from '../../src/wings/index.js';
 import { runHere } from './pricelake.js';

@@ -146,7 +146,17 @@ const table = fc.record({
 });
 
 const LINE_ENDS_IN_QUOTES: [{ mark: string; delimiter: string; end: string; rows: string[][] }][] = [
-  [{ mark: '', delimiter: ',', end: '\n', rows: [['4006381333931', '"', ''], ['"', '', '', '']] }],
+  [
+    {
+      mark: '',
+      delimiter: ',',
+      end: '\n',
+      rows: [
+        ['4006381333931', '"', ''],
+        ['"', '', '', ''],
+      ],
+    },
+  ],
   [{ mark: '', delimiter: ',', end: '\n', rows: [['acme-r1', 'acme-r2', '"#'], ['#"']] }],
 ];
 

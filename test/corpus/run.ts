@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { readPipeline } from '../../src/config/pipeline-file.js';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { runSideBySide } from '../../src/io/side-by-side.js';
 import { syncWithWings } from '../../src/wings/index.js';
 import { CONTINUED, compareLakes } from './compare-lakes.js';

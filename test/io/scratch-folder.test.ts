@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeScratchFolder, removeBusyFolder } from '../../src/io/scratch-folder.js';
+import { makeScratchFolder } from '../../src/io/scratch-folder.js';
+import { removeBusyFolder } from '../../src/io/temporary-folder.js';
 
 it('a process removes the folders of its kind that killed ones left, and no others, and nobody else may enter its own', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'pricelake-test-'));

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { readEntries } from '../../src/journal/journal.js';
 import { linkRun, listSoundRuns } from '../../src/journal/kept-runs.js';
 import {

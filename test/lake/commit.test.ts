@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io/io.js';
 import { PRICELAKE_VERSION } from '../../src/io/package-path.js';
+import { realIo } from '../../src/io/real-io.js';
 import { type CommitInfo, commitTable } from '../../src/lake/commit.js';
 import { readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';

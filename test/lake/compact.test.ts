@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { type Io, realIo } from '../../src/io/io.js';
+import type { Io } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer } from '../../src/lake/publish.js';

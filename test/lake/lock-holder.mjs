@@ -1,5 +1,5 @@
 /** Child process of the lock's tests: takes the lock of a lake, says `locked` or the error's code, and stays. */
-import { realIo } from '../../dist/io/io.js';
+import { realIo } from '../../dist/io/real-io.js';
 import { openLake } from '../../dist/lake/lake.js';
 import { lockLake } from '../../dist/lake/lock.js';
 

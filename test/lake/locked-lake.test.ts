@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { withDamagedLake, withLockedLake } from '../../src/lake/locked-lake.js';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { settleRebuild } from '../../src/lake/swap-lake.js';

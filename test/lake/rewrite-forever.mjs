@@ -1,6 +1,6 @@
 /** Child process of the kill test: rewrites one partition after the other until it is killed, and says each version. */
 
-import { realIo } from '../../dist/io/io.js';
+import { realIo } from '../../dist/io/real-io.js';
 import { commitTable } from '../../dist/lake/commit.js';
 import { openLake } from '../../dist/lake/lake.js';
 import { lockLake } from '../../dist/lake/lock.js';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
 import { explainDamage } from '../../src/lake/damage.js';
-import { errorCodeOf, explainSystemFault } from '../../src/lake/faults.js';
+import { errorCodeOf } from '../../src/lake/faults.js';
+import { explainSystemFault } from '../../src/lake/system-faults.js';
 
 const systemError = (code: string, path: string) =>
   Object.assign(new Error(`${code}: refused, open '${path}'`), { code, path });

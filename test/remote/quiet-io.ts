@@ -1,4 +1,5 @@
-import { type Io, realIo } from '../../src/io/io.js';
+import type { Io } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 
 /** Never waits for real, and keeps what is logged. */
 export function makeIo(): Io & { events: string[]; logged: string } {

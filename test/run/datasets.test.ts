@@ -7,7 +7,7 @@ import { readEntries } from '../../src/journal/journal.js';
 import { listSoundRuns } from '../../src/journal/kept-runs.js';
 import { peekUnfinishedRun } from '../../src/journal/landings.js';
 import { RUN_FOLD } from '../../src/journal/run-state.js';
-import { askService } from '../../src/run/open/account.js';
+import { askService } from '../../src/run/open/service-state.js';
 import type { RunReport } from '../../src/run/sync.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
 import { estimateWithWings, rebuildWithWings } from '../../src/wings/index.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
-import { explainSystemFault } from '../../src/lake/faults.js';
+import { explainSystemFault } from '../../src/lake/system-faults.js';
 import { Database } from '../../src/sql/connection.js';
 import { syncWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';

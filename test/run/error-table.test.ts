@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backfillHistory } from '../../src/cli/backfill-history.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import type { RunReport } from '../../src/run/sync.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { estimateWithWings, syncWithWings } from '../../src/wings/index.js';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { deleteFiles } from '../../src/lake/delete-files.js';
 import { openLake } from '../../src/lake/lake.js';
 import { estimateWithWings } from '../../src/wings/index.js';

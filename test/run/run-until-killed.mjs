@@ -1,5 +1,5 @@
 /** Child process of the crash tests: runs a sync of the built code and kills itself with SIGKILL at the step it is told. */
-import { realIo } from '../../dist/io/io.js';
+import { realIo } from '../../dist/io/real-io.js';
 import { syncWithWings } from '../../dist/wings/index.js';
 
 const { pipeline, now, killAt } = JSON.parse(process.argv[2]);

@@ -1,5 +1,5 @@
 /** Child process: runs a sync of the built code, stops itself at the step it is told, and says how the sync ended. */
-import { realIo } from '../../dist/io/io.js';
+import { realIo } from '../../dist/io/real-io.js';
 import { syncWithWings } from '../../dist/wings/index.js';
 
 const { pipeline, stopAt } = JSON.parse(process.argv[2]);

@@ -1,6 +1,7 @@
 import { stringify } from 'lossless-json';
 import { expect, test } from 'vitest';
-import { countListed, facetsAnswer, landDatasets, landFacets } from '../../src/source/datasets.js';
+import { countListed, landDatasets } from '../../src/source/datasets.js';
+import { facetsAnswer, landFacets } from '../../src/source/facets.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { lastEntry, openLanding, reopenLanding } from './landing.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
 import { isNamedId } from '../../src/formats/row-id.js';
-import { realIo } from '../../src/io/io.js';
+import { realIo } from '../../src/io/real-io.js';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
 import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
 import { type Allowance, findAllowance } from '../../src/plan/allowance.js';

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/connection.js';
-import { holdRows, type Rows, runWhole, streamRows } from '../../src/sql/whole-result.js';
+import { holdRows, streamRows } from '../../src/sql/streamed-result.js';
+import { type Rows, runWhole } from '../../src/sql/whole-result.js';
 
 const db = await Database.open();
 afterAll(() => db.close());

@@ -1,5 +1,5 @@
 /** Child process of the test that kills: lands event after event, and says so of each when it is durable. */
-import { realIo } from '../../dist/io/io.js';
+import { realIo } from '../../dist/io/real-io.js';
 import { EventStore } from '../../dist/wings/webhook/event-store.js';
 
 const store = await EventStore.open(process.argv[2], realIo);

@@ -10,7 +10,7 @@ import { requireWarehouseBase, writeLoadScript } from '../../deliver/warehouses.
 import { countOf } from '../../formats/count.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { explainOutputFault, replaceOutput } from '../../io/output-file.js';
-import { makeTemporaryFolder } from '../../io/scratch-folder.js';
+import { makeTemporaryFolder } from '../../io/temporary-folder.js';
 import { explainFileFault } from '../../lake/file-fault.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { Database } from '../../sql/connection.js';

@@ -9,7 +9,7 @@ import { parseRemoteUrl } from '../../formats/remote-url.js';
 import { ignoreMissing, PricelakeError } from '../../io/errors.js';
 import { findExisting, readFreeBytes } from '../../io/machine.js';
 import { openLake } from '../../lake/lake.js';
-import { readLock } from '../../lake/lock.js';
+import { readLock } from '../../lake/lock-state.js';
 import { readPartial } from '../../lake/partial.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';

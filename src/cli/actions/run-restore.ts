@@ -2,7 +2,7 @@ import { readReadingSettings } from '../../config/pipeline-file.js';
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
-import { explainSystemFault } from '../../lake/faults.js';
+import { explainSystemFault } from '../../lake/system-faults.js';
 import { MIRRORED } from '../../wings/index.js';
 import { withRemote } from '../../wings/remote/index.js';
 import type { Arguments, CommandContext } from '../command.js';

@@ -7,7 +7,7 @@ import { isAddress } from '../../io/path-fault.js';
 import { readMemory } from '../../journal/memory.js';
 import type { RunTry } from '../../journal/tries.js';
 import type { Lake } from '../../lake/lake.js';
-import { readLock } from '../../lake/lock.js';
+import { readLock } from '../../lake/lock-state.js';
 import { POINTER_FILE, type Pointer, readPointer } from '../../lake/pointer.js';
 import type { Budget } from '../../plan/allowance.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';

@@ -3,7 +3,7 @@ import { type Lake, openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
 import { findAllowance } from '../../plan/allowance.js';
-import { recallAccountPlan } from '../../run/open/account.js';
+import { recallAccountPlan } from '../../run/open/service-state.js';
 import { Database } from '../../sql/connection.js';
 import type { WatchedPipeline } from './watch-run.js';
 

@@ -8,7 +8,8 @@ import {
 } from '@duckdb/node-api';
 import type { Database } from '../../sql/connection.js';
 import { quoteIdentifier } from '../../sql/quote.js';
-import { holdRows, type Rows, runWhole, streamRows } from '../../sql/whole-result.js';
+import { holdRows, streamRows } from '../../sql/streamed-result.js';
+import { type Rows, runWhole } from '../../sql/whole-result.js';
 import type { OpenedLake } from '../read-lake.js';
 import type { Format } from '../shared-options.js';
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { explainSystemFault } from '../../lake/faults.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { asRows } from '../../sql/model.js';
 import { quoteLiteral } from '../../sql/quote.js';
@@ -81,7 +80,7 @@ export class RowsInParts {
     const own = path.join(folder, randomUUID());
     await mkdir(own, { recursive: true });
     const copy = `COPY (${select.text}) TO ${quoteLiteral(own)} (FORMAT parquet, PARTITION_BY (part), RETURN_STATS true)`;
-    const written = await explainSystemFault(folder, () => this.#graph.db.rows(copy));
+    const written = await this.#graph.db.rows(copy);
     const files = written.map(({ filename }) => String(filename));
     // A part without rows has no file, and must not read all rows instead.
     const none = sql`(SELECT * FROM ${rows} WHERE false)`;

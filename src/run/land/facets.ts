@@ -1,7 +1,7 @@
 import type { Landing } from '../../journal/landings.js';
 import { skipSample } from '../../source/allow-skipping.js';
 import { listParts } from '../../source/dataset-client.js';
-import { landFacets } from '../../source/datasets.js';
+import { landFacets } from '../../source/facets.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';

@@ -1,25 +1,20 @@
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
 import { planInfo } from '../../api/account-contract.js';
-import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
-import { parseExactJson } from '../../api/exact-json.js';
-import { int64 } from '../../api/wire-types.js';
-import { PricelakeError } from '../../io/errors.js';
+import type { ApiClient } from '../../api/client.js';
 import type { Io } from '../../io/io.js';
 import { type Counted, countBetween } from '../../journal/calls.js';
 import type { Landing } from '../../journal/landings.js';
-import type { LakeMemory, Memory } from '../../journal/memory.js';
+import type { Memory } from '../../journal/memory.js';
 import type { RunProgress } from '../../journal/run-state.js';
 import { sumSources } from '../../journal/sources.js';
 import { type Budget, countLeft, findAllowance, type RunCaps, refuseCall } from '../../plan/allowance.js';
 import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
 import { skipSample } from '../../source/allow-skipping.js';
-import { listSelectedParts } from '../../source/dataset-client.js';
-import type { DatasetSelection } from '../../tables/table.js';
 
 /** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
-const accountPlan = planInfo
+export const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
 
@@ -101,16 +96,6 @@ export function hasFeed(plan: AccountPlan): boolean {
   return plan.limits.changeFeed !== false;
 }
 
-/** The plan that the last run saw; undefined before the first run, or if another version wrote it. */
-export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
-  if (seen === undefined) return undefined;
-  try {
-    return { seenAt: seen.seenAt, plan: accountPlan.parse(parseExactJson(seen.text)) };
-  } catch {
-    return undefined;
-  }
-}
-
 /** The service's count from the run's first call to its last, both included; null if unknown. */
 export interface Usage {
   usage_calls: bigint | null;
@@ -146,43 +131,4 @@ export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>)
 
 export function isCountWorthIt(calls: number, hasExport: boolean): boolean {
   return hasExport || calls >= LEAST_CALLS;
-}
-
-const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
-
-export interface ServiceState {
-  plan: AccountPlan;
-  /** The feed's newest change; undefined if there is none, or if the plan does not show it. */
-  newest: { id: bigint; observedAt: string } | undefined;
-}
-
-/** Reads the plan, and the newest change, or that of each dataset of a list (section 4, /plan, /changes/recent). */
-export async function askService(
-  service: Omit<ClientOptions, 'signal'>,
-  selection: DatasetSelection,
-  io: Io,
-  signal: AbortSignal,
-): Promise<ServiceState> {
-  const client = createClient({ ...service, signal }, io);
-  try {
-    const plan = await fetchAccountPlan(client);
-    client.setRate(plan.limits.ratePerSecond ?? null);
-    let newest: ServiceState['newest'];
-    for (const part of listSelectedParts(client, selection)) {
-      const change = await readNewest(part.client);
-      if (change !== undefined && (newest === undefined || change.id > newest.id)) newest = change;
-    }
-    return { plan, newest };
-  } finally {
-    await client.close();
-  }
-}
-
-async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
-  const page = await client.json('/changes/recent', { limit: 1 }, recent).catch((error: unknown) => {
-    if (error instanceof PricelakeError && error.code === 'plan_refuses') return undefined;
-    throw error;
-  });
-  const [change] = page?.changes ?? [];
-  return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }

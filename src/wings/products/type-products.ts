@@ -6,7 +6,8 @@ import type { Relation } from '../../sql/relation.js';
 import { code, type Sql } from '../../sql/sql.js';
 import type { LookAtRow } from '../../tables/table.js';
 import { separateBadRows } from '../../typing/bad-row-reader.js';
-import { type LandedFile, landedProductsSql, PRODUCT_FIELDS } from '../../typing/landed.js';
+import type { LandedFile } from '../../typing/landed.js';
+import { landedProductsSql, PRODUCT_FIELDS } from '../../typing/landed-products.js';
 import { observeRows, quoteFile } from '../../typing/observe.js';
 import { isFaultOfRows } from '../../typing/type-file.js';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { readProcessMemory } from '../../src/io/machine.js';
+import { readProcessMemory } from '../../src/explore/process-memory.js';
 
 test.each(['linux', 'darwin'] as const)(
   'counts the memory of a process as %s does, and none of one that has ended',

@@ -1,0 +1,21 @@
+import { stringify } from 'lossless-json';
+import * as z from 'zod';
+import type { ApiClient } from '../api/client.js';
+import { facets } from '../api/contract.js';
+import type { Io } from '../io/io.js';
+import type { Landing } from '../journal/landings.js';
+
+/** Fields that may be null may also be missing, because a service may leave out nulls. */
+export const facetsAnswer = facets.extend({
+  categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
+});
+
+/** Reads `/facets` (section 4) as JSON text and journals the answer. A later try uses that answer. */
+export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
+  const landed = landing.journal.state.comparisons.facets;
+  if (landed !== undefined) return landed;
+  const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
+  await landing.journal.append({ type: 'facets', answer, calls: client.calls() });
+  io.log('debug', 'landed', { what: 'facets' });
+  return answer;
+}
