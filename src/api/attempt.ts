@@ -1,6 +1,6 @@
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import { MAX_PAGE_BYTES } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 import type { BaseUrl } from './api-url.js';
 import type { Cleaner } from './clean-text.js';
 import { collectBody, collectStart, decodeBody, isMediaType, readEncoding } from './decode-body.js';
@@ -185,12 +185,12 @@ export async function readPage(answer: Answer, request: Request, context: Attemp
   const { where } = request;
   let body: Buffer | undefined;
   try {
-    body = await collectBody(decodeBody(answer), MAX_PAGE_BYTES);
+    body = await collectBody(decodeBody(answer), LIMITS.pageBytes);
   } catch (error) {
     const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
     throw breakOff(`${where}: the response broke off (${reason})`, context, cause);
   }
-  if (body === undefined) throw refuseJson(`${where}: the response is longer than ${MAX_PAGE_BYTES} bytes`);
+  if (body === undefined) throw refuseJson(`${where}: the response is longer than ${LIMITS.pageBytes} bytes`);
   const state = judgeJson(body);
   if (state === 'cut' && isUnframed(answer.headers)) throw breakOff(`${where}: the response broke off`, context);
   if (state !== 'whole')

@@ -1,6 +1,6 @@
 import { isSafeNumber, LosslessNumber, parse } from 'lossless-json';
 import { isTooDeep } from '../formats/json-scan.js';
-import { MAX_JSON_DEPTH } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 
 /**
  * Matches a number that a double may not hold: 16 or more digits, or an exponent. A match inside a string only costs
@@ -16,7 +16,7 @@ const INTEGER = /^-?\d+$/;
  * @throws SyntaxError for text that is not JSON, or nested too deeply
  */
 export function parseExactJson(text: string): unknown {
-  if (isTooDeep(text)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} levels deep`);
+  if (isTooDeep(text)) throw new SyntaxError(`nested more than ${LIMITS.jsonDepth} levels deep`);
   if (!TOKEN_AT_RISK.test(text)) return JSON.parse(text);
   return parse(text, null, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
 }

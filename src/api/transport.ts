@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import errors from 'undici/lib/core/errors.js';
-import { EXPORT_PACE, JSON_BODY_MS } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 import { type BodyPace, BodyQueue } from './body-queue.js';
 import { createDispatcher } from './dispatcher.js';
 
@@ -22,8 +22,8 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   connectMs: 10_000,
   headersMs: 120_000,
   stallMs: 60_000,
-  bodyMs: JSON_BODY_MS,
-  exportPace: EXPORT_PACE,
+  bodyMs: LIMITS.jsonBodyMs,
+  exportPace: LIMITS.exportPace,
 };
 
 /** Further calls wait. */

@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 
 /**
  * Finds parts of JSON text without building objects, because a page has a thousand rows and their numbers must not pass
@@ -184,7 +184,7 @@ export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
 /** True for JSON that is nested too deeply for recursive code: parsers, zod, JSON.stringify. */
 export function isTooDeep(json: string): boolean {
   // A shorter text can't be nested that deeply.
-  if (json.length <= 2 * MAX_JSON_DEPTH) return false;
+  if (json.length <= 2 * LIMITS.jsonDepth) return false;
   let depth = 0;
   let isText = false;
   for (let i = 0; i < json.length; i++) {
@@ -194,7 +194,7 @@ export function isTooDeep(json: string): boolean {
       else if (char === 0x22) isText = false;
     } else if (char === 0x22) isText = true;
     else if (char === 0x5b || char === 0x7b) {
-      if (++depth > MAX_JSON_DEPTH) return true;
+      if (++depth > LIMITS.jsonDepth) return true;
     } else if (char === 0x5d || char === 0x7d) depth--;
   }
   return false;

@@ -1,51 +1,6 @@
-/**
- * Limits for everything that the service sends. Each is far beyond the needs of an honest service, so that only a
- * broken or hostile one reaches it (docs/reference/answers.md, "Limits").
- */
-
 const KIB = 1024;
 const MIB = 1024 * KIB;
-
-/** Real pages are far smaller: 500 items take about 0.5 MB. */
-export const MAX_PAGE_BYTES = 256 * MIB;
-
-/**
- * The time limit from the headers of an answer to its end: a page of 1 MB needs 17 kB/s. Without it, trickling bytes
- * could hold a run forever, because each of them ends the wait for data.
- */
-export const JSON_BODY_MS = 60_000;
-
-/**
- * The fewest bytes of an export in a window of waiting: half a kilobyte per second. Two minutes allow a service to
- * count or sort before it continues.
- */
-export const EXPORT_PACE = { windowMs: 120_000, minBytes: 64 * KIB };
-
-/**
- * The most consecutive empty pages that announce more. A feed that filters changes by dataset may send some, but hardly
- * a hundred, even if only one change in five thousand belongs to the dataset.
- */
-export const MAX_EMPTY_PAGES = 100;
-
-/**
- * After `freePages` pages, pages that announce more must bring this many changes on average. Each page costs a call and
- * can hold a thousand changes, so a feed that crawls would use up the calls of the month.
- */
-export const FEED_PACE = { freePages: 250, changesAPage: 10 };
-
-/**
- * A feed may grow as fast as it is read. After this many pages, a run reads only up to the newest change at that time.
- */
-export const LONG_FEED_PAGES = 50;
-
-/** The depth that recursive code allows. Answers of the API are at most ten deep, except in `attributes`. */
-export const MAX_JSON_DEPTH = 500;
-
-/** A larger row is rejected, because DuckDB reads no larger JSON object. */
-export const MAX_ROW_BYTES = 16 * MIB;
-
-/** `rejects.raw` keeps this much of a row. The landing has all of it. */
-export const MAX_RAW_CHARACTERS = MIB;
+const ROW_BYTES = 16 * MIB;
 
 export interface ExportLimits {
   /** A longer line ends the export, because it may never end. */
@@ -65,13 +20,51 @@ export interface ExportLimits {
   stepBytes: number;
 }
 
-export const EXPORT_LIMITS: ExportLimits = {
+const forExports: ExportLimits = {
   // Four times the largest row that can be typed, so that a row which is merely too large is rejected alone.
-  lineBytes: 4 * MAX_ROW_BYTES,
-  baseBytes: 16 * MAX_ROW_BYTES,
+  lineBytes: 4 * ROW_BYTES,
+  baseBytes: 16 * ROW_BYTES,
   // Rows of items have about 1 kB, rich ones about 10 kB, so a mean of 64 kB is an attack.
   bytesARow: 64 * KIB,
   reserveBytes: 64 * MIB,
   workShare: 0.5,
   stepBytes: 16 * MIB,
+};
+
+/**
+ * Limits for everything that the service sends. Each is far beyond the needs of an honest service, so that only a
+ * broken or hostile one reaches it (docs/reference/answers.md, "Limits").
+ */
+export const LIMITS = {
+  /** Real pages are far smaller: 500 items take about 0.5 MB. */
+  pageBytes: 256 * MIB,
+  /**
+   * The time limit from the headers of an answer to its end: a page of 1 MB needs 17 kB/s. Without it, trickling bytes
+   * could hold a run forever, because each of them ends the wait for data.
+   */
+  jsonBodyMs: 60_000,
+  /**
+   * The fewest bytes of an export in a window of waiting: half a kilobyte per second. Two minutes allow a service to
+   * count or sort before it continues.
+   */
+  exportPace: { windowMs: 120_000, minBytes: 64 * KIB },
+  /**
+   * The most consecutive empty pages that announce more. A feed that filters changes by dataset may send some, but
+   * hardly a hundred, even if only one change in five thousand belongs to the dataset.
+   */
+  emptyPages: 100,
+  /**
+   * After `freePages` pages, pages that announce more must bring this many changes on average. Each page costs a call
+   * and can hold a thousand changes, so a feed that crawls would use up the calls of the month.
+   */
+  feedPace: { freePages: 250, changesAPage: 10 },
+  /** A feed may grow as fast as it is read. After this many pages, a run reads only up to the newest change at that time. */
+  longFeedPages: 50,
+  /** The depth that recursive code allows. Answers of the API are at most ten deep, except in `attributes`. */
+  jsonDepth: 500,
+  /** A larger row is rejected, because DuckDB reads no larger JSON object. */
+  rowBytes: ROW_BYTES,
+  /** `rejects.raw` keeps this much of a row. The landing has all of it. */
+  rawCharacters: MIB,
+  export: forExports,
 };

@@ -1,5 +1,5 @@
 import { PricelakeError } from '../io/errors.js';
-import { EXPORT_LIMITS, type ExportLimits } from '../io/limits.js';
+import { type ExportLimits, LIMITS } from '../io/limits.js';
 import { readFreeBytes } from '../io/machine.js';
 
 interface Landed {
@@ -17,7 +17,7 @@ export class ExportBounds {
   readonly #maxBytes: number;
   #checkedAt = 0;
 
-  constructor(announced: bigint, folder: string, limits: ExportLimits = EXPORT_LIMITS) {
+  constructor(announced: bigint, folder: string, limits: ExportLimits = LIMITS.export) {
     this.#announced = announced;
     this.#folder = folder;
     this.#limits = limits;

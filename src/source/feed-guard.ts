@@ -1,5 +1,5 @@
 import { PricelakeError } from '../io/errors.js';
-import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
 /** The end of the whole feed at a certain time: it shows every change up to the newest. */
@@ -39,10 +39,10 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
     pages += 1;
     changes += readable;
     emptyPages = readable === 0 ? emptyPages + 1 : 0;
-    if (emptyPages >= MAX_EMPTY_PAGES) {
+    if (emptyPages >= LIMITS.emptyPages) {
       throw refuse(after, `${emptyPages} pages in a row have hasMore true but no changes`);
     }
-    const { freePages, changesAPage } = FEED_PACE;
+    const { freePages, changesAPage } = LIMITS.feedPace;
     if (pages <= freePages + changes / changesAPage) return;
     const hint =
       'Nothing was published. Landed data is kept, and the same command continues from there. Report this to the service.';
@@ -65,7 +65,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);
       }
       if (!hasMore) return { cursor: nextCursor, goesOn: false };
-      if (pages === LONG_FEED_PAGES) {
+      if (pages === LIMITS.longFeedPages) {
         const end = await findEnd();
         // An end before the cursor is outdated.
         if (end.newest >= nextCursor) goal = end;

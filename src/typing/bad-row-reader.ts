@@ -7,7 +7,7 @@ import { type CsvFacts, parseCsvRecord, readCsvRecords } from '../formats/csv.js
 import { isTooDeep } from '../formats/json-scan.js';
 import { isBlank, readLines } from '../formats/ndjson.js';
 import { type FitId, findRowId, readCellId } from '../formats/row-id.js';
-import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 import { CHANGE_FIELDS, structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn } from './shape.js';
@@ -73,16 +73,16 @@ function wrapRow(
 ): { line: string; isGood: boolean } {
   const value = JSON.stringify(row.value) ?? 'null';
   const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
-  const wrap = (last: string, characters = MAX_RAW_CHARACTERS) =>
+  const wrap = (last: string, characters = LIMITS.rawCharacters) =>
     `${JSON.stringify({ n: row.place, raw: shortenRaw(row.raw, characters) }).slice(0, -1)},${last}}\n`;
   const refuse = (why: string) => ({
     line: wrap(`"reason":${JSON.stringify(why)},"id":${JSON.stringify(readId())}`),
     isGood: false,
   });
   if (reason !== undefined) return refuse(reason);
-  for (const characters of [MAX_RAW_CHARACTERS, FEW_CHARACTERS]) {
+  for (const characters of [LIMITS.rawCharacters, FEW_CHARACTERS]) {
     const line = wrap(`"row":${value}`, characters);
-    if (Buffer.byteLength(line) <= MAX_ROW_BYTES) return { line, isGood: true };
+    if (Buffer.byteLength(line) <= LIMITS.rowBytes) return { line, isGood: true };
   }
   return refuse(describeSize(Buffer.byteLength(row.raw)));
 }
@@ -96,7 +96,7 @@ function shortenRaw(raw: string, characters: number): string {
 }
 
 function describeSize(bytes: number): string {
-  return `the row has ${bytes} bytes; the limit is ${MAX_ROW_BYTES}`;
+  return `the row has ${bytes} bytes; the limit is ${LIMITS.rowBytes}`;
 }
 
 interface RawRow {
@@ -133,7 +133,7 @@ async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRo
 type Parsed = Pick<RawRow, 'value' | 'reason'>;
 
 function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Parsed): Parsed {
-  if (bytes.length > MAX_ROW_BYTES) return { reason: describeSize(bytes.length) };
+  if (bytes.length > LIMITS.rowBytes) return { reason: describeSize(bytes.length) };
   return isUtf8(bytes) ? parseText(text) : { reason: 'not valid UTF-8' };
 }
 
@@ -184,7 +184,7 @@ function printDouble(token: string): string {
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
-const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} levels deep`;
+const TOO_DEEP = `nested more than ${LIMITS.jsonDepth} levels deep`;
 
 /** Matches half of a surrogate pair, which JSON.stringify escapes. UTF-8 text, and so a column, can't contain one. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;

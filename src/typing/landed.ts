@@ -1,5 +1,5 @@
 import type { CsvFacts } from '../formats/csv.js';
-import { MAX_ROW_BYTES } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
 import { ITEM_VALUE_NAMES } from '../tables/item-names.js';
 import { NAMES_MARK } from './dataset-names.js';
@@ -140,8 +140,8 @@ function csvRowsSql(files: LandedFiles, { columns, quotesNulls }: Readonly<CsvFa
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
   const types = new Map(columns.map((name) => [nameColumn(name), 'VARCHAR']));
   return `read_csv(${quoteList(files.map(({ path }) => path))}, auto_detect = false, header = true, delim = ',',
-  quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = ${quotesNulls}, max_line_size = ${MAX_ROW_BYTES},
-  buffer_size = ${2 * MAX_ROW_BYTES}, ${filename}columns = ${readJsonColumns(types)})`;
+  quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = ${quotesNulls}, max_line_size = ${LIMITS.rowBytes},
+  buffer_size = ${2 * LIMITS.rowBytes}, ${filename}columns = ${readJsonColumns(types)})`;
 }
 
 export function stripMark(sql: string, file: LandedFile): string {

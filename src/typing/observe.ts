@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type CsvFacts, parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-scan.js';
 import { readWholeLines } from '../formats/ndjson.js';
-import { MAX_ROW_BYTES } from '../io/limits.js';
+import { LIMITS } from '../io/limits.js';
 import { isParent, type Mapping } from '../tables/item-names.js';
 import type { LandedFile } from './landed.js';
 import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
@@ -166,7 +166,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   try {
     for await (const lines of readWholeLines(source)) {
       // A line of this length is always the first of its piece.
-      hasTooLarge ||= lines.length > MAX_ROW_BYTES && !lines.subarray(0, MAX_ROW_BYTES + 1).includes(NEWLINE);
+      hasTooLarge ||= lines.length > LIMITS.rowBytes && !lines.subarray(0, LIMITS.rowBytes + 1).includes(NEWLINE);
       const tokens = findLongNumbers(lines);
       if (tokens.length > 0 && out === undefined) {
         out = await open(target, 'w');

@@ -1,31 +1,31 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_TIMEOUTS } from '../../src/api/transport.js';
-import * as limits from '../../src/io/limits.js';
+import { LIMITS } from '../../src/io/limits.js';
 import { readAnswersTable } from './answers-table.js';
 
 const MIB = 1024 * 1024;
-const { lineBytes, baseBytes, bytesARow, reserveBytes, workShare, stepBytes } = limits.EXPORT_LIMITS;
+const { lineBytes, baseBytes, bytesARow, reserveBytes, workShare, stepBytes } = LIMITS.export;
 
 test('the table of limits has the figures of the code', () => {
   const table = readAnswersTable('what');
   const row = (name: string) => table.find(([what = '']) => what.startsWith(name))?.[1];
   expect(row('time until the headers')).toContain(`${DEFAULT_TIMEOUTS.headersMs / 1000} s`);
-  expect(row('time of a JSON answer')).toBe(`${limits.JSON_BODY_MS / 1000} s`);
-  expect(row('size and depth')).toBe(`${limits.MAX_PAGE_BYTES / MIB} MiB; nested ${limits.MAX_JSON_DEPTH} deep`);
-  const { minBytes, windowMs } = limits.EXPORT_PACE;
+  expect(row('time of a JSON answer')).toBe(`${LIMITS.jsonBodyMs / 1000} s`);
+  expect(row('size and depth')).toBe(`${LIMITS.pageBytes / MIB} MiB; nested ${LIMITS.jsonDepth} deep`);
+  const { minBytes, windowMs } = LIMITS.exportPace;
   const pause = DEFAULT_TIMEOUTS.stallMs / 1000;
   expect(row('pace of')).toBe(
     `${minBytes / 1024} KiB in each ${windowMs / 1000} s of waiting, and no pause of ${pause} s`,
   );
   expect(row('bytes of an export')).toBe(`${baseBytes / MIB} MiB and ${bytesARow / 1024} KiB a row`);
   expect(row('a line')).toBe(`${lineBytes / MIB} MiB`);
-  expect(row('a row')).toContain(`${limits.MAX_ROW_BYTES / MIB} MiB`);
+  expect(row('a row')).toContain(`${LIMITS.rowBytes / MIB} MiB`);
   expect(workShare).toBe(0.5);
   expect(row('free space')).toBe(
     `${reserveBytes / MIB} MiB and half of what has landed, looked at each ${stepBytes / MIB} MiB`,
   );
-  expect(row('pages of the feed without')).toContain(`${limits.MAX_EMPTY_PAGES} in a row`);
-  const { freePages, changesAPage } = limits.FEED_PACE;
+  expect(row('pages of the feed without')).toContain(`${LIMITS.emptyPages} in a row`);
+  const { freePages, changesAPage } = LIMITS.feedPace;
   expect(row('pages of the feed with few')).toContain(`${freePages}, and one for each ${changesAPage} changes`);
-  expect(row('a feed that grows')).toContain(`${limits.LONG_FEED_PAGES}th page`);
+  expect(row('a feed that grows')).toContain(`${LIMITS.longFeedPages}th page`);
 });

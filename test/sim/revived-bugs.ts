@@ -164,7 +164,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
   },
   {
     name: 'an export that lacks rows is a complete copy',
-    file: 'src/plan/judge-copy.ts',
+    file: 'src/wings/listing/judge-copy.ts',
     find: 'return counted - came > moved +',
     replace: 'return counted - came > 1_000_000n + moved +',
   },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { PricelakeError } from '../../src/io/errors.js';
-import { EXPORT_LIMITS, type ExportLimits } from '../../src/io/limits.js';
+import { type ExportLimits, LIMITS } from '../../src/io/limits.js';
 import { ExportBounds } from '../../src/source/export-bounds.js';
 import type { ExportFormat } from '../../src/source/row-scanner.js';
 import { writeSegments } from '../../src/source/segment-writer.js';
@@ -11,7 +11,7 @@ import { startService } from '../api/local-service.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Small ones; room enough. */
-const LIMITS: ExportLimits = { ...EXPORT_LIMITS, lineBytes: 1000, baseBytes: 5000, bytesARow: 100, stepBytes: 1000 };
+const FEW: ExportLimits = { ...LIMITS.export, lineBytes: 1000, baseBytes: 5000, bytesARow: 100, stepBytes: 1000 };
 
 async function* repeat(text: string): AsyncGenerator<Buffer> {
   for (;;) yield Buffer.from(text);
@@ -20,7 +20,7 @@ async function* repeat(text: string): AsyncGenerator<Buffer> {
 /** The result of reading the body, and its landed bytes. */
 async function land(
   body: AsyncIterable<Buffer>,
-  { announced = 30n, limits = LIMITS, format = 'ndjson' as ExportFormat, targetBytes = 400 } = {},
+  { announced = 30n, limits = FEW, format = 'ndjson' as ExportFormat, targetBytes = 400 } = {},
 ): Promise<{ error: unknown; landedBytes: number }> {
   const folder = await makeFolder();
   const options = { folder, prefix: 'e-', targetBytes, announced, limits, format };
@@ -137,7 +137,7 @@ describe('the body of an export', () => {
 
 describe('the room for an export', () => {
   const refuse = async (limits: Partial<ExportLimits>, landed: { rows: bigint; bytes: number }) => {
-    const bounds = new ExportBounds(30n, await makeFolder(), { ...LIMITS, ...limits });
+    const bounds = new ExportBounds(30n, await makeFolder(), { ...FEW, ...limits });
     return bounds.requireRoom(landed).then(
       () => undefined,
       (error: unknown) => (error as PricelakeError).facts.neededBytes,
@@ -162,18 +162,18 @@ describe('the room for an export', () => {
 
   test('is looked at once a step', async () => {
     const folder = await makeFolder();
-    const bounds = new ExportBounds(30n, folder, { ...LIMITS, reserveBytes: 0 });
+    const bounds = new ExportBounds(30n, folder, { ...FEW, reserveBytes: 0 });
     await bounds.requireRoom({ rows: 1n, bytes: 1000 });
     await rm(folder, { recursive: true });
     await bounds.requireRoom({ rows: 1n, bytes: 1999 });
     await expect(bounds.requireRoom({ rows: 1n, bytes: 2000 })).rejects.toMatchObject({ code: 'ENOENT' });
-    const other = new ExportBounds(30n, folder, LIMITS);
+    const other = new ExportBounds(30n, folder, FEW);
     await other.requireRoom({ rows: 1n, bytes: 999 });
     await expect(other.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test('is asked for before it is missing; the error says in megabytes, rounded up, how much is needed and what to do', async () => {
-    const limits = { ...LIMITS, lineBytes: 1e9, baseBytes: 1e9, reserveBytes: 1e15 };
+    const limits = { ...FEW, lineBytes: 1e9, baseBytes: 1e9, reserveBytes: 1e15 };
     const { error, landedBytes } = await land(repeat(`{"title":"${'x'.repeat(87)}"}\n`), { limits });
     expect(error).toMatchObject({
       code: 'disk_full',
@@ -192,7 +192,7 @@ describe('the room for an export', () => {
 
 test('an export without limits of its own has those of every export', () => {
   const bounds = new ExportBounds(1n, '/none');
-  const { lineBytes } = EXPORT_LIMITS;
+  const { lineBytes } = LIMITS.export;
   expect(() => bounds.admit({ rows: 0n, bytes: lineBytes, openBytes: lineBytes })).not.toThrow();
   expect(() => bounds.admit({ rows: 0n, bytes: 1e12, openBytes: 0 })).toThrow('bytes arrived for 1 rows');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress } from '../../src/io/io.js';
-import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../../src/io/limits.js';
+import { LIMITS } from '../../src/io/limits.js';
 import { listParts } from '../../src/source/dataset-client.js';
 import { landFeed } from '../../src/source/feed.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
@@ -47,20 +47,20 @@ describe('the feed', () => {
     const service = await startFeed((after) => ({ hasMore: true, nextCursor: after + 1n }), FAR);
     await expect(pull(service)).rejects.toMatchObject({
       code: 'contract',
-      message: `/changes?after=${MAX_EMPTY_PAGES - 1}: ${MAX_EMPTY_PAGES} pages in a row have hasMore true but no changes`,
+      message: `/changes?after=${LIMITS.emptyPages - 1}: ${LIMITS.emptyPages} pages in a row have hasMore true but no changes`,
     });
-    expect(service.urls.length).toBeLessThanOrEqual(MAX_EMPTY_PAGES + 2);
+    expect(service.urls.length).toBeLessThanOrEqual(LIMITS.emptyPages + 2);
   });
 
   test('may send empty pages between others, as one that looks through all changes for those of a dataset', async () => {
     const service = await startFeed(
       (after, page) =>
-        page % MAX_EMPTY_PAGES === 0
-          ? { ids: [after + 1n], hasMore: page < 2 * MAX_EMPTY_PAGES, nextCursor: after + 1n }
+        page % LIMITS.emptyPages === 0
+          ? { ids: [after + 1n], hasMore: page < 2 * LIMITS.emptyPages, nextCursor: after + 1n }
           : { hasMore: true, nextCursor: after + 1n },
       FAR,
     );
-    expect(await pull(service)).toMatchObject({ changes: 2, cursor: BigInt(2 * MAX_EMPTY_PAGES) });
+    expect(await pull(service)).toMatchObject({ changes: 2, cursor: BigInt(2 * LIMITS.emptyPages) });
     expect(countRecent(service)).toBeLessThan(3);
   });
 
@@ -81,7 +81,7 @@ describe('the feed', () => {
       message: expect.stringMatching(/: hasMore is still true after \d+ pages with \d+ changes: the feed has no end$/),
       facts: { hint: expect.stringContaining('the same command continues from there') },
     });
-    expect(service.urls.length).toBeLessThan(1.2 * FEED_PACE.freePages);
+    expect(service.urls.length).toBeLessThan(1.2 * LIMITS.feedPace.freePages);
   });
 
   test('that is refused for its pace is read on from there by the same command', async () => {
@@ -112,20 +112,20 @@ describe('the feed', () => {
     const told: Progress[] = [];
     service.io.progress = (progress) => told.push(progress);
     const landed = await pull(service);
-    const pages = LONG_FEED_PAGES + 3;
+    const pages = LIMITS.longFeedPages + 3;
     // Nobody is asked for a total alone, so there is one from when the run asked for the end.
     const totals = told.map(({ totalRows, isEstimate }) => [totalRows, isEstimate]);
-    expect(totals.slice(0, LONG_FEED_PAGES - 1)).toEqual(Array(LONG_FEED_PAGES - 1).fill([undefined, true]));
-    const end = 20n * BigInt(LONG_FEED_PAGES) + 55n;
-    expect(totals.slice(LONG_FEED_PAGES - 1, -1)).toEqual(Array(3).fill([end, true]));
+    expect(totals.slice(0, LIMITS.longFeedPages - 1)).toEqual(Array(LIMITS.longFeedPages - 1).fill([undefined, true]));
+    const end = 20n * BigInt(LIMITS.longFeedPages) + 55n;
+    expect(totals.slice(LIMITS.longFeedPages - 1, -1)).toEqual(Array(3).fill([end, true]));
     expect(told.at(-1)).toMatchObject({ rows: BigInt(20 * pages), totalRows: BigInt(20 * pages), done: true });
     expect(landed).toMatchObject({ complete: true, changes: 20 * pages, cursor: BigInt(20 * pages) });
-    expect(landed?.at).toBe(new Date(Date.UTC(2026, 10, 20, 12, 0, LONG_FEED_PAGES)).toISOString());
+    expect(landed?.at).toBe(new Date(Date.UTC(2026, 10, 20, 12, 0, LIMITS.longFeedPages)).toISOString());
     expect(service.urls).toHaveLength(pages + 1);
   });
 
   test('that is long is read to its end where /changes/recent is behind it', async () => {
-    const pages = 2 * LONG_FEED_PAGES;
+    const pages = 2 * LIMITS.longFeedPages;
     const service = await startFeed(
       (after, page) => ({ ids: [after + 1n], hasMore: page < pages, nextCursor: after + 1n }),
       7n,

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { MAX_ROW_BYTES } from '../../src/io/limits.js';
+import { LIMITS } from '../../src/io/limits.js';
 import { NUMBER_MARK } from '../../src/typing/long-numbers.js';
 import { observeRows, quoteFile } from '../../src/typing/observe.js';
 import { makeFolder } from '../journal/folder.js';
@@ -71,8 +71,8 @@ test('a row that is too large for DuckDB is noticed, and none that just fits', a
   const row = (bytes: number) => `{"id":1,"title":"${'x'.repeat(bytes - 19)}"}`;
   expect(row(100)).toHaveLength(100);
   const isNoticed = async (text: string) => (await quote(text)).hasTooLarge;
-  expect(await isNoticed(`{"id":0}\n${row(MAX_ROW_BYTES)}\n{"id":2}\n`)).toBe(false);
-  expect(await isNoticed(`{"id":0}\n${row(MAX_ROW_BYTES + 1)}\n{"id":2}\n`)).toBe(true);
-  expect(await isNoticed(row(MAX_ROW_BYTES))).toBe(false);
-  expect(await isNoticed(row(MAX_ROW_BYTES + 1))).toBe(true);
+  expect(await isNoticed(`{"id":0}\n${row(LIMITS.rowBytes)}\n{"id":2}\n`)).toBe(false);
+  expect(await isNoticed(`{"id":0}\n${row(LIMITS.rowBytes + 1)}\n{"id":2}\n`)).toBe(true);
+  expect(await isNoticed(row(LIMITS.rowBytes))).toBe(false);
+  expect(await isNoticed(row(LIMITS.rowBytes + 1))).toBe(true);
 });

@@ -3,9 +3,8 @@ import path from 'node:path';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import type { BrokenExport, Memory } from '../../journal/memory.js';
-import { countCallsLeft, type RunCaps } from '../../plan/allowance.js';
+import type { RunCaps } from '../../plan/allowance.js';
 import { explainBroken, findBrokenChanged } from '../../plan/broken-exports.js';
-import { chooseReadings } from '../../plan/choose-readings.js';
 import { countPages } from '../../plan/count-pages.js';
 import { planHydration } from '../../plan/plan-hydration.js';
 import { listSelectedParts } from '../../source/dataset-client.js';
@@ -15,11 +14,10 @@ import { findPendingChanges, readChanges } from '../apply/changes.js';
 import { addChanged, DOUBTED_COLUMNS } from '../apply/compare-rows.js';
 import { findNeeds } from '../apply/judge-reads.js';
 import { readRejectedRows } from '../apply/rejects.js';
-import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
 import type { Account } from '../open/account.js';
 import type { Engine } from '../open/run-parts.js';
-import type { Witness } from '../open/wings.js';
-import { type FactSource, readPollStart } from '../plan/run-planner.js';
+import type { ListingProof, Witness } from '../open/wings.js';
+import type { FactSource } from '../plan/run-planner.js';
 import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
 
@@ -27,6 +25,7 @@ import type { WaitingFeed } from './estimate-landing.js';
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
   caps: RunCaps;
   witnesses: readonly Witness[];
+  listing: ListingProof | undefined;
   memory: Pick<Memory, 'state' | 'append'>;
 }
 
@@ -119,30 +118,4 @@ async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed
   };
   const values = { feed_skew: null, read_at: io.now().toISOString(), run_id: runId, watermark: null };
   return (await findNeeds(graph, needs, values)).wanted;
-}
-
-/** Prices how a poll establishes the listing: a call for counts, and pages if counts may hide differences. */
-export async function estimateListing(source: EstimateSource, { gate }: Account): Promise<Ahead['listing']> {
-  const { graph, before, client, selection, journal } = source;
-  if (journal.state.listing.done !== undefined) return undefined;
-  const exported_items = graph.empty('exported_items', 'items');
-  const pending_changes = graph.empty('pending_changes', 'history');
-  const lake = { items: await before.rows('items'), exported_items, pending_changes };
-  const items = await readListingItems(graph, lake, undefined, []);
-  const counts = listSelectedParts(client, selection).length;
-  const since = new Date(await readPollStart(source)).toISOString();
-  if (await findEvidence(graph, items, since)) {
-    return { calls: counts, basis: 'item counts; more calls if they disagree with the lake' };
-  }
-  const callsLeft = countCallsLeft(gate.left(), BigInt(client.calls()));
-  const sites = await countLakeSites(graph, items);
-  const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
-  const { calls, limit, wanted } = chooseReadings(facts);
-  const why = 'nothing shows that changedSince returns removals';
-  return calls === 0n
-    ? {
-        calls: counts,
-        basis: `item counts; ${why}, and reading all items would take ${countOf(wanted, 'call')} (${limit} allowed)`,
-      }
-    : { calls: counts + Number(calls), basis: `item counts, and reading the items: ${why}` };
 }

@@ -39,7 +39,7 @@ import {
   type Total,
 } from './estimate.js';
 import { estimateCopy, estimateFeed, estimatePolls, type WaitingFeed } from './estimate-landing.js';
-import { type EstimateSource, estimateListing, estimateNeeds } from './estimate-reads.js';
+import { type EstimateSource, estimateNeeds } from './estimate-reads.js';
 
 export interface RunEstimate extends ModeChoice, Total {
   /** The interrupted or held run that the next run would continue. */
@@ -103,10 +103,10 @@ export async function estimateRun(
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, () => 0n);
     const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
-    const { sources, witnesses } = wings;
+    const { sources, witnesses, listing } = wings;
     const derivers = lookAtDerivers(wings.derivers, { pipeline, tables, repairs });
     return await estimate(
-      { ...opened, sources, witnesses, ...derivers, repairs, journal, isAtWork: false },
+      { ...opened, sources, witnesses, listing, ...derivers, repairs, journal, isAtWork: false },
       unfinished,
     );
   } finally {
@@ -221,6 +221,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   // The plan is now another one, as it would be for a run.
   if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
+  const callsLeft = countCallsLeft(account.gate.left(), BigInt(source.client.calls()));
   const brought = await estimateSources(source, account, copy?.items);
   const probes = isApplicable(state) ? 0 : (plan.probes?.length ?? 0);
   const isIdle =
@@ -237,7 +238,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     lowWatermark: countLowWatermark(plan, state.watermark !== undefined),
     ...(copy === undefined ? { exports: undefined, pages: undefined } : estimateCopy(planner.facts, copy, account)),
     changedItems,
-    listing: mode === 'poll' ? await estimateListing(source, account) : undefined,
+    listing: mode === 'poll' ? await source.listing?.estimate({ ...source, callsLeft }) : undefined,
     changes: feed?.changes,
     probes,
     hydration:
@@ -245,7 +246,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     sources: brought,
     publishes: !planner.facts.lake.hasItems || isNews,
     datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,
-    facets: comparisons.facets && compared.facets === undefined ? 1 : 0,
+    facets: source.listing !== undefined && comparisons.facets && compared.facets === undefined ? 1 : 0,
     witnesses: isIdle ? [] : await estimateWitnesses(source, plan),
     countsUsage: (calls, rows) => !isIdle && (account.plan.usage ?? null) !== null && isCountWorthIt(calls, rows > 0n),
   };

@@ -121,6 +121,15 @@ export interface ListingProof {
   ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
   /** Adds the items that it reads to the typing. Journals what is not established, and items that are gone. */
   establish(run: ListedRun): Promise<Absence>;
+  /** Prices how a poll establishes it; undefined if that is done. */
+  estimate(next: NextPoll): Promise<CallEstimate | undefined>;
+}
+
+/** A poll that has not begun, or was interrupted. */
+export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' | 'callsLeft'> {
+  client: ApiClient;
+  tables: FoundLake['tables'];
+  selection: DatasetSelection;
 }
 
 /** True if a listed item, or one that is no longer listed, is gone if a complete copy lacks it. */
@@ -240,10 +249,13 @@ export interface NextRun {
   copied: bigint | undefined;
 }
 
-export interface SourceEstimate {
-  step: string;
+export interface CallEstimate {
   calls: number;
   basis: string;
+}
+
+export interface SourceEstimate extends CallEstimate {
+  step: string;
   /** True if the step brings changes. */
   bringsChanges: boolean;
 }
@@ -252,7 +264,7 @@ export interface SourceEstimate {
 export interface Witness {
   watch(run: WatchedRun): Watch;
   /** Prices its calls during the next run, by the run's plan; undefined if there are none. */
-  estimate?(next: PlannedNext): Promise<Pick<SourceEstimate, 'step' | 'calls' | 'basis'> | undefined>;
+  estimate?(next: PlannedNext): Promise<Omit<SourceEstimate, 'bringsChanges'> | undefined>;
 }
 
 export interface Watch {

@@ -1,8 +1,16 @@
 import type { PricelakeError } from '../../io/errors.js';
 import { findListing, findListingPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
 import { countCallsLeft } from '../../plan/allowance.js';
-import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
 import { reachBack } from '../../plan/plan-copy.js';
+import type { ListedRun } from '../../run/open/wings.js';
+import { readPollStart } from '../../run/plan/run-planner.js';
+import { allowSkipping } from '../../source/allow-skipping.js';
+import { type DatasetPart, listSelectedParts } from '../../source/dataset-client.js';
+import { listItemFiles } from '../../source/item-files.js';
+import { landPoll, reopenPoll } from '../../source/poll.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import { chooseReadings, type Reading, type SiteCount } from './choose-readings.js';
+import { landCounts, landReading, landSingles } from './land-readings.js';
 import {
   countListedOf,
   countRead,
@@ -12,15 +20,7 @@ import {
   type ListingRows,
   matchListing,
   readListingItems,
-} from '../../run/land/listing-states.js';
-import type { ListedRun } from '../../run/open/wings.js';
-import { readPollStart } from '../../run/plan/run-planner.js';
-import { allowSkipping } from '../../source/allow-skipping.js';
-import { type DatasetPart, listSelectedParts } from '../../source/dataset-client.js';
-import { listItemFiles } from '../../source/item-files.js';
-import { landCounts, landReading, landSingles } from '../../source/listing.js';
-import { landPoll, reopenPoll } from '../../source/poll.js';
-import type { RelationGraph } from '../../sql/graph.js';
+} from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
 
 /**

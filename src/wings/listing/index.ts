@@ -1,6 +1,7 @@
 import { askFacets } from '../../run/land/facets.js';
 import type { Wing } from '../wing.js';
 import { establishListing } from './establish-listing.js';
+import { estimateListing } from './estimate-listing.js';
 import { proveCopy } from './prove-copy.js';
 
 /** Which items are listed, by the service's own counts. */
@@ -14,5 +15,6 @@ export const listing: Wing = {
       await establishListing(run);
       return absence;
     },
+    estimate: estimateListing,
   },
 };

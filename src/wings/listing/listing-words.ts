@@ -1,5 +1,5 @@
 import type { PricelakeError } from '../../io/errors.js';
-import type { SiteCount } from '../../plan/choose-readings.js';
+import type { SiteCount } from './choose-readings.js';
 
 export interface OpenListing {
   /** Websites; `isRead` is true if all their pages were read. */

@@ -1,19 +1,19 @@
 import { isNamedId } from '../../formats/row-id.js';
 import type { Landing } from '../../journal/landings.js';
 import { countCallsLeft } from '../../plan/allowance.js';
-import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge-copy.js';
 import { loadFacets } from '../../run/land/facets.js';
 import type { Account } from '../../run/open/account.js';
 import type { Absence, ListedRun } from '../../run/open/wings.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { listItemFiles, readLandedIds } from '../../source/item-files.js';
-import { landSingles } from '../../source/listing.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../../sql/sql.js';
 import { LAG_MS } from '../../tables/table.js';
 import { countTyped, type ItemReads } from '../../typing/typed-rows.js';
+import { type CopyVerdict, judgeCopy, type MissingReads } from './judge-copy.js';
+import { landSingles } from './land-readings.js';
 
 /** The typed copy beside the lake, the changes, and the service's counts behind it. */
 interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | 'names'> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseReadings, type ReadingFacts, type SiteCount } from '../../src/plan/choose-readings.js';
+import { chooseReadings, type ReadingFacts, type SiteCount } from '../../src/wings/listing/choose-readings.js';
 
 /** A website: listed by the service, listed in the lake, removed in the lake. */
 function count(site: bigint, service: bigint, lake = service, removed = 0n): SiteCount {

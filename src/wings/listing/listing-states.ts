@@ -1,12 +1,12 @@
 /** Listing states in SQL: the lake's items, the service's counts and the pages that were read. */
 
-import type { Reading, SiteCount } from '../../plan/choose-readings.js';
+import { loadFacets } from '../../run/land/facets.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { bindModel } from '../../sql/model.js';
 import { quoteList } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
-import { loadFacets } from './facets.js';
+import type { Reading, SiteCount } from './choose-readings.js';
 
 /** The items of the lake as this run would publish it, with the columns that matter for their listing. */
 export interface ListingRows {

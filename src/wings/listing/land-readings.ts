@@ -1,13 +1,13 @@
 import { stringify } from 'lossless-json';
-import { ITEMS_A_PAGE } from '../api/contract.js';
-import type { Io } from '../io/io.js';
-import type { Landing } from '../journal/landings.js';
-import { findListing } from '../journal/listing.js';
-import type { Reading } from '../plan/choose-readings.js';
-import type { DatasetPart } from './dataset-client.js';
-import { facetsAnswer } from './facets.js';
-import { ItemFiles, landSingleItems } from './item-files.js';
-import { readItemPage } from './page.js';
+import { ITEMS_A_PAGE } from '../../api/contract.js';
+import type { Io } from '../../io/io.js';
+import type { Landing } from '../../journal/landings.js';
+import { findListing } from '../../journal/listing.js';
+import type { DatasetPart } from '../../source/dataset-client.js';
+import { facetsAnswer } from '../../source/facets.js';
+import { ItemFiles, landSingleItems } from '../../source/item-files.js';
+import { readItemPage } from '../../source/page.js';
+import type { Reading } from './choose-readings.js';
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { findListing, findListingPlan } from '../../src/journal/listing.js';
-import type { Reading } from '../../src/plan/choose-readings.js';
-import { landCounts, landReading, landSingles } from '../../src/source/listing.js';
+import type { Reading } from '../../src/wings/listing/choose-readings.js';
+import { landCounts, landReading, landSingles } from '../../src/wings/listing/land-readings.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
-import { fakeClient } from './fake-client.js';
-import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
+import { fakeClient } from '../source/fake-client.js';
+import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from '../source/landing.js';
 
 const ALL: Reading = { status: 'active', site: 12n, removals: null };
 const NEWEST: Reading = { status: 'removed', site: null, removals: 700n };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isClearlyFewer } from '../../src/plan/is-clearly-fewer.js';
-import { judgeCopy, type ListedCounts } from '../../src/plan/judge-copy.js';
+import { judgeCopy, type ListedCounts } from '../../src/wings/listing/judge-copy.js';
 
 test.each([
   [0n, 0n, 0n, false],

@@ -1,6 +1,6 @@
-import { ITEMS_A_PAGE } from '../api/contract.js';
-import type { EntryOf } from '../journal/run-entry.js';
-import { countPages } from './count-pages.js';
+import { ITEMS_A_PAGE } from '../../api/contract.js';
+import type { EntryOf } from '../../journal/run-entry.js';
+import { countPages } from '../../plan/count-pages.js';
 
 /** The number of a website's items, by the service and in the lake. */
 export interface SiteCount {

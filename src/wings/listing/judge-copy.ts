@@ -1,5 +1,5 @@
-import { countOf, formatCount } from '../formats/count.js';
-import { isClearlyFewer } from './is-clearly-fewer.js';
+import { countOf, formatCount } from '../../formats/count.js';
+import { isClearlyFewer } from '../../plan/is-clearly-fewer.js';
 
 /** The listed items of a complete copy, and the number that the service counts. */
 export interface ListedCounts {
