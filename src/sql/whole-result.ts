@@ -7,8 +7,8 @@ import type {
 import { PricelakeError } from '../io/errors.js';
 
 // A result that streams returns null both at its end and after an error, and the bindings don't expose the error. So
-// only this file may fetch chunks: it counts the rows of results in memory. Results that stream have an end mark
-// (streamed-result.ts).
+// only this file fetches chunks, and counts the rows of results in memory. Results that stream have an end mark
+// (streamed-result.ts). Nothing else reads either kind.
 
 export interface Rows {
   /**
