@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadFacets } from '../../src/run/land/facets.js';
-import { readListingItems } from '../../src/wings/listing/listing-states.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { readModel } from '../../src/sql/model.js';
+import { readListingItems } from '../../src/wings/listing/listing-states.js';
 import { at, change, fullItem, named, openModels, type Row } from '../apply/model-world.js';
 import { loadRows } from '../load-rows.js';
 

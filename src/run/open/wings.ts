@@ -53,7 +53,7 @@ export interface Deriver {
   readonly tables: readonly TableName[];
   /** Tables of other derivers that it reads, so it comes after these. */
   readonly reads?: readonly TableName[];
-  /** True if its tables are to be made even without news, because settings have changed. */
+  /** True if its tables are to be made even if nothing else changed, because settings have. */
   isDue?(found: SettingFacts): boolean;
   /** Stages their next files. @param next the lake as it would be, with the tables that are staged before them */
   derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
