@@ -1,11 +1,12 @@
 import { realpath, rm, rmdir } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { hasSystemCode, ignoreMissing } from '../io/errors.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import { type Lake, listFilesBelow, tablePath } from '../tables/layout.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import type { LogState } from './delta-actions.js';
 import { readRetentionMs } from './delta-metadata.js';
+import { listDataFiles } from './list-files.js';
 
 const CONCURRENCY = 16;
 
@@ -51,10 +52,4 @@ export async function findExpiredFiles(lake: Lake, state: LogState, at: Date): P
   const keptSince = at.getTime() - readRetentionMs(state.metaData);
   const found = await listDataFiles(tablePath(lake, state.table));
   return found.filter((path) => !state.files.has(path) && !((state.tombstones.get(path) ?? 0) > keptSince));
-}
-
-/** Lists the Parquet files of a table by their path in its folder. Names that begin with `_` or `.` are not data. */
-export async function listDataFiles(folder: string): Promise<string[]> {
-  const paths = (await listFilesBelow(folder)).map((path) => relative(folder, path).split(sep).join('/'));
-  return paths.filter((path) => path.endsWith('.parquet') && !/^[_.]/.test(path));
 }

@@ -32,16 +32,14 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   const lake = locateLake(path);
   if (options.create) await refuseLinks(lake);
   const marker = await readMarker(lake);
+  const fault = marker === undefined ? undefined : explainMarker(lake, marker);
+  if (fault !== undefined) throw fault;
   if (marker === undefined) {
     const hint = 'Check the path, or create the lake with `pricelake sync`.';
     if (!options.create) throw new PricelakeError('lake_invalid', `${lake.root}: there is no lake here`, { hint });
     await refuseOtherFolder(lake);
     await writeMarker(lake);
-  } else {
-    const fault = explainMarker(lake, marker);
-    if (fault !== undefined) throw fault;
-  }
-  if (options.create) await makeFolder(privatePath(lake, 'tmp'));
+  } else if (options.create) await makeFolder(privatePath(lake, 'tmp'));
   return lake;
 }
 

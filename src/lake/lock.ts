@@ -17,9 +17,10 @@ import { makeFolder, syncFile, syncFolder } from '../io/durable.js';
 import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
-import { type Lake, listFilesBelow, privatePath, temporaryPath } from '../tables/layout.js';
+import { type Lake, privatePath, temporaryPath } from '../tables/layout.js';
 import { linkExclusively } from './durable.js';
 import { refuseLinks } from './lake.js';
+import { listFilesBelow } from './list-files.js';
 import { identifyProcess, isAlive } from './process-identity.js';
 
 export const ownerSchema = z.object({

@@ -1,7 +1,5 @@
 import type { Io } from '../io/io.js';
 import type { Database } from '../sql/connection.js';
-import { TABLE_NAMES } from '../tables/table.js';
-import { refuseOtherColumns } from './column-difference.js';
 import { explainDamage } from './damage.js';
 import { openDamagedLake } from './damaged-lake.js';
 import { explainMemory } from './faults.js';
@@ -10,7 +8,7 @@ import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js'
 import { type Lake, openLake } from './lake.js';
 import { lockLake } from './lock.js';
 import { readPointer } from './pointer.js';
-import { readTable } from './read.js';
+import { acceptTables, readStates } from './read.js';
 import { recoverLake } from './recover.js';
 import { openSession } from './session.js';
 import { dropRebuild, finishSwap } from './swap-lake.js';
@@ -40,9 +38,9 @@ export function withLockedLake<T>(
   return explainSystemFault(lakePath, async () => {
     const lake = await openLake(lakePath, { create: false });
     return holdLake(lake, io, signal, memory, work, async () => {
-      const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+      const states = await readStates(lake);
       refuseForeignChanges(lake, await findForeignChanges(lake, states, await readPointer(lake)));
-      refuseOtherColumns(lake, states);
+      acceptTables(lake, states);
       await recoverLake(lake, io);
       await dropRebuild(lake);
     });

@@ -4,12 +4,12 @@ import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import type { Lake } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import type { TableName, TableState } from '../tables/table.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeDurably } from './durable.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Pointer, readPointer } from './pointer.js';
-import { readTable } from './read.js';
+import { readStates } from './read.js';
 
 export interface Publication {
   pipeline: string;
@@ -35,7 +35,7 @@ const writeCredits = (lake: Lake, attributions: Attribution[]) =>
 type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
-  const states = await readTables(lake);
+  const states = await readStates(lake);
   // lake.json vouches for its versions, so they must not include foreign commits.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
@@ -43,13 +43,7 @@ async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | und
 }
 
 export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise<void> {
-  await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states ?? (await readTables(lake))));
-}
-
-async function readTables(lake: Lake): Promise<TableState[]> {
-  const states: TableState[] = [];
-  for (const table of TABLE_NAMES) states.push(await readTable(lake, table));
-  return states;
+  await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states ?? (await readStates(lake))));
 }
 
 /**

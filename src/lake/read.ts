@@ -1,7 +1,7 @@
 import type { Lake } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
-import { compareColumns } from './column-difference.js';
+import { type ColumnDifference, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import { compareColumns, refuseOtherColumns } from './column-difference.js';
 import { isSealed } from './data-file.js';
 import { readLog } from './delta-log.js';
 import { decodeApplied } from './table-state.js';
@@ -14,6 +14,23 @@ const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] 
  */
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
   return toTableState(table, await readLog(lake, table));
+}
+
+/** All tables of a lake, each as its log describes it. */
+export type Tables = Record<TableName, TableState>;
+
+/** Reads every table. @throws PricelakeError `lake_invalid` if columns differ from the contract */
+export async function readTables(lake: Lake): Promise<Tables> {
+  return acceptTables(lake, await readStates(lake));
+}
+
+export function readStates(lake: Lake): Promise<TableState[]> {
+  return Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+}
+
+export function acceptTables(lake: Lake, states: readonly TableState[]): Tables {
+  refuseOtherColumns(lake, states);
+  return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
 /** Reads a table at a version. @throws PricelakeError `lake_invalid` if the log is damaged */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, TableName } from './table.js';
 
@@ -40,10 +39,4 @@ export function innerPath({ root }: Lake, ...parts: string[]): string {
 /** A new path for a file that is later renamed or linked into place: on the same file system, and read by no one. */
 export function temporaryPath(lake: Lake, name: string): string {
   return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
-}
-
-/** The absolute paths of all files below a folder; empty if the folder is missing. */
-export async function listFilesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing);
-  return (entries ?? []).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { ignoreMissing } from '../io/errors.js';
 import { nameColumns } from '../lake/column-difference.js';
 import { describeCodecs, hashFile, readFooterFacts } from '../lake/data-file.js';
-import { listDataFiles } from '../lake/delete-files.js';
+import { listDataFiles } from '../lake/list-files.js';
 import { tablePath } from '../tables/layout.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import type { LoggedFile, ReplayedTable } from './replayed-table.js';

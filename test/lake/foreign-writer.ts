@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { listDataFiles } from '../../src/lake/delete-files.js';
 import { encodeLogPath } from '../../src/lake/delta-actions.js';
 import { logPath } from '../../src/lake/delta-log.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
+import { listDataFiles } from '../../src/lake/list-files.js';
 import { readTable } from '../../src/lake/read.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';

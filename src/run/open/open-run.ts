@@ -9,6 +9,7 @@ import type { EntryOf } from '../../journal/run-entry.js';
 import { hasAsked, readSelection } from '../../journal/run-state.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { type LakeLock, lockLake } from '../../lake/lock.js';
+import { acceptTables, readStates, readTables, type Tables } from '../../lake/read.js';
 import { recoverLake } from '../../lake/recover.js';
 import { openSession, type Session } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
@@ -19,15 +20,7 @@ import type { LookAtRow } from '../../tables/table.js';
 import { TypingQueue } from '../../typing/typing-queue.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
-import {
-  acceptTables,
-  findStandings,
-  planRepairs,
-  type Repairs,
-  readStates,
-  readTables,
-  type Tables,
-} from './open-tables.js';
+import { findStandings, planRepairs, type Repairs } from './open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
 import { lookAtDerivers, NO_WINGS, type Watch, type Wings } from './wings.js';
 
@@ -89,8 +82,8 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const repairs = await planRepairs(lake, states, pipeline);
     const found = acceptTables(lake, states);
     await recoverLake(lake, io);
-    refuseOtherPartitions(pipeline, found.items);
     memory = await openMemory(lake, io);
+    refuseOtherPartitions(pipeline, found.items);
     const unfinished = await findRun(lake, pipeline, found, { requiresHeld, mendLanding }, io);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
     if (unfinished !== undefined) {
@@ -171,15 +164,16 @@ async function findRun(
   let unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n, io);
   try {
     if (requiresHeld) refuseNotHeld(pipeline.lake.path, unfinished);
-    if (unfinished !== undefined) {
+    if (unfinished !== undefined && mendLanding !== undefined) {
       const { runNumber } = unfinished;
       const isCommitted = Object.values(tables).some(({ applied }) => applied.run === runNumber);
-      if (mendLanding !== undefined) unfinished = await mendLanding(unfinished, { requiresHeld, isCommitted }, io);
-      if (unfinished !== undefined) await cutItemTails(unfinished);
+      unfinished = await mendLanding(unfinished, { requiresHeld, isCommitted }, io);
     }
     const state = unfinished?.journal.state;
     refuseNarrowing(pipeline, tables.items, state);
-    if (unfinished === undefined || state === undefined || hasAsked(state)) return unfinished;
+    if (unfinished === undefined || state === undefined) return undefined;
+    await cutItemTails(unfinished);
+    if (hasAsked(state)) return unfinished;
     if (String(readSelection(readBegin(unfinished))) === String(pipeline.source.datasets)) return unfinished;
     await dropRun(unfinished);
     return undefined;

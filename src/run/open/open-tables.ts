@@ -1,6 +1,5 @@
 import type { Pipeline } from '../../config/pipeline.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
-import { refuseOtherColumns } from '../../lake/column-difference.js';
 import {
   findForeignChanges,
   isRepairedByCopy,
@@ -9,23 +8,12 @@ import {
 } from '../../lake/foreign-changes.js';
 import type { Lake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
-import { readTable } from '../../lake/read.js';
+import type { Tables } from '../../lake/read.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-export type Tables = Record<TableName, TableState>;
-
 /** Tables with foreign commits, and the version up to which the run's complete copy repairs them. */
 export type Repairs = Partial<Record<TableName, bigint>>;
-
-/** Reads every table. @throws PricelakeError `lake_invalid` if columns differ from the contract */
-export async function readTables(lake: Lake): Promise<Tables> {
-  return acceptTables(lake, await readStates(lake));
-}
-
-export function readStates(lake: Lake): Promise<TableState[]> {
-  return Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
-}
 
 /**
  * Finds foreign commits that this run repairs, because it takes a complete copy and has not committed the tables.
@@ -40,11 +28,6 @@ export async function planRepairs(lake: Lake, states: readonly TableState[], { s
   const isCommitted = states.some((state) => unfinished !== undefined && hasCommitted(state, unfinished.runNumber));
   if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
   return markAccepted(changes);
-}
-
-export function acceptTables(lake: Lake, states: TableState[]): Tables {
-  refuseOtherColumns(lake, states);
-  return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
 /** The lake as the run found it, and the pipeline that keeps it. */

@@ -1,9 +1,9 @@
 import { type LakeMemory, listIdleRuns } from '../../journal/memory.js';
+import type { Tables } from '../../lake/read.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';
 import type { RunMode } from '../../tables/table.js';
-import type { Tables } from '../open/open-tables.js';
 
 /** The time that a run took and the rows that it received, by the ledger. */
 export interface EarlierRun {

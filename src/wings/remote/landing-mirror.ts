@@ -3,8 +3,9 @@ import { join, relative, sep } from 'node:path';
 import { ignoreMissing } from '../../io/errors.js';
 import { runSideBySide } from '../../io/side-by-side.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
+import { listFilesBelow } from '../../lake/list-files.js';
 import { readTable } from '../../lake/read.js';
-import { listFilesBelow, PRIVATE_FOLDER, privatePath } from '../../tables/layout.js';
+import { PRIVATE_FOLDER, privatePath } from '../../tables/layout.js';
 import type { Ends } from './remote-table.js';
 import { FILES } from './send-tables.js';
 
