@@ -1,12 +1,11 @@
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { isSealed, readFooterFacts } from '../lake/data-file.js';
-import type { Lake } from '../lake/lake.js';
 import type { LogEntry } from '../lake/log-entries.js';
 import { requireFiles } from '../lake/partial.js';
 import { readTable } from '../lake/read.js';
 import { relateTable } from '../lake/views.js';
 import { Database } from '../sql/connection.js';
-import { tablePath } from '../tables/layout.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { parseSince } from './since.js';

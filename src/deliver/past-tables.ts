@@ -1,6 +1,6 @@
 import { PricelakeError } from '../io/errors.js';
-import type { Lake } from '../lake/lake.js';
 import { readTable, readTableAt } from '../lake/read.js';
+import type { Lake } from '../tables/layout.js';
 import type { TableName, TableState } from '../tables/table.js';
 import { readCommitsSince } from './since.js';
 import { areKept } from './table-span.js';

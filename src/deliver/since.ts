@@ -1,7 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
-import type { Lake } from '../lake/lake.js';
 import { type LogEntry, readEntriesBackwards } from '../lake/log-entries.js';
 import { readTable } from '../lake/read.js';
+import type { Lake } from '../tables/layout.js';
 import type { TableName, TableState } from '../tables/table.js';
 
 /** The state from which changes are counted: after a run, at a version of the table, or at a moment. */

@@ -4,7 +4,7 @@ import { requireKnown } from '../analyze/spread-selection.js';
 import type { Advice } from '../check/finding.js';
 import { type Content, Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';
-import type { Lake } from '../lake/lake.js';
+import type { Lake } from '../tables/layout.js';
 import { productPath } from './cells.js';
 import { printEdition } from './edition.js';
 import { foreign, moment } from './format.js';

@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import type { WatchListOptions } from '../analyze/watch-list.js';
-import type { Lake } from '../lake/lake.js';
+import type { Lake } from '../tables/layout.js';
 import { LakeVersion, type PublishedRun, type Variables, type VersionOptions } from './lake-version.js';
 import { OwnList } from './own-list.js';
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nameState, type WatchListOptions } from '../analyze/watch-list.js';
 import { ignoreMissing } from '../io/errors.js';
-import type { Lake } from '../lake/lake.js';
+import type { Lake } from '../tables/layout.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
 
 /** The lake, and how to update it. */

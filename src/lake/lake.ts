@@ -9,8 +9,6 @@ import { type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-export type { Lake } from '../tables/layout.js';
-
 /** Names that systems create in otherwise empty folders. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 

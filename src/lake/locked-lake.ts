@@ -1,11 +1,12 @@
 import type { Io } from '../io/io.js';
 import type { Database } from '../sql/connection.js';
+import type { Lake } from '../tables/layout.js';
 import { explainDamage } from './damage.js';
 import { openDamagedLake } from './damaged-lake.js';
 import { explainMemory } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
-import { type Lake, openLake } from './lake.js';
+import { openLake } from './lake.js';
 import { lockLake } from './lock.js';
 import { readPointer } from './pointer.js';
 import { acceptTables, readStates } from './read.js';

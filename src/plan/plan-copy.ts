@@ -1,10 +1,11 @@
 import { findDone } from '../journal/exports.js';
+import type { Dataset } from '../journal/run-entry.js';
 import type { RunMode } from '../tables/table.js';
 import { NO_EXPORTS } from './allowance.js';
 import { findBrokenCopy, refuseBroken } from './broken-exports.js';
 import { type CopyChoice, chooseCopy } from './choose-copy.js';
 import { hasOutlastedHistory } from './decide-mode.js';
-import { type Dataset, planExports, type Shard } from './plan-shards.js';
+import { planExports, type Shard } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
 export interface CopyPlan {

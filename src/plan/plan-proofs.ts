@@ -1,5 +1,5 @@
+import type { Dataset } from '../journal/run-entry.js';
 import type { RunMode } from '../tables/table.js';
-import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
 export interface ProofPlan {

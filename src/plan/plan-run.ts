@@ -1,3 +1,4 @@
+import type { Dataset } from '../journal/run-entry.js';
 import type { FeedOverlap } from '../tables/cursor-window.js';
 import type { RunMode } from '../tables/table.js';
 import { countBesideRun, countCallsLeft } from './allowance.js';
@@ -5,7 +6,6 @@ import { decideMode, type ModeChoice } from './decide-mode.js';
 import type { WaitingDatasets } from './find-added.js';
 import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.js';
 import { type ProofPlan, planProofs } from './plan-proofs.js';
-import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
 /** The work of a run. `sync` executes it, and `pricelake plan` prices it. */

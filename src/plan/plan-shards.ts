@@ -1,9 +1,6 @@
 import type { Dataset, EntryOf } from '../journal/run-entry.js';
 import { type Allowance, countLeft } from './allowance.js';
 
-/** A part of the copy: a dataset, or undefined for all that the key can read. */
-export type { Dataset };
-
 /**
  * A part of a snapshot that one export brings (section 4, /export): `all`, `removed`, `site-12`; for a dataset
  * `dataset-15-all`. Its rows are the service's count. At any moment shards are disjoint, except for items in several

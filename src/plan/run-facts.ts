@@ -1,10 +1,11 @@
 import type { PricelakeError } from '../io/errors.js';
 import type { BrokenExport } from '../journal/memory.js';
+import type { Dataset } from '../journal/run-entry.js';
 import type { RunProgress } from '../journal/run-state.js';
 import type { FeedOverlap } from '../tables/cursor-window.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';
-import type { Counts, Dataset } from './plan-shards.js';
+import type { Counts } from './plan-shards.js';
 
 /**
  * The facts for the plan of a run. Settings, lake, account and journal are known when it begins. The other facts are

@@ -1,6 +1,6 @@
 import type { ApiClient, Query } from '../api/client.js';
 import { PricelakeError } from '../io/errors.js';
-import type { Dataset } from '../plan/plan-shards.js';
+import type { Dataset } from '../journal/run-entry.js';
 import type { DatasetSelection } from '../tables/table.js';
 
 export interface DatasetPart {

@@ -1,9 +1,8 @@
 import type { Io } from '../io/io.js';
-import type { Lake } from '../lake/lake.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
-import { tablePath } from '../tables/layout.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import type { ReplayedTable } from './replayed-table.js';
 

@@ -1,8 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainMemory } from '../lake/faults.js';
-import type { Lake } from '../lake/lake.js';
 import type { Database } from '../sql/connection.js';
+import type { Lake } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Finding, Proof, VerifyContext } from './proof.js';
 import { countProof, derivedProof } from './prove-derived.js';

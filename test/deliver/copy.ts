@@ -2,9 +2,8 @@ import { planLoad, type TableLoad } from '../../src/deliver/load-plan.js';
 import { type LoadTarget, writeApply, writeCreate } from '../../src/deliver/load-sql.js';
 import type { Warehouse } from '../../src/deliver/names.js';
 import { SQL_DIALECTS } from '../../src/deliver/sql-dialects.js';
-import type { Lake } from '../../src/lake/lake.js';
 import type { Database } from '../../src/sql/connection.js';
-import { tablePath } from '../../src/tables/layout.js';
+import { type Lake, tablePath } from '../../src/tables/layout.js';
 import type { DataFile, TableName } from '../../src/tables/table.js';
 
 /** Where each warehouse finds the lake's files. */

@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Lake, openLake } from '../../src/lake/lake.js';
+import { openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
+import type { Lake } from '../../src/tables/layout.js';
 import type { TableName } from '../../src/tables/table.js';
 import { select, type Write, write } from '../lake/items.js';
 

@@ -6,9 +6,8 @@ import { convertToCheckpoint, readCheckpoint } from '../../src/lake/checkpoint-f
 import { commitTable } from '../../src/lake/commit.js';
 import { hashFile } from '../../src/lake/data-file.js';
 import { readLog } from '../../src/lake/delta-log.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { privatePath, tablePath } from '../../src/tables/layout.js';
+import { type Lake, privatePath, tablePath } from '../../src/tables/layout.js';
 import type { TableState } from '../../src/tables/table.js';
 import { AT, glob, ITEM, makeFolder, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 

@@ -2,9 +2,8 @@ import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
 import { findVersions, logPath, readEntry, readLog } from '../../src/lake/delta-log.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { sealEntry } from '../../src/lake/log-seal.js';
-import { tablePath } from '../../src/tables/layout.js';
+import { type Lake, tablePath } from '../../src/tables/layout.js';
 import { AT } from './fixture.js';
 import { add, CREATED, META_DATA, makeBareLake, OURS, PROTOCOL, remove, txn, writeEntry } from './log-writer.js';
 

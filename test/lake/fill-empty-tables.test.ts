@@ -1,9 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { type Filling, fillEmptyTables } from '../../src/lake/fill-empty-tables.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { privatePath, tablePath } from '../../src/tables/layout.js';
+import { type Lake, privatePath, tablePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { AT, glob, ITEM, makeLake, openDatabase, select, write } from './fixture.js';

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { type Lake, openLake } from '../../src/lake/lake.js';
+import { openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
+import type { Lake } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { TableName } from '../../src/tables/table.js';
 

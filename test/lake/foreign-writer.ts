@@ -4,13 +4,13 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { encodeLogPath } from '../../src/lake/delta-actions.js';
 import { logPath } from '../../src/lake/delta-log.js';
-import { type Lake, openLake } from '../../src/lake/lake.js';
+import { openLake } from '../../src/lake/lake.js';
 import { listDataFiles } from '../../src/lake/list-files.js';
 import { readTable } from '../../src/lake/read.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';
 import { tableRelation, toRelationFile } from '../../src/sql/table-relation.js';
-import { tablePath } from '../../src/tables/layout.js';
+import { type Lake, tablePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { DataFile, TableName } from '../../src/tables/table.js';
 

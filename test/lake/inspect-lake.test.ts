@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { findDamagedFile } from '../../src/lake/damaged-file.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
+import type { Lake } from '../../src/tables/layout.js';
 import { AT, makeFolder } from './fixture.js';
 import { add, CREATED, makeBareLake, remove, writeEntry } from './log-writer.js';
 

@@ -1,8 +1,8 @@
 import { commitTable } from '../../src/lake/commit.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { stageTable } from '../../src/lake/stage.js';
 import type { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier } from '../../src/sql/quote.js';
+import type { Lake } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { Applied, DataFile, TableName } from '../../src/tables/table.js';
 

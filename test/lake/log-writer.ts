@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeDeltaSchema } from '../../src/lake/column-difference.js';
 import { logPath } from '../../src/lake/delta-log.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { SEAL, sealEntry } from '../../src/lake/log-seal.js';
+import type { Lake } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { makeFolder } from './fixture.js';
 

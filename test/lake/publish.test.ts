@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Lake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer, refreshPointer } from '../../src/lake/publish.js';
+import type { Lake } from '../../src/tables/layout.js';
 import { AT } from './fixture.js';
 import { add, CREATED, makeBareLake, remove, writeEntry } from './log-writer.js';
 

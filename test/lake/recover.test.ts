@@ -2,10 +2,9 @@ import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/real-io.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { settleRebuild } from '../../src/lake/swap-lake.js';
-import { privatePath, tablePath } from '../../src/tables/layout.js';
+import { type Lake, privatePath, tablePath } from '../../src/tables/layout.js';
 import { add, CREATED, makeBareLake, writeEntry } from './log-writer.js';
 
 async function put(file: string, ageS = 0): Promise<void> {

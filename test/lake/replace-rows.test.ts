@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
-import type { Lake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { replaceRows } from '../../src/lake/table-change.js';
@@ -8,7 +7,7 @@ import { TableRows } from '../../src/lake/table-rows.js';
 import type { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { code, columnsOf, sql } from '../../src/sql/sql.js';
-import { tablePath } from '../../src/tables/layout.js';
+import { type Lake, tablePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { DataFile } from '../../src/tables/table.js';
 import { addValues, type ColumnFacts, compareStats, parseStats } from '../../src/verify/compare-stats.js';

@@ -1,9 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Lake } from '../../src/lake/lake.js';
 import { finishSwap, rebuildPath, swapLake } from '../../src/lake/swap-lake.js';
-import { privatePath, tablePath } from '../../src/tables/layout.js';
+import { type Lake, privatePath, tablePath } from '../../src/tables/layout.js';
 import type { TableName } from '../../src/tables/table.js';
 import { makeBareLake } from './log-writer.js';
 

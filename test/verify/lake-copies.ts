@@ -1,8 +1,9 @@
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { commitTable } from '../../src/lake/commit.js';
-import { type Lake, openLake } from '../../src/lake/lake.js';
+import { openLake } from '../../src/lake/lake.js';
 import { refreshPointer } from '../../src/lake/publish.js';
+import type { Lake } from '../../src/tables/layout.js';
 import { AT } from '../lake/items.js';
 import type { World } from '../run/world.js';
 

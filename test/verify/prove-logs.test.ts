@@ -1,8 +1,8 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Lake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
+import type { Lake } from '../../src/tables/layout.js';
 import type { Finding } from '../../src/verify/proof.js';
 import { replayTable } from '../../src/verify/replay-log.js';
 import { failure } from '../failure.js';

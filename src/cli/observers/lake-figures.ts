@@ -1,10 +1,11 @@
 import { listIdleRuns, readMemory } from '../../journal/memory.js';
-import { type Lake, openLake } from '../../lake/lake.js';
+import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
 import { findAllowance } from '../../plan/allowance.js';
 import { recallAccountPlan } from '../../run/open/service-state.js';
 import { Database } from '../../sql/connection.js';
+import type { Lake } from '../../tables/layout.js';
 import type { WatchedPipeline } from './watch-run.js';
 
 export type LakeFigures = Awaited<ReturnType<typeof readLakeFigures>>;

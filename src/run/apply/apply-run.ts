@@ -17,8 +17,7 @@ import {
 import type { TypedFile } from '../../typing/type-file.js';
 import { ItemReader } from '../../typing/typed-rows.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
-import type { LandedInput } from '../land/land-run.js';
-import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
+import { hydrateRun, type LandedInput, landRunDatasets, rereadStale } from '../land/land-run.js';
 import { isComplete } from '../open/at-rest.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls } from '../open/open-run.js';

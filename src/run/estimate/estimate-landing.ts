@@ -1,11 +1,11 @@
 import type { ApiClient } from '../../api/client.js';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
 import type { Slice } from '../../formats/json-scan.js';
+import type { Dataset } from '../../journal/run-entry.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { countPages } from '../../plan/count-pages.js';
 import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import type { FeedStart } from '../../plan/plan-run.js';
-import type { Dataset } from '../../plan/plan-shards.js';
 import type { RunFacts } from '../../plan/run-facts.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countItems } from '../../source/datasets.js';

@@ -2,8 +2,8 @@ import type { RunStep } from '../../io/io.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
 import { readMemory } from '../../journal/memory.js';
 import { type AnyRun, sumLanded } from '../../journal/run-state.js';
-import type { Lake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
+import type { Lake } from '../../tables/layout.js';
 
 /** The first step whose work is not done according to the journal. */
 const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {

@@ -7,7 +7,7 @@ import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '.
 import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../../journal/memory.js';
 import type { EntryOf } from '../../journal/run-entry.js';
 import { hasAsked, readSelection } from '../../journal/run-state.js';
-import { type Lake, openLake } from '../../lake/lake.js';
+import { openLake } from '../../lake/lake.js';
 import { type LakeLock, lockLake } from '../../lake/lock.js';
 import { acceptTables, readStates, readTables, type Tables } from '../../lake/read.js';
 import { recoverLake } from '../../lake/recover.js';
@@ -16,6 +16,7 @@ import { LakeRows } from '../../lake/table-rows.js';
 import { cutItemTails } from '../../source/item-files.js';
 import type { Database } from '../../sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
+import type { Lake } from '../../tables/layout.js';
 import type { LookAtRow } from '../../tables/table.js';
 import { TypingQueue } from '../../typing/typing-queue.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';

@@ -6,10 +6,10 @@ import {
   markAccepted,
   refuseForeignChanges,
 } from '../../lake/foreign-changes.js';
-import type { Lake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import type { Tables } from '../../lake/read.js';
 import type { LakeRows } from '../../lake/table-rows.js';
+import type { Lake } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
 /** Tables with foreign commits, and the version up to which the run's complete copy repairs them. */

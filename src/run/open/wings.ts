@@ -5,16 +5,16 @@ import type { Pipeline } from '../../config/pipeline.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';
+import type { Dataset } from '../../journal/run-entry.js';
 import type { RunState } from '../../journal/run-state.js';
 import type { CommitInfo } from '../../lake/commit.js';
-import type { Lake } from '../../lake/lake.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { ProofPlan } from '../../plan/plan-proofs.js';
-import type { Dataset } from '../../plan/plan-shards.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import type { Database } from '../../sql/connection.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
+import type { Lake } from '../../tables/layout.js';
 import type { RunsRow } from '../../tables/rows.js';
 import type { CheckResult, DatasetSelection, LookAtRow, RunMode, TableName, TableState } from '../../tables/table.js';
 import type { DatasetNames } from '../../typing/dataset-names.js';
@@ -59,7 +59,7 @@ export interface Deriver {
   derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
 }
 
-export type SettingFacts = Pick<FoundLake, 'pipeline' | 'tables' | 'repairs'>;
+type SettingFacts = Pick<FoundLake, 'pipeline' | 'tables' | 'repairs'>;
 
 export function lookAtDerivers(
   derivers: readonly Deriver[],

@@ -1,11 +1,11 @@
 import { settleAll } from '../../io/side-by-side.js';
 import { type IdleRun, type LakeMemory, listIdleRuns } from '../../journal/memory.js';
+import type { Dataset } from '../../journal/run-entry.js';
 import type { RunState } from '../../journal/run-state.js';
 import { countRows } from '../../lake/slices.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import { type Lack, planRun, type RunPlan } from '../../plan/plan-run.js';
-import type { Dataset } from '../../plan/plan-shards.js';
 import type { AccountFacts, LakeFacts, RunFacts, UnknownListing } from '../../plan/run-facts.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countItems, countListed } from '../../source/datasets.js';

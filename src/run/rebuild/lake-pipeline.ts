@@ -5,9 +5,8 @@ import { pipelineSchema } from '../../config/pipeline-schema.js';
 import { ignoreMissing, PricelakeError } from '../../io/errors.js';
 import { openDamagedLake } from '../../lake/damaged-lake.js';
 import { parseAction } from '../../lake/delta-actions.js';
-import type { Lake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
-import { tablePath } from '../../tables/layout.js';
+import { type Lake, tablePath } from '../../tables/layout.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**

@@ -1,11 +1,10 @@
 import { findDamagedFile, type KeptFile } from '../../lake/damaged-file.js';
 import type { Inspection } from '../../lake/inspect-lake.js';
-import type { Lake } from '../../lake/lake.js';
 import { countRows } from '../../lake/slices.js';
 import type { Database } from '../../sql/connection.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../../sql/table-relation.js';
-import { tablePath } from '../../tables/layout.js';
+import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
 /** The readable part of a table: everything that a run left, what another program left of it, or nothing. */

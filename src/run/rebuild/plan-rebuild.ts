@@ -1,7 +1,7 @@
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import type { KeptRuns } from '../../journal/kept-runs.js';
-import type { Lake } from '../../lake/lake.js';
+import type { Lake } from '../../tables/layout.js';
 import type { OldTables } from './old-tables.js';
 
 /** A row of table `runs`. */

@@ -9,12 +9,12 @@ import { type KeptRuns, linkRun, listSoundRuns } from '../../journal/kept-runs.j
 import type { LandedRun } from '../../journal/landings.js';
 import { readSelection } from '../../journal/run-state.js';
 import type { Inspection } from '../../lake/inspect-lake.js';
-import { type Lake, openLake, writeMarker } from '../../lake/lake.js';
+import { openLake, writeMarker } from '../../lake/lake.js';
 import { type DamagedLake, type LockedLake, withDamagedLake } from '../../lake/locked-lake.js';
 import { refusePartial } from '../../lake/partial.js';
 import { recoverLake } from '../../lake/recover.js';
 import { dropRebuild, rebuildPath } from '../../lake/swap-lake.js';
-import { privatePath } from '../../tables/layout.js';
+import { type Lake, privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/check-landing.js';
 import { NO_WINGS, type Wings } from '../open/wings.js';
 import { syncPipeline } from '../sync.js';

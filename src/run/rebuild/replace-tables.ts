@@ -2,7 +2,6 @@ import { describeAttributions, readAttributions } from '../../lake/attribution.j
 import { hasDifference } from '../../lake/column-difference.js';
 import { commitTable } from '../../lake/commit.js';
 import { fillEmptyTables } from '../../lake/fill-empty-tables.js';
-import type { Lake } from '../../lake/lake.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { publishPointer } from '../../lake/publish.js';
 import { readTable } from '../../lake/read.js';
@@ -12,7 +11,7 @@ import { swapLake } from '../../lake/swap-lake.js';
 import { createTableView, relateTable } from '../../lake/views.js';
 import { quoteIdentifier, quoteLiteral } from '../../sql/quote.js';
 import { columnsOf } from '../../sql/sql.js';
-import { tablePath } from '../../tables/layout.js';
+import { type Lake, tablePath } from '../../tables/layout.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import { type Applied, type StagedFile, TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { commitKept } from './carry-forward.js';

@@ -5,10 +5,9 @@ import { findDamagedFile } from '../../lake/damaged-file.js';
 import { readLog } from '../../lake/delta-log.js';
 import { findForeignChanges, markAccepted } from '../../lake/foreign-changes.js';
 import type { Inspection } from '../../lake/inspect-lake.js';
-import type { Lake } from '../../lake/lake.js';
 import { refreshPointer } from '../../lake/publish.js';
 import { countRows } from '../../lake/slices.js';
-import { tablePath } from '../../tables/layout.js';
+import { type Lake, tablePath } from '../../tables/layout.js';
 import type { DataFile, FileChange, TableState } from '../../tables/table.js';
 import type { SwappedTable } from './replace-tables.js';
 

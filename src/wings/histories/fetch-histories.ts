@@ -6,7 +6,7 @@ import type { Io } from '../../io/io.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
 import { readMemory } from '../../journal/memory.js';
 import { findForeignChanges } from '../../lake/foreign-changes.js';
-import { findLake, type Lake } from '../../lake/lake.js';
+import { findLake } from '../../lake/lake.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
@@ -16,6 +16,7 @@ import { limitClient } from '../../run/open/account.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql } from '../../sql/sql.js';
+import type { Lake } from '../../tables/layout.js';
 import { hasOpenBackfill, landHistories, listReadHistories, listWaitingHistories } from './land-histories.js';
 
 /** Item histories that were read before a run, one call each. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pipeline, StaleAfter } from '../../config/pipeline.js';
 import { DEFAULT_STALE_SECONDS } from '../../run/apply/seen-sources.js';
-import type { SettingFacts } from '../../run/open/wings.js';
+import type { FoundLake } from '../../run/open/run-parts.js';
 import { DECLARED_TABLES, type DeclaredTableName } from '../../tables/table.js';
 
 type Analysis = Pipeline['analysis'];
@@ -76,7 +76,11 @@ function writeStaleAfter(staleAfter: StaleAfter) {
 }
 
 /** Lists the tables whose settings in the pipeline file have changed. */
-export function listDeclared({ pipeline, tables, repairs }: SettingFacts): DeclaredTable[] {
+export function listDeclared({
+  pipeline,
+  tables,
+  repairs,
+}: Pick<FoundLake, 'pipeline' | 'tables' | 'repairs'>): DeclaredTable[] {
   return DECLARED_TABLES.flatMap((table) => {
     const isKept = pipeline.keepsDeclared === true;
     const rows = isKept ? [] : LISTS[table](pipeline);
