@@ -149,7 +149,7 @@ describe('garbage', () => {
   });
 
   test.each([
-    ['memory.ndjson', 'with `source.history: items`, pricelake reads all histories again'],
+    ['memory.ndjson', 'With `source.history: items`, pricelake reads the history of each item again'],
     ['backfill/journal.ndjson', 'Move its folder away, then request'],
     ['partial.json', 'pricelake lake restore'],
     ['lock', 'Make sure that no run is working on the lake'],
