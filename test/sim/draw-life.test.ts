@@ -57,11 +57,11 @@ test('a life that fails as it is for any reason keeps nothing that is not plain'
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const page = readFileSync(root('docs/background/readings.md'), 'utf8');
-/** The last cell of each row: tests. */
-const cells = [...page.matchAll(/^\|.*\|([^|]*)\|$/gm)].map(([, cell]) => cell as string);
-const named = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string));
+/** Each line ends with its tests in parentheses. */
+const lists = [...page.matchAll(/^- .* → .* \((.*)\)$/gm)].map(([, list]) => list as string);
+const named = lists.flatMap((list) => [...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string));
 
-test('docs/background/readings.md has a row for each reading of the document that the seeds draw', () => {
+test('docs/background/readings.md has a line for each reading of the document that the seeds draw', () => {
   expect(Object.keys(READINGS).filter((name) => !named.includes(name))).toEqual([]);
 });
 

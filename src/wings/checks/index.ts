@@ -83,13 +83,10 @@ function logResults(results: CheckResult[], holding: CheckResult[], checks: Chec
 async function holdBatch(landing: Landing, pipelineFile: string, failed: CheckResult[]): Promise<never> {
   await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });
   const names = failed.map((result) => `${result.name} (rows: ${result.violations})`).join(', ');
-  throw new PricelakeError(
-    'gate_failed',
-    `the batch is held: ${failed.length === 1 ? 'a gate' : `${failed.length} gates`} failed: ${names}`,
-    {
-      hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither repeats a call.`,
-      checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
-      runId: landing.runId,
-    },
-  );
+  const gates = failed.length === 1 ? 'a gate' : `${failed.length} gates`;
+  throw new PricelakeError('gate_failed', `the batch is held: ${gates} failed: ${names}`, {
+    hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither repeats a call.`,
+    checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
+    runId: landing.runId,
+  });
 }
