@@ -71,11 +71,12 @@ function judgeChecks({ checks }: Standing, advice: ReadonlyMap<string, Advice>):
   if (all.length === 0) return { state: 'attention', text: 'No checks have run yet.' };
   const failed = all.filter((read) => toBigInt(read('violations')) > 0n);
   if (failed.length === 0) return { state: 'good', text: `All ${formatCount(all.length)} checks passed.` };
-  const grave = failed.some((read) => read('severity') !== 'warn');
+  // Of other severities, checks find mistakes of shops, which say nothing against the copy.
+  const isGateFailed = failed.some((read) => read('severity') === 'gate');
   const findings = failed
     .slice(0, 2)
     .map((read) => describeFinding(toCheck(read), advice.get(String(read('name')))).replace(/\.$/u, ''));
   const more = failed.length > findings.length ? `; and ${failed.length - findings.length} more` : '';
   const text = html`${formatCount(failed.length)} of ${formatCount(all.length)} <a href="/copy#checks">checks</a> found something: ${findings.join('; ')}${more}.`;
-  return { state: grave ? 'wrong' : 'attention', text };
+  return { state: isGateFailed ? 'wrong' : 'attention', text };
 }

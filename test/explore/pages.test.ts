@@ -63,6 +63,16 @@ test('Today says what moved since the run before, and each number leads to its l
   expect(page).toContain('<dt>Rises</dt><dd>0</dd>');
 });
 
+test('Today begins with moves that other shops are compared with, and no mistake of a shop crosses out the copy', async () => {
+  const page = await explored.page('/?since=0');
+  // Beads and more are sold by one shop alone, and the radio by three.
+  const shops = readTable(page, /The largest of \d+, products of several shops first/u).map(([title]) => title);
+  expect(shops.length).toBe(8);
+  expect(shops.slice(0, 3)).toEqual(Array(3).fill('Rádio Nôtre 7'));
+  expect(page).toContain('<li class="attention">');
+  expect(page).not.toContain('<li class="wrong">');
+});
+
 test('Today tells what moved at a shop, or since a day, and a shop has no spread', async () => {
   const depot = await explored.page('/?site_id=44');
   expect(depot).toContain('<dt>Falls</dt><dd>0</dd>');

@@ -24,6 +24,8 @@ import { listCurrencies } from './products.js';
 import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
 const ROWS = 8;
+/** The largest moves of each kind, among which those of products that several shops sell come first. */
+const LOOKED_AT = 200;
 const ANY = { value: '', label: 'any' };
 
 /** The kinds of movers.sql, in words. */
@@ -89,8 +91,8 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const moves: Question = {
     // Moves up to now are kept, and have places; between two past days, prices are compared.
     analysis: until === undefined ? 'movers' : 'compared_listings',
-    set: { ...chosen, top: String(ROWS), ...begin, ...(until === undefined ? {} : { until }) },
-    limit: ROWS * Object.keys(KINDS).length,
+    set: { ...chosen, top: String(LOOKED_AT), ...begin, ...(until === undefined ? {} : { until }) },
+    limit: LOOKED_AT * Object.keys(KINDS).length,
   };
   const spreadMoves: Question = {
     analysis: 'spread_moves',
@@ -105,7 +107,8 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     askPast(request, { analysis: 'spread_changes', set: { ...begin, currency }, limit: 1 }),
     ...(until === undefined ? [askPast(request, spreadMoves), askPast(request, stockMoves)] : []),
   ]);
-  const spark = await askForSparklines(past.answer === undefined ? [] : [past.answer, spreads], ask);
+  const moved = past.answer === undefined ? undefined : chooseMoves(past.answer);
+  const spark = await askForSparklines(moved === undefined ? [] : [moved, spreads], ask);
   const list =
     snapshot.list?.isMade === true
       ? readFirst(await ask({ analysis: 'watched_summary', set: {}, limit: 1 }))
@@ -138,7 +141,7 @@ ${renderFilters('/', [
 ])}
 ${snapshot.run?.number === 1n ? FIRST_COPY : ''}
 ${until === undefined ? '' : html`<p class="soft">Prices at two moments: from ${dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')} to ${nameDay(until, 'the end')}. Stock and spreads have no figures for a past day.</p>`}
-${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, spark, listStockFigures(stocked?.answer, stockMoves))}
+${moved === undefined ? past.render({ caption: '' }) : renderMoves(moved, moves, spark, listStockFigures(stocked?.answer, stockMoves))}
 ${chosen.site_id === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
@@ -214,6 +217,21 @@ const listStockFigures = (answer: Answer | undefined, question: Question): Figur
 const countKinds = (answer: Answer): Map<string, bigint> =>
   new Map(readAll(answer).map((read) => [String(read('kind')), toBigInt(read('of_kind'))]));
 
+/** The rows to show of each kind. Products that only one shop sells come last, because nothing compares their prices. */
+function chooseMoves(answer: Answer): Answer {
+  const findColumn = (column: string) => answer.columns.findIndex(({ name }) => name === column);
+  const [kindAt, shopsAt] = [findColumn('kind'), findColumn('shops_after')];
+  const isCompared = (row: Answer['rows'][number]) => shopsAt < 0 || (toNumber(row[shopsAt] ?? null) ?? 0) > 1;
+  const shown = new Map<unknown, number>();
+  const isAmongFirst = (row: Answer['rows'][number]) => {
+    const place = (shown.get(row[kindAt]) ?? 0) + 1;
+    shown.set(row[kindAt], place);
+    return place <= ROWS;
+  };
+  const ordered = [...answer.rows.filter(isCompared), ...answer.rows.filter((row) => !isCompared(row))];
+  return { ...answer, rows: ordered.filter(isAmongFirst), hasMore: false };
+}
+
 function renderMoves(answer: Answer, question: Question, spark: ShownColumn, more: readonly Figure[]): Content {
   const totals = countKinds(answer);
   const kindAt = answer.columns.findIndex(({ name }) => name === 'kind');
@@ -223,8 +241,8 @@ function renderMoves(answer: Answer, question: Question, spark: ShownColumn, mor
       const rows = answer.rows.filter((row) => row[kindAt] === kind);
       const columns = MOVES.filter((one) => one !== 'kind').toSpliced(1, 0, spark);
       const own = { ...question, set: { ...question.set, kind } };
-      const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}`;
-      return renderSection(name, renderAnswer({ ...answer, rows, hasMore: false }, own, { caption, columns }));
+      const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}, products of several shops first`;
+      return renderSection(name, renderAnswer({ ...answer, rows }, own, { caption, columns }));
     });
   const kinds = Object.entries(KINDS).filter(
     ([kind]) => question.analysis === 'movers' || COMPARED_KINDS.includes(kind),
