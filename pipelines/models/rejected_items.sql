@@ -5,7 +5,9 @@
 -- values: watermark BIGINT
 WITH newest AS (
   SELECT max(observed_at) AS observed_at FROM feed_changes WHERE change_id <= getvariable('watermark')
-)
+),
+-- Reads items only if rows were rejected.
+known AS (SELECT item_id FROM items SEMI JOIN rejected_rows USING (item_id))
 SELECT r.item_id, min(r.observed_at) AS observed_at
 FROM rejected_rows AS r
 LEFT JOIN exported_items AS e USING (item_id)
@@ -15,7 +17,7 @@ WHERE r.item_id IS NOT NULL
     WHEN 'feed' THEN NOT coalesce(
       r.change_id <= getvariable('watermark') AND e.item_id IS NOT NULL
         AND (r.observed_at <= e.last_changed_at OR r.observed_at < newest.observed_at - INTERVAL 1 HOUR), false)
-    WHEN 'webhook' THEN r.item_id IN (SELECT item_id FROM items)
+    WHEN 'webhook' THEN r.item_id IN (SELECT item_id FROM known)
     WHEN 'reread' THEN false
     ELSE e.item_id IS NULL
   END

@@ -7,7 +7,7 @@ import { readWholeLines } from '../formats/ndjson.js';
 import { LIMITS } from '../io/limits.js';
 import { isParent, type Mapping } from '../tables/item-names.js';
 import type { LandedFile } from './landed.js';
-import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
+import { findLongNumbers, NumberQuoter } from './long-numbers.js';
 import { type ObservedFields, observeRow } from './shape.js';
 
 const NEWLINE = 0x0a;
@@ -163,6 +163,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   let out: Awaited<ReturnType<typeof open>> | undefined;
   let copied = 0;
   let hasTooLarge = false;
+  const quoter = new NumberQuoter();
   try {
     for await (const lines of readWholeLines(source)) {
       // A line of this length is always the first of its piece.
@@ -175,7 +176,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
             await out.writeFile(before as Buffer);
         }
       }
-      if (out !== undefined) await out.writeFile(quoteNumbers(lines, tokens, NUMBER_MARK));
+      if (out !== undefined) await out.writeFile(quoter.quote(lines, tokens));
       copied += lines.length;
     }
   } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findLongNumbers, NUMBER_MARK, quoteNumbers } from '../../src/typing/long-numbers.js';
+import { findLongNumbers, NUMBER_MARK, NumberQuoter } from '../../src/typing/long-numbers.js';
 import { createSeeded, type Seeded } from '../seeded.js';
 
 function found(text: string): string[] {
@@ -10,7 +10,7 @@ function found(text: string): string[] {
 /** The text after quoting and un-quoting, and what was quoted. */
 function passThrough(text: string): { quoted: string; restored: string } {
   const bytes = Buffer.from(text);
-  const quoted = quoteNumbers(bytes, findLongNumbers(bytes), NUMBER_MARK).toString('utf8');
+  const quoted = new NumberQuoter().quote(bytes, findLongNumbers(bytes)).toString('utf8');
   return { quoted, restored: quoted.replaceAll(new RegExp(`"${NUMBER_MARK}([^"]*)"`, 'g'), '$1') };
 }
 

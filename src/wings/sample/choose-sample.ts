@@ -40,9 +40,11 @@ export async function chooseSample(
     readable === undefined
       ? sql``
       : sql` AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, ${code(writeTyped('VARCHAR[]', readable))}))`;
+  // Not IN: from three constants on it is a join, and DuckDB then reads all columns of all rows, not of the drawn ones.
+  const isFirst = sql`list_contains([${code(first.join(', '))}]::BIGINT[], item_id)`;
   const rows = graph.table(
     'sampled_items',
-    sql`SELECT * FROM ${items} WHERE gone_at IS NULL${shown} ORDER BY item_id NOT IN (${code(first.join(', ') || '-1')}), hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
+    sql`SELECT * FROM ${items} WHERE gone_at IS NULL${shown} ORDER BY NOT ${isFirst}, hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
   );
   const ids = await graph.rows(sql`SELECT item_id FROM ${rows}`);
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
