@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { packagePath } from '../../src/io/package-path.js';
@@ -35,6 +35,17 @@ test.each(QUESTIONS)('%s is answered within two clicks of README.md', (_, clicks
     page = next;
   }
   expect(readFileSync(packagePath(page), 'utf8')).toContain(answer);
+});
+
+test('the tutorial says that a product and a run of other pages are examples, which its lake lacks', () => {
+  const tutorial = readFileSync(packagePath('docs/tutorial.md'), 'utf8');
+  const pages = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('reference') && name !== 'tutorial.md')
+    .map((name) => readFileSync(packagePath(`docs/${name}`), 'utf8'));
+  const examples = pages.flatMap((page) => page.match(/--since \d+\b(?!-|d)|(?<=spread --product )\d+/gu) ?? []);
+  expect(new Set(examples).size).toBe(2);
+  const [, last = ''] = tutorial.split('## Next');
+  for (const example of examples) expect(last).toContain(example);
 });
 
 function listLinked(page: string): string[] {
