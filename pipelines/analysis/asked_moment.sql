@@ -7,7 +7,7 @@
 WITH newest_run AS (
   SELECT max(run_number) AS run_number FROM runs
 ),
--- A run knows changes up to its newest one. A time far ahead in one of them does not count.
+-- A run has seen changes up to the time of its newest one. A time far in the future does not count.
 asked_run AS (
   SELECT CASE WHEN read_at IS NOT NULL THEN least(read_at, changed_at) END AS run_at
   FROM (

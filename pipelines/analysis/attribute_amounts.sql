@@ -1,7 +1,7 @@
 -- part of: offer_attributes and attribute_proposals
 -- The amounts that values of attributes are. From amount_texts (meaning, currency, amount and other columns): these columns,
--- and known_amount, null if unknown. An amount has its currency before or behind it: "4,99 €", EUR 4.99. A lone sign before
--- three digits may part thousands or decimals, so it tells nothing, except behind a zero.
+-- and known_amount, null if unknown. An amount has its currency before or behind it: "4,99 €", EUR 4.99. A single
+-- sign before three digits may separate thousands or decimals, so the amount is unknown, except after a zero.
 WITH parsed AS (
   SELECT
     *,
@@ -29,7 +29,7 @@ known AS (
         AND NOT contains(' €/EUR EURO/EUR £/GBP ZŁ/PLN KČ/CZK FT/HUF KN/HRK LEI/RON KR/SEK KR/NOK KR/DKK DIN/RSD ЛВ/BGN ЛВ./BGN KR./DKK $/USD ',
           ' ' || unit || '/' || currency || ' ') THEN NULL
       WHEN regexp_matches(digits, '^[0-9]{1,12}[.][0-9]{4}$|^0[.,][0-9]{3}$') THEN TRY_CAST(replace(digits, ',', '.') AS DECIMAL(18, 4))
-      -- Thousands in groups, and at most two decimals behind another sign.
+      -- Groups of thousands, and at most two decimals after another sign.
       WHEN regexp_matches(digits, '^[0-9]{1,12}([.,][0-9]{1,2})?$|^[1-9][0-9]{0,2}(([.][0-9]{3}){1,3},[0-9]{1,2}|(,[0-9]{3}){1,3}[.][0-9]{1,2}|([.][0-9]{3}){2,3}|(,[0-9]{3}){2,3}|( [0-9]{3}){1,3}([.,][0-9]{1,2})?)$')
         THEN TRY_CAST(TRY_CAST(regexp_replace(digits, '[^0-9]', '', 'g') AS BIGINT)
           * CASE length(regexp_extract(digits, '[.,]([0-9]{1,2})$', 1)) WHEN 2 THEN 0.01 WHEN 1 THEN 0.1 ELSE 1 END AS DECIMAL(18, 4))

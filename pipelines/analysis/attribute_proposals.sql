@@ -40,7 +40,7 @@ named AS MATERIALIZED (
     row_number() OVER () AS value_id,
     ' ' || lower(regexp_replace(regexp_replace(name, '([a-z])([A-Z])', '\1 \2', 'g'), '[^\p{L}\p{N}]+', ' ', 'g')) || ' ' AS words
   FROM counted
-  -- An attribute with another value for each item tells nothing.
+  -- An attribute whose value differs for each item, such as an id, is not proposed.
   WHERE length(value) <= 1000
 ),
 meanings AS (
@@ -66,7 +66,7 @@ meanings AS (
   WHERE regexp_matches(words, ' (unit|uom|jedinica|jm|einheit|unit[eéaà]|unidad|eenheid|jednostka|jednotka|(m[eé]rt[eé]k)?egys[eé]g) ')
     AND NOT regexp_matches(words, '(price|cijena|cena|preis|prix|prezzo|precio|prijs)')
 ),
--- Units that are the same wherever they stand, and pieces.
+-- Units that mean the same in every language, and pieces.
 units AS (
   SELECT value_id, site_id, regexp_full_match(lower(trim(value)), 'kg|g|dag|mg|l|ml|cl|dl|m|cm|mm|kom|pcs?|pieces?|st|stk|szt|ks|db|pz|ud') AS is_known
   FROM named
@@ -144,7 +144,7 @@ proposed AS (
       meaning <> 'availability'
       OR word_items >= 0.8 * items
       OR regexp_matches(words, ' (in )?(availab|stock|inventory|dostupn|zalih|raspolo|lager|verf[uü]gbar|bestand|lieferbar|disponib|stockage|existencia|giacenz|voorraad|beschikbaar|dost[eę]pn|magazyn|sklad|k[eé]szlet|rakt[aá]r|stoc|saldo|lagerstatus|varasto|saatavuus|διαθεσιμ|απόθεμα|наличност|наличие)')
-        -- Other words beside it are of numbers that say something else.
+        -- With other words beside it, the number means something else.
         AND NOT regexp_matches(words, '(date|time|limit|min|max|unit|location|code|exchange|reorder|out |sold|back|pre |not )')
     )
     AND NOT EXISTS (

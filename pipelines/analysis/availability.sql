@@ -26,7 +26,7 @@ runs AS MATERIALIZED (
     )
 ),
 span AS (SELECT DISTINCT known_us, now_us FROM runs),
--- A shop is out of stock for as long as its only listing is, and for at most as long as all of them together are.
+-- A shop with one listing is out of stock as long as the listing is. With several, the sum of their times is an upper bound.
 bounds AS MATERIALIZED (
   SELECT
     product_id,
@@ -54,7 +54,8 @@ numbers AS MATERIALIZED (
     END
   )
 ),
--- The best state that a listing has is the shop's. All rows below are as many as these, however many shops a product has.
+-- A shop has the best state of its listings. The queries below have as many rows as this one, however many shops sell a
+-- product.
 listing_states AS MATERIALIZED (
   SELECT product, site_id, from_us, to_us, list_position(['in stock', 'unknown', 'on order', 'out of stock'], state) AS state
   FROM runs

@@ -1,11 +1,11 @@
 -- part of: offer_attributes, availability and attribute_proposals
 -- The availability that values of attributes mean: in stock, out of stock or on order, null if unknown. From
--- attribute_texts (site_id, name, text and other columns): these columns, availability, and is_word: false if
--- it follows from true, false or a number alone. Values are compared without
--- case, accents, spaces and punctuation, and without the address of schema.org. Those of offer_rules (rule value) come
+-- attribute_texts (site_id, name, text and other columns): these columns, availability, and is_word, which
+-- is false if it follows from true, false or a number alone. Values are compared without case, accents, spaces and punctuation, and without the address of schema.org. Those of offer_rules (rule value) come
 -- first: the website's own, then those for all. Then come the values of schema.org and of Google's feeds, words of European
--- languages, true and false, and numbers of pieces: none is out of stock. A negative number, a range and "fewer than"
--- tell nothing. Of an attribute whose name says that goods are gone or to come, true, false and numbers tell nothing.
+-- languages, true and false, and numbers of pieces: zero is out of stock. For a negative number, a range or "fewer
+-- than", the availability is unknown. So it is for true, false and numbers of an attribute whose name says that goods are
+-- sold out or still to come.
 WITH texts AS (
   SELECT text FROM attribute_texts WHERE text IS NOT NULL
   UNION
@@ -73,7 +73,7 @@ usual AS (
     END AS figure
   FROM keyed
 ),
--- A value that is told under two meanings tells nothing of its own.
+-- A value that the pipeline file maps to two meanings has neither.
 site_rules AS (
   SELECT site_id, key, min(meaning) AS site_meaning
   FROM offer_rules

@@ -4,7 +4,7 @@
 -- · grade (A | B | C; default B): the lowest grade to show
 -- · top (whole number; default 20): number of rows
 WITH matching AS (FROM 'matching_spreads.sql'),
--- Few columns of many rows, then all columns of few.
+-- First reads few columns of many rows, then all columns of the chosen ones.
 first AS (
   SELECT product_id, currency
   FROM matching

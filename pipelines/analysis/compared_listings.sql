@@ -27,12 +27,12 @@ standing AS MATERIALIZED (
   )
   WHERE is_first <> is_last OR (is_first AND getvariable('product') IS NOT NULL)
 ),
--- Unnested from a list, DuckDB takes them for few, and keeps them in memory instead of the rows that are looked through.
+-- Because the ids are unnested from a list, DuckDB estimates few, and builds the hash table of the join from them.
 touched AS MATERIALIZED (
   SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM standing)
 ),
--- Another condition or currency never was comparable. Anything else is known of the current price alone. A listing that is
--- left out is left out at both moments, so it does not look as if it came or went.
+-- A condition or currency that rules an offer out today also rules out its past prices; other findings are about the current
+-- price only. A listing is left out at both moments, so it does not seem to come or go.
 wrong AS MATERIALIZED (
   SELECT DISTINCT item_id
   FROM (FROM 'all_offers.sql')

@@ -53,7 +53,7 @@ chosen AS MATERIALIZED (
   ORDER BY cv_pct DESC, figures.product_id, figures.currency
   LIMIT coalesce(getvariable('top')::BIGINT, 50)
 ),
--- Lists of prices are long, so they are made for few products.
+-- Lists of prices take memory, so only chosen products get them.
 chosen_prices AS MATERIALIZED (
   SELECT product_id, currency, site_id, price FROM shop_prices SEMI JOIN chosen USING (product_id, currency)
 ),

@@ -31,7 +31,7 @@ spells AS MATERIALIZED (
     CASE WHEN coalesce(getvariable('by'), 'category') = 'category' THEN category_slug END AS category_slug,
     CASE WHEN getvariable('by') = 'shop' THEN site_id END AS group_site_id,
     since_day, until_day,
-    -- Only a change on the spot: a price after a gap is a new listing's.
+    -- Only a change without a gap: after a gap, the price is that of a new listing.
     CASE WHEN from_day BETWEEN since_day AND until_day THEN price_before END AS old_price,
     began IS NOT NULL AND coalesce(ended = 'CHANGED' AND to_day <= until_day, false) AS is_complete
   FROM price_spells, span

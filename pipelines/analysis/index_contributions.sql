@@ -21,7 +21,7 @@ known_periods AS (
   SELECT currency, period, lag(period) OVER (PARTITION BY currency ORDER BY period) AS period_before
   FROM (SELECT DISTINCT currency, period FROM sums)
 ),
--- With the period before found first, DuckDB joins nothing by periods alone.
+-- The previous period is found first, so that DuckDB joins by item and period, not by period alone.
 wanted AS MATERIALIZED (
   SELECT sums.*, period_before
   FROM sums

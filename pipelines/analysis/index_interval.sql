@@ -23,7 +23,7 @@ sizes AS (
 products AS MATERIALIZED (
   SELECT series, key, product, currency, shop_id, size FROM (FROM 'index_heads.sql') JOIN sizes USING (key)
 ),
--- Products of a group are numbered where they are few, else spread over 300 clusters.
+-- Each product of a small group is a cluster; those of a large group are spread over 300 clusters.
 clustered AS (
   SELECT series, key, currency, shop_id, dense_rank() OVER (PARTITION BY key ORDER BY product) AS cluster
   FROM products
@@ -31,7 +31,7 @@ clustered AS (
   UNION ALL
   SELECT series, key, currency, shop_id, 1 + ('0x' || left(md5(product), 15))::BIGINT % 300 FROM products WHERE size >= 300
 ),
--- A group's cluster instead of a group: prices are summed up by cluster.
+-- The cluster of each group takes the place of the group, because prices are summed up by cluster.
 heads AS MATERIALIZED (
   SELECT series, key * 512 + cluster AS key, currency, shop_id FROM clustered
 ),
@@ -41,7 +41,7 @@ known_periods AS MATERIALIZED (
   SELECT key, period, lag(period) OVER (PARTITION BY key ORDER BY period) AS period_before, items
   FROM (SELECT key // 512 AS key, period, sum(n)::BIGINT AS items FROM sums GROUP BY key // 512, period)
 ),
--- With the period before found first, DuckDB joins nothing by periods alone.
+-- The previous period is found first, so that DuckDB joins by item and period, not by period alone.
 wanted AS MATERIALIZED (
   SELECT pattern_key, known.key, sums.key % 512 AS cluster, known.period, n, total, period_before
   FROM sums
@@ -54,7 +54,8 @@ moves AS MATERIALIZED (
   JOIN sums AS before ON before.pattern_key = now.pattern_key AND before.period = period_before
   GROUP BY now.key, now.cluster, now.period
 ),
--- How often each cluster is drawn, in the order of clusters: the same for all groups with so many. Replicate 0 has each once.
+-- How often each cluster is drawn, in the order of clusters. Groups with equally many clusters share the draws. Replicate 0
+-- has each cluster once.
 drawn AS (
   SELECT size, replicate, cluster, count(*) AS times
   FROM (

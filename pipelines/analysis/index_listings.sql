@@ -1,5 +1,6 @@
 -- part of: price indices
--- Listings whose prices make an index, and what it may stand for: one row per listing and currency, and per dataset if asked.
+-- Listings whose prices make an index, with the groups that they may belong to: one row per listing and currency, and per
+-- dataset if asked.
 -- first_item_id: the first listing of a chain of relaunches, else the listing itself.
 -- Variables:
 -- · by (any of all, category, shop, product, item, brand, dataset, region; default category): what an index stands for, such as

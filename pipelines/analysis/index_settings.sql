@@ -1,9 +1,9 @@
 -- part of: price indices
--- What an index is asked for: one row.
+-- The settings of an index, in one row.
 -- Variables:
 -- · period (month | week | day; default month): how long a period is
 -- · since (day; default everything for months, else 52 weeks or 60 days): first day
--- · until (day; default the last day that the lake knows): last day
+-- · until (day; default the last day in the lake): last day
 SELECT
   coalesce(getvariable('period')::VARCHAR, 'month') AS unit,
   coalesce(getvariable('until')::DATE, seen_day) AS until_day,

@@ -47,7 +47,7 @@ texts AS MATERIALIZED (
   SELECT item_id, product_id, strip_accents(lower(brand)) AS brand, title
   FROM listings SEMI JOIN ends USING (product_id)
 ),
--- Listings that all name one brand share its stem, so their titles are not read.
+-- If all listings name one brand, their titles share its stem, and need not be compared.
 stems AS MATERIALIZED (
   SELECT
     item_id, product_id, are_branded,

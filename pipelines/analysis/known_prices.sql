@@ -5,8 +5,8 @@
 -- says its last price change (kind PRICE) and its removal, if no change does. -1 means that there is known to be no
 -- price. nth orders entries of one instant: the own row's price, changes without an id, those with one, the own row's
 -- removal. A change may show the item's present currency instead of the one of its time. So if changes of an item name
--- its currency, the next one says what it was before, else the last one what it was from then on. The currency is null,
--- which stands for unknown, if the two contradict each other or the item's present currency.
+-- its currency, it is the previous currency of the next such change, or else the new one of the last. It is null, which
+-- means unknown, if the two contradict each other or the item's present currency.
 WITH switches AS (
   SELECT
     item_id,
@@ -21,7 +21,7 @@ WITH switches AS (
     SEMI JOIN listings USING (item_id)
     WHERE contains(changes, '"currency"') AND json_array_length(changes, '$.currency') = 2
   )
-  -- An attribute may be named currency, too.
+  -- An attribute may also be named currency.
   WHERE regexp_full_match(coalesce(old, 'XXX'), '[A-Z]{3}') AND regexp_full_match(coalesce(new, 'XXX'), '[A-Z]{3}')
     AND old IS DISTINCT FROM new
   GROUP BY item_id
@@ -53,7 +53,7 @@ stated AS (
     CASE WHEN kind <> 'CHANGED' THEN kind END AS listing,
     CASE
       WHEN kind = 'REMOVED' THEN -1
-      -- Found by a later read: the next entry has the price that it had at first.
+      -- A later read found it. The next entry has its first price.
       WHEN kind = 'NEW' AND origin = 'diff' THEN NULL
       ELSE coalesce(price, -1)
     END AS price,

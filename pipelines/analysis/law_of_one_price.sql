@@ -61,7 +61,7 @@ spells AS MATERIALIZED (
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
--- The same products on every machine and in every run.
+-- A hash chooses the same products on every machine and in every run.
 compared AS MATERIALIZED (
   SELECT product_id, count(*) OVER () AS all_products
   FROM spells
@@ -124,8 +124,8 @@ persistences AS (
   FROM steps
   GROUP BY ALL
 ),
--- A rate moves all products alike, and windows that overlap share its moves: so what counts as one observation is the mean
--- of all products in one of the windows that follow one another, back from the last week.
+-- A rate moves all products alike, and overlapping windows share its moves. So one observation is the mean of all products
+-- in one window, and the windows follow one another, back from the last week.
 moves AS (
   SELECT
     now.first_currency, now.second_currency, now.week,

@@ -2,8 +2,8 @@
 -- Whether listings were in stock, by their attributes: one row per listing and stretch of time, in microseconds (from_us
 -- to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history begins; now_us:
 -- its end. Two stretches that follow one another may have the same state. From stock_since (after_us, one row): only
--- products of which a listing came, went or told something after it, or all if it is null. explore makes these rows once for
--- a version of the lake, without a variable, in the order of products; so a query that reads them chooses among them again.
+-- products with a listing that came, went or stated its stock after it, or all if it is null. explore keeps these rows for a
+-- version of the lake, without variables, in the order of products; queries that read them filter again.
 -- Variables:
 -- · product (product): only this product
 -- · site_id (site): only products of this shop
@@ -22,7 +22,7 @@ names AS MATERIALIZED (
   FROM mapped
   WHERE meaning = 'availability'
 ),
--- Where changes hold a value: the path of a pair, the path within its old and new value, and a text that is then there.
+-- Where a change holds a value: the path of the pair, the path within its old and new value, and a text that occurs then.
 places AS MATERIALIZED (
   SELECT site_id, name, place
   FROM (
@@ -49,7 +49,7 @@ span AS MATERIALIZED (
   FROM clock
 ),
 roots AS MATERIALIZED (SELECT list(DISTINCT root) AS roots FROM names),
--- Changes that list, or may tell one of the attributes: a text with an escaped character may hold any name.
+-- Changes that list an item, or that may contain one of the attributes. A text with an escaped character may hold any name.
 telling AS NOT MATERIALIZED (
   SELECT item_id, epoch_us(observed_at) AS at_us, change_id, kind, changes
   FROM history, roots
@@ -70,7 +70,7 @@ touched AS (
   WHERE after_us IS NOT NULL
     AND (epoch_us(first_seen_at) > after_us OR epoch_us(removed_at) > after_us OR epoch_us(gone_at) > after_us OR known_us > after_us)
 ),
--- Unnested from a list, DuckDB takes them for few.
+-- Because the ids are unnested from a list, DuckDB estimates few.
 asked AS MATERIALIZED (
   SELECT unnest(ids) AS product_id
   FROM (
@@ -151,7 +151,7 @@ read_values AS (FROM valued),
 fields AS (FROM 'attribute_fields.sql'),
 attribute_texts AS (SELECT value_id, site_id, name, unnest(texts) AS text FROM fields),
 worded AS (FROM 'availability_words.sql'),
--- The states that a value tells, as bits. One that tells several tells nothing.
+-- The states that a value may mean, as bits. If it may mean several, its state is unknown.
 meant AS MATERIALIZED (
   SELECT site_id, name, value, bits
   FROM valued
@@ -165,7 +165,7 @@ meant AS MATERIALIZED (
 steady AS MATERIALIZED (
   SELECT item_id, bit_or(bits) AS bits FROM present JOIN meant USING (site_id, name, value) GROUP BY item_id
 ),
--- Moments at which a listing comes, goes or tells something; one that does several is there several times.
+-- Moments at which a listing comes, goes or states its stock. If several coincide, the moment has several rows.
 moments AS MATERIALIZED (
   SELECT item_id, at_us, change_id, kind, NULL AS name, NULL AS old_bits, NULL AS new_bits
   FROM told
@@ -176,7 +176,7 @@ moments AS MATERIALIZED (
   LEFT JOIN meant AS old ON old.site_id = changed.site_id AND old.name = changed.name AND old.value = old_value
   LEFT JOIN meant AS new ON new.site_id = changed.site_id AND new.name = changed.name AND new.value = new_value
 ),
--- The value of each attribute that changes, at each moment: that of the last change, or before the first one its old value.
+-- The value of each attribute at each moment: the new value of the last change, or the old value of the first one before it.
 filled AS (
   SELECT
     moments.item_id,

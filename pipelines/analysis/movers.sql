@@ -24,7 +24,7 @@ lasting AS MATERIALIZED (
   FROM price_spells, moment
   WHERE product_id IS NOT NULL AND (to_at IS NULL OR to_at > since)
 ),
--- Spells that began or ended since. An older one that lasts has moved only if the listing's own row tells otherwise.
+-- Spells that began or ended since. An older one that lasts has moved only if the listing's own row shows it.
 spells AS MATERIALIZED (
   SELECT lasting.* EXCLUDE (is_confirmed), since
   FROM lasting, moment
@@ -32,7 +32,7 @@ spells AS MATERIALIZED (
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
 ),
--- Unnested from a list, DuckDB takes them for few, and keeps them in memory instead of the rows that are looked through.
+-- Because the ids are unnested from a list, DuckDB estimates few, and builds the hash table of the join from them.
 touched AS MATERIALIZED (
   SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM spells)
 ),
@@ -46,7 +46,8 @@ listings AS MATERIALIZED (
   FROM (FROM 'product_listings.sql')
   SEMI JOIN touched USING (item_id)
 ),
--- Another condition or currency never was comparable. Anything else is known of the current price alone.
+-- A condition or currency that rules an offer out today also rules out its past prices; other findings are about the current
+-- price only.
 then_listed AS MATERIALIZED (
   SELECT
     spells.* EXCLUDE (since, began, is_suspect),
@@ -58,7 +59,8 @@ then_listed AS MATERIALIZED (
   LEFT JOIN (SELECT item_id, findings, is_right FROM judged) AS judged USING (item_id)
   WHERE from_at <= since
 ),
--- Spells that began since, as a listing's first and last one. Without a listing before, a first price is no new listing.
+-- The first and the last spell of each listing that began since. If the listing was there before without a price, its first
+-- price is no new listing.
 later AS (
   SELECT
     item_id,

@@ -1,9 +1,9 @@
 -- part of: offer_facts
 -- What shops state about offers, in attributes that the pipeline file maps (offer_rules, rule attribute;
 -- docs/concepts/attributes.md) and in titles with words of the pipeline file (rule word). From offered and items: one row
--- for each offer of which something is known. A value is null if no mapped attribute tells it, if it has another form
--- than those below, or if two contradict each other. A name is an attribute, or with points a path into one. Of a list,
--- each value tells; of an object, the fields named in attribute_fields.sql.
+-- for each offer with at least one known value. A value is null if no mapped attribute holds it, if it has another form
+-- than those below, or if two contradict each other. A name is an attribute, or with points a path into one. All values
+-- of a list are read, and of an object the fields named in attribute_fields.sql.
 WITH mapped_sites AS (SELECT DISTINCT site_id FROM offered),
 mapped AS MATERIALIZED (FROM 'mapped_attributes.sql'),
 told_listings AS MATERIALIZED (
@@ -78,7 +78,7 @@ own_words AS MATERIALIZED (
 told_conditions AS MATERIALIZED (
   SELECT item_id, array_to_string(flatten(list(texts)), ' ; ') AS text FROM fields WHERE meaning = 'condition' GROUP BY item_id
 ),
--- Whole words, ignoring case, accents and punctuation.
+-- Words match as a whole, ignoring case, accents and punctuation.
 own_conditions AS (
   SELECT item_id, min(meaning) AS condition
   FROM (

@@ -17,7 +17,7 @@ spans AS (
   SELECT
     series,
     zone,
-    -- The wider product costs ten times as much.
+    -- A product of the wider type takes ten times as long.
     CASE WHEN abs(price) < 10000000000 THEN (price * 10000)::BIGINT ELSE (price::DECIMAL(23, 4) * 10000)::BIGINT END AS units,
     epoch_us(from_at) AS from_us,
     coalesce(epoch_us(to_at), 9223372036854775807) AS to_us,
@@ -49,7 +49,7 @@ numbered AS MATERIALIZED (
 bounds AS (
   SELECT zone, min(first_period) AS first_bound, max(last_period) AS last_bound FROM numbered GROUP BY zone
 ),
--- First and last day of what is looked at in a period: all of it, its collection week, or its last day.
+-- The first and last day whose prices count in a period: all its days, its collection week, or its last day.
 days AS (
   SELECT
     zone,
@@ -132,7 +132,7 @@ means AS (
     GROUP BY place
   )
 ),
--- The lowest price that, with all lower ones, held for half of the time.
+-- The weighted median: the lowest price that, with all lower ones, held for half of the time.
 medians AS (
   SELECT place, min(units) / 10000 AS price
   FROM (

@@ -49,7 +49,7 @@ spells AS (
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
--- The same products on every machine and in every run.
+-- A hash chooses the same products on every machine and in every run.
 compared AS MATERIALIZED (
   SELECT product_id, currency, count(*) OVER () AS all_products
   FROM spells

@@ -41,7 +41,7 @@ periods AS MATERIALIZED (
   FROM (SELECT key, t, sum(n)::BIGINT AS items FROM sums GROUP BY key, t)
   JOIN first_periods USING (key)
 ),
--- With the period before found first, DuckDB joins nothing by periods alone.
+-- The previous period is found first, so that DuckDB joins by item and period, not by period alone.
 observed AS MATERIALIZED (
   SELECT sums.*, t_before
   FROM sums
@@ -53,7 +53,7 @@ shops AS (
   JOIN (SELECT DISTINCT pattern_key, shop_id FROM patterns) AS present USING (pattern_key)
   GROUP BY key, t
 ),
--- Prices that are missing for a while, with the last one before: in each period with prices of others.
+-- Prices that are missing for a while, with the last known one, for each period in which the group has prices.
 gaps AS MATERIALIZED (
   SELECT ended.key, pattern_key, periods.t, periods.t_before, n, ended.t AS last_t, total AS last_total
   FROM (

@@ -47,8 +47,8 @@ bounds AS (
   SELECT min(moved_us) AS first_us, max(moved_us) AS last_us, coalesce(getvariable('hours')::BIGINT, 72) * 3600000000 AS hours_us
   FROM moved
 ),
--- Moves of a product in a currency, all up or all down, go one way, and may follow one another. A currency that is not known
--- has the number 0. Of moves of a shop at one instant, the last one stands for all.
+-- Moves of a product in one currency and direction may follow one another. A currency that is not known
+-- has the number 0. If a shop moves several times at one instant, only the last move counts.
 moves AS MATERIALIZED (
   SELECT *
   FROM (

@@ -18,7 +18,7 @@
 -- · site_id (site): only this shop
 -- · product (product): only this product
 -- · since (day; default the last 30 days): first day of cuts
--- · until (day; default the last day that the lake knows): last day of cuts
+-- · until (day; default the last day in the lake): last day of cuts
 -- · top (whole number; default 100): number of rows, latest first
 WITH row_zones AS (FROM 'row_zones.sql'),
 span AS (
@@ -58,7 +58,7 @@ earlier_cuts AS (
     AND spells.from_us < cuts.from_us AND spells.from_us >= cuts.from_us - before_us
   GROUP BY cuts.item_id, cuts.from_us
 ),
--- A listing whose first spell began NEW was not listed before it. Nothing is known about any other.
+-- A listing whose first spell began NEW was not listed before it. For any other listing, the time before is unknown.
 firsts AS (
   SELECT item_id, min(from_us) AS first_us, arg_min_null(began, from_us) IS NOT DISTINCT FROM 'NEW' AS was_new
   FROM spells

@@ -82,7 +82,7 @@ on_sale AS MATERIALIZED (
 lowest AS (
   SELECT item_id, cut_us, min(price) AS low_price FROM on_sale GROUP BY item_id, cut_us
 ),
--- A cut before the first price has returned belongs to the sale that is on.
+-- A further cut before the first price has returned belongs to the same sale.
 judged AS (
   SELECT
     cuts.* EXCLUDE (to_us, return_us),

@@ -1,7 +1,7 @@
 -- part of: explore
 -- What each shop asked for a product over time: one row per shop and stretch of time with the same lowest price, the shop
--- that is the cheapest now first. They are of offers that count today, and of those that would count if they were in stock,
--- or if their shop had no cheaper listing of the product; each while it was listed and not known to be out of stock.
+-- that is the cheapest now first. The prices are of offers that count today, and of those that would count if they were in stock,
+-- or if their shop had no cheaper listing of the product, while they were listed and not known to be out of stock.
 -- Suspect prices (price_spells) are left out. is_counted: the shop has an offer that counts today. to_at: null if the price stands;
 -- until_at: its end, or when the service last saw any item.
 -- Variables:

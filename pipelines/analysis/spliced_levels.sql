@@ -11,7 +11,7 @@ WITH windows AS (
   LEFT JOIN window_levels USING (key, last_t, t)
   GROUP BY key, first_t, last_t
 ),
--- Distances of what is published from the window, in order; those of periods without one are left out.
+-- Distances between published levels and those of the window, in order; periods that lack either are left out.
 spliced AS (
   SELECT key, list_reduce(
     list({'first_t': first_t::BIGINT, 'levels': levels} ORDER BY last_t),

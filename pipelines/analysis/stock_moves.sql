@@ -3,7 +3,7 @@
 -- when its present state began. in_stock_shops: other shops that have the product in stock now. of_kind: number of rows of
 -- the kind, including those beyond top. Times without stock, with their lengths, are in availability.
 -- Source: a definition of this project. Availability comes from attributes that the pipeline file maps
--- (docs/concepts/attributes.md), with the past that availability knows.
+-- (docs/concepts/attributes.md), and of their past as in availability.
 -- Exact: prices, times and counts.
 -- Limits: only the two ends are compared. A listing that is not listed at one of them, or whose availability is not known
 -- there, has no row; movers tells which listings came and went.
@@ -14,7 +14,7 @@
 -- · top (whole number; default 100): number of rows of each kind
 WITH moment AS MATERIALIZED (FROM 'asked_moment.sql'),
 stock_since AS (SELECT epoch_us(since) AS after_us FROM moment),
--- Stretches of time that reach into the time since; without those that have lasted all of it, these are few.
+-- Stretches of time that began or ended since. They are few, because those that lasted all the time are left out.
 stretches AS MATERIALIZED (
   SELECT item_id, product_id, site_id, state, from_us, to_us, now_us, epoch_us(since) AS since_us
   FROM (FROM 'listing_stock.sql') AS stock, moment
@@ -50,7 +50,7 @@ begun AS (
   WHERE from_us >= ended_us
   GROUP BY item_id
 ),
--- Unnested from a list, DuckDB takes them for few, and keeps them in memory instead of the rows that are looked through.
+-- Because the ids are unnested from a list, DuckDB estimates few, and builds the hash table of the join from them.
 moved_products AS MATERIALIZED (
   SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM moved)
 ),

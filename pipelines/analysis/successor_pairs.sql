@@ -1,6 +1,6 @@
 -- part of: successors and relaunches
 -- Pairs of an ended listing and a new one of the same shop that may continue it; successors.sql says when. From asked
--- (is_asked, one row): if that is false, there are none.
+-- (is_asked, one row): if it is false, the result is empty.
 -- Variables:
 -- · days (whole number; default 30): how long after an end the new listing may be seen
 -- · overlap_days (whole number; default 1): how long before the end is noticed it may be seen
@@ -89,7 +89,7 @@ worded AS MATERIALIZED (
     ) AS wanted USING (site_id, numbers)
   ) AS compared USING (item_id)
 ),
--- Null for a title of fewer words. As a condition, DuckDB tests it before it chooses listings.
+-- Null for a title of fewer words. DuckDB tests such a condition before it chooses listings.
 titles AS MATERIALIZED (
   SELECT item_id, site_id, seen_us, ended_us, is_new, CASE WHEN len(stems) >= 3 THEN array_to_string(stems, ' ') END AS value
   FROM worded

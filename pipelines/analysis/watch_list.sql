@@ -31,7 +31,7 @@ told_prices AS (
 names AS (
   SELECT site_id, name, attribution FROM sites WHERE is_current
 ),
--- A further listing of a shop whose price counts tells nothing new.
+-- A duplicate is left out, because a cheaper listing of the same shop is compared.
 excluded AS MATERIALIZED (
   SELECT * FROM priced WHERE NOT is_counted AND findings <> ['duplicate']
 ),

@@ -30,7 +30,7 @@ ranked AS (
   FROM found
   JOIN asked USING (product_id, currency)
 ),
--- The median is between two places, which are the same one if the number of shops is odd.
+-- The median is the mean of the prices at two places, which are the same place if the number of shops is odd.
 chosen AS (
   SELECT
     line,

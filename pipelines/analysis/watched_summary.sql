@@ -1,6 +1,6 @@
 -- part of: explore
 -- A price list in figures, one row: lines; matched: those that a shop sells; undercut: those that a shop sells cheaper;
--- below: those that a shop sells below the lowest allowed price, for sure; unsure: those of which this is unsure alone.
+-- below: those that a shop sells below the lowest allowed price, for sure; unsure: those for which there are only unsure alarms.
 SELECT
   count(*) AS lines,
   count(*) FILTER (is_matched) AS matched,

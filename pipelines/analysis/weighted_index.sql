@@ -24,7 +24,7 @@
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS MATERIALIZED (FROM 'index_settings.sql'),
 indices AS MATERIALIZED (FROM 'price_index.sql'),
--- Spellings of a brand that differ in case alone are one.
+-- Spellings of a brand that differ only in case count as one.
 shares AS MATERIALIZED (
   SELECT kind, CASE kind WHEN 'brand' THEN lower(unit) ELSE unit END AS unit, period, sum(weight) AS weight
   FROM weights
@@ -64,7 +64,7 @@ levels AS MATERIALIZED (
   CROSS JOIN (SELECT unit AS unit_of_time FROM settings)
   WHERE unit IS NOT NULL AND level IS NOT NULL
 ),
--- Weights by period; those without one count in each.
+-- Weights by period. A weight without a period counts in every period.
 dated_weights AS (
   SELECT
     shares.unit,
@@ -93,7 +93,7 @@ reference_weights AS (
   FROM (SELECT unit, avg(weight) FILTER (period IS NOT NULL)::DOUBLE AS mean_weight FROM shares GROUP BY unit) AS units
   LEFT JOIN constant_weights USING (unit)
 ),
--- Units below each node, by way of all nodes between.
+-- Units below each node, at any depth.
 ancestors AS (
   WITH RECURSIVE up AS (
     SELECT DISTINCT unit, child, parent FROM tree JOIN shares ON unit = CASE kind WHEN 'brand' THEN lower(child) ELSE child END

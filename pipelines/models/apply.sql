@@ -1,5 +1,5 @@
--- New rows of items. A current whole read becomes the row. To other rows the changes are applied in order; replays and
--- overlaps do nothing. The key may not see an unknown item that can't be read, so only history shows it.
+-- New rows of items. A current whole read becomes the row. To all other rows, the changes are applied in order; one that
+-- is already applied has no effect. An unknown item that can't be read may be hidden from the key, so only history has it.
 -- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, run_id VARCHAR, watermark BIGINT
 WITH former AS (
@@ -27,7 +27,7 @@ eligible AS (
   WHERE NOT b.is_current
     AND (b.is_reread OR b.change_id IS NULL OR c.change_id > b.change_id)
     AND (b.last_changed_at IS NULL OR c.observed_at >= b.last_changed_at)
-    -- A row that was read after the change shows it, unless the row itself is older. Any row of an item shows NEW.
+    -- A row that was read after the change shows it, unless the row itself is older. Any row of an item shows its NEW.
     AND NOT coalesce(
       c.change_id <= getvariable('watermark') AND (c.kind = 'NEW' OR c.observed_at = b.last_changed_at)
       AND b.run_id = CAST(getvariable('run_id') AS VARCHAR), false)

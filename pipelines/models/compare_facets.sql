@@ -1,6 +1,6 @@
 -- The service's counts of listed items by website, category and currency (section 2, Facets) beside the lake's, one row
--- for each value. A category's count includes its subcategories. Items only in datasets that the key can't read now are
--- not counted; readable_datasets is null if there are none.
+-- for each value. A category's count includes its subcategories. Items that are only in datasets that the key
+-- can't read now are not counted; readable_datasets is null if the key can read all.
 -- needs: counted_items, landed_facets
 -- values: readable_datasets VARCHAR[]
 WITH RECURSIVE visible AS (
@@ -10,7 +10,7 @@ WITH RECURSIVE visible AS (
     AND (getvariable('readable_datasets') IS NULL OR coalesce(len(datasets), 0) = 0
       OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))
 ),
--- Each category with itself and its ancestors. UNION ends the recursion if the tree has a ring.
+-- Each category with itself and its ancestors. UNION ends the recursion even if the tree has a cycle.
 above AS (
   SELECT slug, id, parent_id FROM landed_facets WHERE facet = 'category'
   UNION

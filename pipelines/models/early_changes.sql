@@ -1,5 +1,5 @@
--- Changes that only webhooks brought: not this run's feed, and not history, where a comparison of whole rows or an
--- item's history may hold them without the change's id.
+-- Changes that only webhooks brought: neither this run's feed nor history has them. History may have one without its
+-- id, from a comparison of whole rows or from an item's history.
 -- needs: feed_changes, history, known_changes, typed_changes
 -- values: run_id VARCHAR
 WITH candidates AS MATERIALIZED (

@@ -1,6 +1,6 @@
 -- Landed items → typed items, one row for each. `reject_reason` says why a row can't be typed, or is null. Landed
--- values are texts as they arrived, with unrounded JSON numbers (section 2, Item). The zero time of a programming
--- language stands for null where a time may be null.
+-- values are texts as they arrived, with unrounded JSON numbers (section 2, Item). Where a time
+-- may be null, the zero time of a programming language means null.
 -- needs: landed_items
 -- values: run_id VARCHAR
 WITH landed AS (

@@ -1,9 +1,9 @@
--- Whole reads, judged by the changes, because lists and single items may lag behind the feed by different amounts.
--- `reason` is null if the read shows all changes. Later runs read other needed items again, for an hour. A rejected
--- read leaves the present row in place: the read is older than the row, or shows no more.
--- A row that a change made has the change's time, which may be later than a read's by a known time (feed_skew). Pages
--- also bring items that are not needed. Such a read becomes the row only if it surely shows all changes, because values
--- may have changed that the changes don't name. Otherwise the changes make the row.
+-- Judges whole reads by the changes of their items, because lists and single items may lag behind the feed by different
+-- amounts. `reason` is null if the read shows all changes; otherwise, later runs read a needed item again, for an hour. A
+-- rejected read is older than the present row, or shows no more, so the present row stays.
+-- A row that a change made has the change's time, which may be later than a read's by feed_skew. Pages also bring items
+-- that no change asks for. Such a read becomes the row only if it surely shows all changes, because values may have
+-- changed that the changes don't name. Otherwise, the changes are applied to the present row.
 -- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, read_at VARCHAR
 WITH read_beside AS (
@@ -21,7 +21,7 @@ told AS (
     item_id,
     bool_or(is_pending) AS is_pending,
     max(observed_at) FILTER (kind = 'CHANGED') AS changed_at,
-    -- Nothing says which time of the item an unknown kind moves.
+    -- A change of an unknown kind may move any time of the item.
     max(observed_at) FILTER (kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')) AS other_at,
     arg_max({'price': price}, change_id) FILTER (is_price_change(previous_price, price, changes)) AS price_change,
     arg_max(kind, change_id) FILTER (kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing,
@@ -63,7 +63,7 @@ judged AS (
       WHEN t.changed_at > r.last_changed_at + known_skew(getvariable('feed_skew'))
           OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + known_skew(getvariable('feed_skew'))
         THEN 'a change is not shown'
-      -- The changes make a right row without this read, so a doubtful one is left out.
+      -- The changes suffice without this read, so it is left out if it may lag.
       WHEN n.is_beside AND NOT coalesce(
           coalesce(t.changed_at, t.first_observed_at) <= r.last_changed_at
             + CASE WHEN getvariable('feed_skew_is_known') THEN known_skew(getvariable('feed_skew')) ELSE INTERVAL 0 SECOND END

@@ -1,5 +1,5 @@
--- Sampled items with the names of the values that differ from the lake's. An item that changed at the time of the
--- lake's newest change or later is no mismatch; nor is a read that lags behind the lake. sample_watermark is the time
+-- Sampled items with the names of the values that differ from the lake's. It is no mismatch if the item
+-- changed at the time of the lake's newest change or later, or if the read lags behind the lake. sample_watermark is the time
 -- up to which a lake without the feed is complete, or null if unknown; feed_cursor is the change up to which items are
 -- applied.
 -- needs: compared_items, exported_items, history, items, missing_sample, stale_items

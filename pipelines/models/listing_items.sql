@@ -1,5 +1,5 @@
 -- Items with their listing state in the future lake: rows of this run replace the lake's, and changes describe items
--- that the run has not read. listing_datasets names the datasets that are counted; null is all.
+-- that the run has not read. listing_datasets names the datasets that are counted; null means all.
 -- needs: exported_items, gone_reads, items, pending_changes
 -- values: listing_datasets VARCHAR[]
 WITH told AS (

@@ -1,8 +1,8 @@
--- Products that belong to another product: a sparse table, the rest stand for themselves. Products that the user joins
--- are a group. A product of brand and part number (brand-mpn, without GTIN), or a group of such products, joins the one
--- GTIN that offers, listed now or before, have with that brand and part number. GTINs that the user joins are one, and
--- a GTIN that the user says is another product is none. It stays alone where offers lead to more than one GTIN, where
--- the check digit is wrong, and where the part number has no digit (n/a, unknown, 000).
+-- Products that belong to another product. A product without a row stands for itself. Products that the user joins are a
+-- group. A product of brand and part number (brand-mpn, without GTIN), or a group of such products, joins the one GTIN
+-- that offers, listed now or before, have with that brand and part number. GTINs that the user joins count as one, and a
+-- GTIN that the user keeps apart doesn't count. The product stays alone if offers lead to more than one GTIN, if the
+-- check digit is wrong, or if the part number has no digit (n/a, unknown, 000).
 -- needs: items, user_matches
 -- values: run_id VARCHAR
 WITH members AS (
@@ -42,7 +42,7 @@ leads AS (
   LEFT JOIN members AS one ON one.product_id = bridges.key
   LEFT JOIN members AS two ON two.product_id = bridges.gtin_id
 ),
--- A group with a GTIN joins no other one, so nothing is joined over more than one bridge.
+-- A group that has a GTIN joins no other group, so bridges form no chain.
 found AS (
   SELECT
     leads.group_id,
@@ -55,7 +55,7 @@ found AS (
   GROUP BY leads.group_id
   HAVING min(leads.gtin_group) = max(leads.gtin_group)
 ),
--- Two that the user keeps apart can't both be the GTIN that they lead to, and nothing says which one is.
+-- If the user keeps apart two groups that lead to one GTIN, only one of them can be it, and it is unknown which.
 clashing AS (
   SELECT DISTINCT one.group_id
   FROM found AS one

@@ -1,7 +1,7 @@
 -- Different items that no change of the feed shows. A change that the feed may still bring is left to it: changes show
 -- about 30 seconds late, and the feeds of several datasets end at different changes. Without a feed, webhooks and
--- histories have told of all changes that are a minute older than their newest one. Items of added_datasets are not
--- new.
+-- histories are taken to hold every change that is a minute older than their newest one. Items of added_datasets don't
+-- count as new.
 -- needs: different_items, exported_items, history, new_changes, pending_changes, stale_items
 -- values: added_datasets VARCHAR[], feed_cursor BIGINT, feed_skew INTERVAL, with_feed BOOLEAN
 WITH told AS (
@@ -31,7 +31,7 @@ WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at 
   AND (NOT getvariable('with_feed')
     OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) + known_skew(getvariable('feed_skew'))
       <= (SELECT until FROM told)
-    -- The feed has told of the change without naming the item.
+    -- The feed has reported the change without naming the item.
     OR EXISTS (
       SELECT 1 FROM unnamed
       WHERE unnamed.observed_at BETWEEN greatest(e.last_changed_at, e.removed_at) - known_skew(getvariable('feed_skew'))

@@ -1,7 +1,7 @@
 -- Entries of items' histories that history lacks. Title, page and website are the item's present ones. So is the currency,
--- unless changes of the item name it: then it is what the next of them says that it was before, else what the last one
--- says. It is null if the two contradict each other, or if the present currency contradicts the last one.
--- The API document does not show if an entry's id is its change's id, so it is taken only if both are known and agree.
+-- unless changes of the item name it: then it is the previous currency of the next such change, or else the new one of
+-- the last. It is null if the two contradict each other, or if the present currency contradicts the last change.
+-- The API document does not say whether an entry's id is its change's id, so it is used only if both are known and agree.
 -- Changes that the feed has not brought yet are left to the feed. feed_cursor is null without a feed.
 -- needs: feed_changes, history, items, typed_changes, early_changes
 -- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
@@ -39,7 +39,7 @@ switches AS (
     )
     WHERE contains(changes, '"currency"') AND json_array_length(changes, '$.currency') = 2
   )
-  -- An attribute may be named currency, too.
+  -- An attribute may also be named currency.
   WHERE regexp_full_match(coalesce(old, 'XXX'), '[A-Z]{3}') AND regexp_full_match(coalesce(new, 'XXX'), '[A-Z]{3}')
     AND old IS DISTINCT FROM new
   GROUP BY item_id

@@ -1,6 +1,6 @@
 -- Seconds that a source may stay unseen where the limit is a multiple of its usual interval: the mean distance between
 -- the days (UTC) on which its items were seen or changed, in the last 180 days that it was seen. Fewer than three days
--- tell no interval. A time more than a day after the read is wrong.
+-- give no interval. A time more than a day after the read is wrong.
 -- needs: items
 -- values: intervals BIGINT, read_at VARCHAR
 WITH times AS (

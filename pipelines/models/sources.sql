@@ -1,5 +1,5 @@
 -- Sources after the run: when each was last seen, and which are stale. A time more than a day after the read is wrong,
--- unless all times are such, because the clock of this machine is behind. Any row or change shows that its source is
+-- unless all times are, because then the clock of this machine is behind. Any row or change shows that its source is
 -- alive. Only a complete copy (is_whole) or a probe shows that a source is behind the others: a probe has the item of a
 -- website that was seen last, so no source of it was seen later.
 -- needs: probed_sites, seen_items, source_limits, sources

@@ -17,7 +17,7 @@ export function parseClockMode(text: string): ClockMode {
   throw new PricelakeError('usage', `the clock "${text}" is not one of frozen, real and 60x, up to ${MAX_SPEED}x`);
 }
 
-/** 0 stands still. */
+/** Speed relative to wall time; 0 if the clock stands still. */
 export function speedOf(mode: ClockMode): number {
   if (mode === 'frozen') return 0;
   return mode === 'real' ? 1 : Number.parseFloat(mode);
@@ -55,14 +55,14 @@ export class SimulatedClock {
     return new Date(this.now()).toISOString();
   }
 
-  /** A running clock runs on from there. */
+  /** Moves the clock. A running clock continues from the new time. */
   moveTo(ms: number): void {
     this.#base = ms;
     this.#movedAt = this.#wall();
   }
 
   /**
-   * Stands still while the world takes a step, then runs on. However fast the clock, the feed shows a change 30 seconds
+   * Stands still while the world takes a step, then continues. However fast the clock, the feed shows a change 30 seconds
    * after it happened, without the time that the step took.
    */
   async hold<T>(work: (now: number) => Promise<T>): Promise<T> {

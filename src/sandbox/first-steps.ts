@@ -11,7 +11,7 @@ export function describeCall(baseUrl: string, key: string): string {
   return `curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/items?size=1'`;
 }
 
-/** Commands for another terminal. */
+/** The commands that the sandbox prints for another terminal. */
 export function describeSync(baseUrl: string, key: string): string {
   return `export PRICELAKE_BASE_URL=${baseUrl}
 export PRICELAKE_API_KEY=${key}

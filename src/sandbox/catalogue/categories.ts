@@ -13,13 +13,13 @@ export interface Leaf {
   categoryId: number;
   nouns: string[];
   brands: string[];
-  /** In euros, with the spread of its logarithm. */
+  /** The median price in euros, and the standard deviation of its logarithm. */
   median: number;
   sigma: number;
-  /** Share of the products. */
+  /** Share of the products that are in the category. */
   weight: number;
   isBook: boolean;
-  /** Bits of the category's datasets. */
+  /** Datasets of the category, as a bit mask. */
   mask: number;
 }
 
@@ -108,10 +108,10 @@ const BRANCHES: Branch[] = [
   },
 ];
 
-/** Items without a category fall into this dataset if their shop adds none. */
+/** The dataset of items without a category whose shop is in no dataset of its own. */
 export const FALLBACK_MASK = 1;
 
-/** Three levels deep. */
+/** Builds a tree of three levels. */
 export function buildCategories(): { categories: Category[]; leaves: Leaf[] } {
   const categories: Category[] = [];
   const leaves: Leaf[] = [];

@@ -6,7 +6,7 @@ export interface DatasetEntry {
   description: string | null;
 }
 
-/** A mask of 32 bits holds no more beside the sample dataset. */
+/** The most datasets that a mask of 32 bits can hold beside the sample dataset. */
 export const MAX_DATASETS = 30;
 const SAMPLE_BIT = 30;
 export const SAMPLE_DATASET: DatasetEntry = {

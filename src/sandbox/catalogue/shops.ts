@@ -11,11 +11,11 @@ export interface Shop {
   words: string[];
   weight: number;
   mask: number;
-  /** Price level of the shop against the market. */
+  /** Price level of the shop relative to the market. */
   level: number;
 }
 
-/** A scrape reads it as a whole. */
+/** Listings of a shop that one scrape reads together. */
 export interface ScrapedSource {
   modelId: bigint;
   healthy: boolean;
@@ -35,7 +35,7 @@ interface Country {
   currency: string;
   /** Units of the currency for one euro. */
   perEuro: number;
-  /** Share of the shops. */
+  /** Share of the shops that are in the country. */
   weight: number;
   words: string[];
   shopWords: string[];
@@ -73,7 +73,7 @@ const SECOND_WORDS = 'Nord|Süd|Plus|Direkt|Online|24|Élite|Ósmy|Pro|Zentrum|O
 const PERIODS = [4, 6, 8, 12, 12, 24];
 const CENTRAL_EUROPE = new Set(['pl', 'cz', 'hu', 'ro']);
 
-/** The largest first: sizes fall off like Zipf's law. */
+/** Shops by size, the largest first. Sizes follow Zipf's law. */
 export function buildShops(seed: number, count: number): Shop[] {
   return Array.from({ length: count }, (_, index) => {
     const country = index < 4 ? firstCountry(index) : pickCountry(fraction(seed, index, 'country'));

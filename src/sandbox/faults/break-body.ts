@@ -1,6 +1,6 @@
 import type { FaultEffect } from './fault.js';
 
-/** A client gets what was written before the connection goes. */
+/** Delay before a connection is closed, so that the client receives what was written. */
 const HANG_UP_MS = 20;
 
 /** After this share of a body the connection breaks, or stays open and silent. */
@@ -21,7 +21,7 @@ export async function* cutBytes(body: Buffer, { share }: BodyBreak): AsyncGenera
   if (end > 0) yield body.subarray(0, end);
 }
 
-/** Rows, and a part of the next one. @param total rows that the export announced */
+/** Cuts a body after some rows and a part of the next one. @param total rows that the export announced */
 export async function* cutRows(rows: AsyncIterable<string>, total: number, at: BodyBreak): AsyncGenerator<string> {
   const end = Math.floor(total * at.share);
   let n = 0;

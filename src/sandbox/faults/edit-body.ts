@@ -9,7 +9,7 @@ export interface RowEdit {
   row(line: string, n: number): string[];
 }
 
-/** Null if the fault does not change rows. */
+/** Returns null if the fault does not change rows. */
 export function chooseRowEdit(effect: FaultEffect, format: ExportFormat): RowEdit | null {
   const { kind, argument } = effect;
   if (kind === 'malformed') return { row: (line, n) => [n === argument ? cutRow(line, format) : line] };
@@ -39,7 +39,7 @@ function dropColumn(name: string): RowEdit {
   };
 }
 
-/** Cells of a CSV line as written, with their quotes. */
+/** Splits a CSV line into its cells, with their quotes. */
 function splitCells(line: string): string[] {
   return line.match(/(?<=^|,)(?:"(?:[^"]|"")*"|[^",]*)(?=,|$)/g) ?? [];
 }
@@ -101,7 +101,7 @@ function doubleEntries(value: unknown, count: number): unknown {
   );
 }
 
-/** The answer itself, and the entries of its lists. */
+/** Lists the objects of an answer: the answer itself, and the entries of its lists. */
 function findObjects(value: unknown): JsonObject[] {
   if (Array.isArray(value)) return value.filter(isObject);
   if (!isObject(value)) return [];

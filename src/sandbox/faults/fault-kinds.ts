@@ -16,7 +16,7 @@ export const FAULT_ENDPOINTS = [
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 interface KindFacts {
-  /** The argument of a fault that is given without one. */
+  /** The default argument of the fault. */
   byDefault: string;
   /** The effect on a client, in words. */
   says: string;
@@ -24,7 +24,7 @@ interface KindFacts {
   only?: readonly FaultEndpoint[];
 }
 
-/** Apart from the parser, so that `--help` need not load it. */
+/** These are in a file of their own, so that `--help` need not load the parser. */
 const KIND_FACTS = {
   drop: { byDefault: '0.5', says: 'the connection breaks after this share of the body' },
   stall: { byDefault: '0.5', says: 'the body stalls after this share' },
@@ -52,7 +52,7 @@ export function factsOf(kind: FaultKind): KindFacts {
   return KIND_FACTS[kind];
 }
 
-/** For people. */
+/** Describes the faults in the help of the command. */
 export function describeFaults(): string {
   const kinds = FAULT_KINDS.map((kind) => {
     const { byDefault, says, only } = factsOf(kind);

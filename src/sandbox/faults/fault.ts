@@ -32,11 +32,14 @@ type Arguments = typeof ARGUMENTS;
 
 export type FaultEffect = { [K in FaultKind]: { kind: K; argument: z.output<Arguments[K]> } }[FaultKind];
 
-/** From the first to the last request, counted from 1 since the fault was armed, or each by chance. */
+/**
+ * The requests that a fault hits: those from a first to a last one, counted from 1 since the fault was armed, or each with
+ * a probability.
+ */
 type FaultTiming = { first: number; last: number } | { probability: number };
 
 export interface Fault {
-  /** As it was written. */
+  /** The text that the user wrote. */
   text: string;
   endpoint: FaultEndpoint;
   effect: FaultEffect;
@@ -96,7 +99,7 @@ interface Armed {
   fired: number;
 }
 
-/** Decides which requests the armed faults hit. The same seed decides alike. */
+/** Decides which requests the armed faults hit. The same seed gives the same decisions. */
 export class FaultPlan {
   readonly #seed: number;
   #armed: Armed[] = [];

@@ -21,11 +21,11 @@ const LONG_PATHS: [RegExp, FaultEndpoint][] = [
   [/^products\/[^/]+$/, 'product'],
 ];
 
-/** A request that no fault hits passes untouched. @param findHangUp finds what closes the connection */
+/** Wraps the app, and passes on a request that no fault hits. @param findHangUp finds what closes the connection */
 export function injectFaults(service: Service, next: FaultlessHandler, findHangUp: () => () => void) {
   const plan = service.faults;
   return async (request: Request): Promise<Response> => {
-    // The common case costs one look, not a parsed URL.
+    // Usually no fault is armed, so the URL need not be parsed.
     if (plan.isEmpty && !request.url.includes(REDIRECTED)) return next(request);
     const url = new URL(request.url);
     if (url.pathname.startsWith(REDIRECTED)) {
@@ -55,7 +55,7 @@ function findEndpoint(path: string): FaultEndpoint | null {
   return LONG_PATHS.find(([pattern]) => pattern.test(rest))?.[1] ?? null;
 }
 
-/** An hour passes, with the changes that the fault names. */
+/** Returns a function that lets an hour pass, with the changes that the fault names; undefined without such a fault. */
 function findMove(effects: readonly FaultEffect[], { world, clock }: Service): (() => Promise<void>) | undefined {
   const changes = effects.find(({ kind }) => kind === 'move')?.argument as number | undefined;
   return changes === undefined ? undefined : async () => void (await advanceWorld(world, clock, { hours: 1, changes }));
@@ -112,7 +112,7 @@ async function* toChunks(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 
-/** Null if the service itself answers. */
+/** Returns the answer of a fault, or null if the service itself answers. */
 function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
   const { kind, argument } = effect;
   if (kind === 'html') return answerHtml(argument);

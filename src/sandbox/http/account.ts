@@ -9,14 +9,14 @@ export type KeyKind = (typeof KEY_KINDS)[number];
 
 const DAY_MS = 86_400_000;
 
-/** Set at the start, and changed while the sandbox runs. */
+/** Settings of the account, at the start and by control calls. */
 const accountSettings = z.strictObject({
   plan: z.enum(PLAN_CODES),
   /** Limits that differ from the plan's own (section 8). */
   limits: planLimits.partial(),
   /** Only paid plans have overage; false switches it off (section 4, /export, quota rules 2 and 3). */
   overage: z.boolean(),
-  /** Keys that answer 401 (section 5, rule 4). */
+  /** Keys that the service refuses with 401 (section 5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),
   /** The payment is overdue for so many days: status PAST_DUE, and 402 from 30 on. */
   overdueDays: z.number().nonnegative().nullable(),
@@ -67,7 +67,7 @@ export class Account {
     this.#settings = next;
   }
 
-  /** Null if no trial runs. */
+  /** The end of the trial; null without one. */
   get trialEndsAt(): Date | null {
     return this.#trialEnd === null || this.#clock.now() >= this.#trialEnd ? null : new Date(this.#trialEnd);
   }
@@ -96,7 +96,7 @@ export class Account {
     return kind === null || this.#settings.revoked.includes(kind) ? null : kind;
   }
 
-  /** Finds revoked keys too. */
+  /** Finds the kind of a key, even of a revoked one. */
   findKind(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     return KEY_KINDS.find((one) => this.keys[one] === key) ?? null;
@@ -124,7 +124,7 @@ export class Account {
     return this.#clock.secondsTo(moment);
   }
 
-  /** Calls of the operator count for nobody (section 2, PlanInfo). */
+  /** Calls of the operator are not counted (section 2, PlanInfo). */
   countCall(kind: KeyKind, calls = 1): void {
     if (isMetered(kind)) this.#apiCalls = Math.max(0, this.usage.apiCalls + calls);
   }

@@ -11,7 +11,7 @@ export const UPGRADE_URL = 'https://sandbox.example/plans';
 export class ApiError extends Error {
   readonly status: number;
   readonly extra: Record<string, unknown>;
-  /** Seconds. */
+  /** Seconds until the client may try again. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, message: string, extra: Record<string, unknown> = {}, retryAfter?: number) {

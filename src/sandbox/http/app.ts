@@ -32,10 +32,10 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   return app;
 }
 
-/** They need no key. The pattern of `/sandbox` includes all below it. */
+/** Paths that need no key. The pattern of `/sandbox` includes all paths below it. */
 const OWN_PATHS = ['/', '/openapi.json', '/sandbox/*'];
 
-/** The start page shows the keys, and control calls change the world: neither is for a page of another site. */
+/** Refuses pages of other sites, because the start page shows the keys, and control calls change the world. */
 async function refuseForeignPages(c: Context, next: Next): Promise<void> {
   const { method } = c.req;
   if (!isLoopbackHost(c.req.header('host')) || !isOwnRequest(method, (name) => c.req.header(name))) {

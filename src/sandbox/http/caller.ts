@@ -24,7 +24,7 @@ export interface Caller {
   kind: KeyKind;
   plan: Plan;
   view: ItemView;
-  /** They answer 402. */
+  /** Datasets that the plan locks: the service answers 402. */
   locked: readonly DatasetEntry[];
 }
 
@@ -34,7 +34,7 @@ export interface SandboxEnv {
   Variables: { caller: Caller; parameters: Parameters };
 }
 
-/** A request that was admitted, and what it asks for. */
+/** A request that was admitted, with its caller and parameters. */
 export type Asked = SandboxEnv['Variables'];
 
 /** Section 5: a test key reads only the sample dataset, a live key what the plan includes. */
@@ -68,12 +68,15 @@ export function chooseDatasets({ caller, parameters }: Asked, missing: ReadingVa
   throw refuseParameter('dataset', String(id), 'an id from /datasets');
 }
 
-/** Micros since 1970: a change appears about 30 seconds after it happened. */
+/**
+ * The time up to which the feed shows changes, in microseconds since 1970. A change appears about 30 seconds after it
+ * happened.
+ */
 export function feedEnd(service: Service): number {
   return (service.clock.now() - FEED_DELAY_MS) * 1000;
 }
 
-/** Micros since 1970: as far back as the plan's `historyDays` reach. */
+/** The time at which the plan's history begins, in microseconds since 1970. */
 export function historyStart(service: Service, caller: Caller): number {
   const days = caller.plan.limits.historyDays;
   return days === null ? 0 : (service.clock.now() - days * 86_400_000) * 1000;

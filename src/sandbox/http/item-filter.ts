@@ -47,7 +47,7 @@ export class FilterBuilder {
   }
 }
 
-/** A slug includes the subcategories. An unknown slug has no items. */
+/** Filters by a category and its subcategories. An unknown slug has no items. */
 export function addCategory(filter: FilterBuilder, world: World, slug: string | null): void {
   if (slug === null) return;
   const { categories } = world.facts;
@@ -57,7 +57,7 @@ export function addCategory(filter: FilterBuilder, world: World, slug: string | 
   filter.add(`category_id IN (SELECT unnest(from_json($category, '["INTEGER"]')))`, { category: JSON.stringify(ids) });
 }
 
-/** Words that must all occur, in any order; parts of words count. */
+/** Filters by words that must all occur in the title, in any order. Parts of words count. */
 export function addWords(filter: FilterBuilder, q: string | null): void {
   const words = q?.split(/\s+/).filter(Boolean) ?? [];
   for (const [k, word] of words.entries()) {

@@ -8,7 +8,7 @@ import { ApiError } from './answers.js';
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Longer than clients keep a connection: otherwise a client may use one at the moment the server closes it. */
+/** Longer than clients keep a connection. Otherwise, a client may use one at the moment when the server closes it. */
 const KEEP_ALIVE_MS = 75_000;
 
 const answers = new AsyncLocalStorage<ServerResponse>();
@@ -29,7 +29,7 @@ export function findHangUp(): () => void {
   return () => answer?.destroy();
 }
 
-/** Node answers some requests itself, for these reasons. Any other error means that it is not HTTP. */
+/** Reasons for which Node refuses a request itself. After any other error, the request is not HTTP. */
 const REASONS: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too long: the limit is 16 KB.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request didn't arrive in time."],

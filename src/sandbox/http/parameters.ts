@@ -2,7 +2,7 @@ import { refuseParameter } from './answers.js';
 
 const INT32_MAX = 2 ** 31 - 1;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,9})?$/;
-/** Beyond all prices, which are DECIMAL(18,4). */
+/** More than any price, because prices are DECIMAL(18,4). */
 const BEYOND_PRICES = 1e19;
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
@@ -44,7 +44,7 @@ export class Parameters {
     return value ?? byDefault;
   }
 
-  /** A bound as DECIMAL(38,18) takes it: prices, which have four decimals, compare with every digit. */
+  /** Reads a bound as the text of a DECIMAL(38,18), so that prices are compared with each of its digits. */
   price(name: string): string | null {
     return this.#parse(name, 'a number', (text) => {
       if (!NUMBER.test(text)) return undefined;
@@ -72,7 +72,7 @@ export class Parameters {
     );
   }
 
-  /** Without leading zeros, which may be left out. */
+  /** Removes leading zeros. */
   gtin(name: string): string | null {
     return this.#parse(name, 'up to 14 digits', (text) =>
       /^\d{1,14}$/.test(text) ? text.replace(/^0+/, '') : undefined,

@@ -34,7 +34,7 @@ export function addFacetsRoute(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** A category counts the items of its subcategories. */
+/** Counts items of each category, with those of its subcategories. */
 function countCategories(world: World, rows: Record<string, unknown>[]): object[] {
   const own = new Map(rows.map((row) => [Number(row.id), Number(row.items)]));
   const { categories } = world.facts;

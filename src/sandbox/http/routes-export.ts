@@ -32,7 +32,7 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Other answers use the rows that look like Item. */
+/** Rows of an export may have other names; other answers use rows that look like Item. */
 function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
   if (format === 'csv') return 'csv';
   const { shape } = world.rowStyle;
@@ -67,7 +67,7 @@ interface RowSource {
   format: RowFormat;
 }
 
-/** Reads a chunk when the client takes it: memory stays flat however large the export. */
+/** Reads a chunk when the client is ready for it, so that memory does not grow with the export. */
 async function* readExport(
   source: RowSource,
   head: string,
@@ -82,7 +82,7 @@ async function* readExport(
   yield* readChunks(source, moment, rows.subarray(half));
 }
 
-/** The present is rendered segment by segment, when its turn comes and if nobody asked for it before. */
+/** Yields the segments of the present state, and renders those that no answer has needed yet. */
 async function* readChunks({ world, view, format }: RowSource, moment: Moment, rows: Uint32Array) {
   if (moment !== null) {
     const file = await world.renderPast(view, format, moment, rows);

@@ -8,9 +8,9 @@ import { addCategory, addWords, FilterBuilder, type ItemFilter } from './item-fi
 interface OfferChoice {
   /** The relation of the items at the moment that the answer shows. */
   items: string;
-  /** Null for any. */
+  /** The currency of the offers; null for any. */
   currency: string | null;
-  /** Reading `products.offers`. */
+  /** True if removed offers count, by the reading `products.offers`. */
   removed: boolean;
 }
 

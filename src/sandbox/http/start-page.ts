@@ -60,7 +60,7 @@ const START_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** One self-contained page. */
+/** Renders a page that needs no other file. */
 export async function renderStartPage(service: Service, baseUrl: string, paths: OpenApiPaths): Promise<string> {
   const { world, clock, account } = service;
   const counts = await world.database.use((session) => session.row(COUNT_WORLD));

@@ -96,7 +96,7 @@ function describeIssues(kind: string, issues: z.core.$ZodIssue[]): string {
   return `not ${kind} (${faults.join('; ')})`;
 }
 
-/** DECIMAL(18,4) holds prices: one with more digits would be served rounded. */
+/** Prices are stored as DECIMAL(18,4), so one with more digits would be rounded. */
 function findInexactPrice(value: unknown): string | null {
   for (const name of ['price', 'previousPrice']) {
     const price = (value as Record<string, unknown>)[name] ?? 0;
@@ -108,7 +108,7 @@ function findInexactPrice(value: unknown): string | null {
   return null;
 }
 
-/** Exponents such as 1.5e2 are fine if the number itself fits. */
+/** Accepts exponents such as 1.5e2 if the number fits. */
 function isExactDouble(price: unknown): boolean {
   return typeof price === 'number' && Math.abs(price) < 1e14 && Number(price.toFixed(4)) === price;
 }

@@ -2,7 +2,7 @@
  * Texts as shops really write them: parts of INSERT_ITEMS. Each kind is one listing in 400, unless it says otherwise.
  */
 
-/** From a clean `shop_title`. */
+/** Makes a messy title from a clean `shop_title`. */
 const UGLY_TITLE = `CASE h7 % 400
   -- What a spreadsheet takes for a formula.
   WHEN 1 THEN '=SUM(A1:A9) ' || shop_title WHEN 2 THEN '=1+1' WHEN 3 THEN '+49 30 901820 ' || shop_title
@@ -21,7 +21,7 @@ const UGLY_TITLE = `CASE h7 % 400
   WHEN 21 THEN repeat(shop_title || ' / ', 90) WHEN 22 THEN '' WHEN 23 THEN NULL WHEN 24 THEN 'null' WHEN 25 THEN 'N/A'
   ELSE shop_title END`;
 
-/** For a listing that sells several at once by the code of one, or something used or repaired. */
+/** Words of titles of listings that sell several pieces under the code of one, or something used or repaired. */
 const MARKED_TITLE = `CASE WHEN h9 % 160 IN (1, 2) THEN concat(ugly_title, CASE WHEN h9 % 160 = 2 THEN ''
     ELSE ([', gebraucht', ' – d’occasion', ' (používané)', ' [usato]', ' używany', ', second hand'])[1 + (h9 // 160 % 6)::INTEGER] END)
   WHEN h9 % 160 = 3 THEN concat(ugly_title, ([' (refurbished)', ' – generalüberholt', ', reconditionné'])[1 + (h9 // 160 % 3)::INTEGER])
@@ -211,7 +211,7 @@ FROM drawn WHERE instant > since AND instant < $end::BIGINT
   AND chance < CASE cause WHEN 'back' THEN 350 WHEN 'return' THEN 800 ELSE $perMille::BIGINT END;
 `;
 
-/** The last scrape of its source found every listed item. */
+/** Sets when each listed item was last seen: at the last scrape of its source. */
 export const SET_LAST_SEEN = `
 UPDATE items SET last_seen_at = greatest(s.last_scrape_at, items.last_event_at)
 FROM sources s WHERE s.model_id = items.model_id AND items.removed_at IS NULL;

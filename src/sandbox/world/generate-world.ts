@@ -21,9 +21,9 @@ interface GenerateOptions {
   seed: number;
   items: number;
   sites: number;
-  /** Milliseconds since 1970: the past ends here. */
+  /** The end of the past, in milliseconds since 1970. */
   startAt: number;
-  /** 5 or more. */
+  /** Days of changes before `startAt`, at least 5. */
   pastDays: number;
 }
 
@@ -82,7 +82,7 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
   await session.run(SET_LAST_SEEN);
 }
 
-/** As DuckDB takes them, with their pieces of an item's JSON. */
+/** Shops in the form that DuckDB reads, with their parts of an item's JSON. */
 function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
   const rows = {
     leaves: leaves.map((leaf) => describeLeaf(leaf, categories)),
@@ -102,7 +102,7 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   };
 }
 
-/** A shop's slots use its sources and its words in turn. */
+/** Slots of a shop, which use its sources and its words in turn. */
 function describeShop(shop: Shop, slot: number, sources: ShopSource[]): object {
   const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
   const own = sources.filter(({ siteId }) => siteId === id);

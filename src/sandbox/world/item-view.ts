@@ -11,7 +11,7 @@ const SEGMENT = 200_000;
 
 interface Rendered {
   file: RowFile;
-  /** The file has the rows below this number, as of the end of the step. */
+  /** The file has all rows with lower numbers, as of the end of the step. */
   upTo: number;
   step: number;
 }
@@ -49,7 +49,7 @@ export class ItemView {
   async render(session: WorldSession, format: RowFormat, upTo: number, step: number): Promise<RowFile> {
     const rendered = this.#rendered.get(format) ?? { file: this.#open(`view-${this.mask}`, format), upTo: 0, step };
     this.#rendered.set(format, rendered);
-    // A pure scan: the lines keep the order of the rows on disk, which is that of n.
+    // Only a scan keeps the order of the rows on disk, which is the order of n.
     const append = (where: string, values: SqlValues) =>
       this.#append(session, rendered.file, `items WHERE mask & ${this.mask} <> 0 AND ${where}`, values);
     if (rendered.step < step) {

@@ -1,6 +1,6 @@
 import { NUMBER_MARK } from './unpack-file.js';
 
-/** JSON text with its marked numbers as they were. */
+/** Removes the marks from the numbers of a JSON text. */
 export const CREATE_LOAD_MACROS = `
 CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
   THEN regexp_replace(text, '"${NUMBER_MARK}([-+.0-9eE]+)"', '\\1', 'g') ELSE text END;
@@ -24,7 +24,7 @@ FROM read;
 DROP TABLE read;
 `;
 
-/** Fields that the document does not know, as JSON text that follows the known ones. */
+/** Fields that are not in the API document, as JSON text that follows the others. */
 export const READ_EXTRAS = `
 CREATE TABLE extras AS
 WITH found AS (

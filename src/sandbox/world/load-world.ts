@@ -25,7 +25,7 @@ import type { WorldSession } from './world-database.js';
 /** Items without a dataset are in this one. */
 const UNNAMED = 'Items';
 
-/** NDJSON, gzip too. */
+/** Files of NDJSON, perhaps compressed by gzip. */
 interface DataFiles {
   items: string;
   /** Entries of the feed in its order. Without them, the past is derived from the items. */

@@ -1,6 +1,6 @@
 type TypedArray = Float64Array | Uint32Array | BigInt64Array | Int8Array;
 
-/** A typed array that grows: a value takes a few bytes, an object would take a hundred. */
+/** A typed array that grows. A value takes a few bytes, while an object would take a hundred. */
 export class NumberColumn<T extends TypedArray> {
   #values: T;
   length = 0;

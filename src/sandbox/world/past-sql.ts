@@ -1,13 +1,13 @@
-/** Keeps the rows that this round changes. */
+/** Keeps earlier versions of the rows that this round changes. */
 export const KEEP_STEP_PAST = 'INSERT INTO past SELECT i.*, s.observed_at FROM items i JOIN step s USING (n);';
 
-/** Keeps the rows that the step's scrapes find. */
+/** Keeps earlier versions of the rows that the step's scrapes find. */
 export const KEEP_SCRAPED_PAST = `
 INSERT INTO past SELECT i.*, s.scraped_at FROM items i JOIN scrapes s USING (model_id)
 WHERE i.removed_at IS NULL AND i.last_seen_at < s.scraped_at;
 `;
 
-/** $until: micros since 1970. */
+/** Drops versions that ended before $until (microseconds since 1970). */
 export const FORGET_PAST = 'DELETE FROM past WHERE until < make_timestamp($until::BIGINT);';
 
 /** The items at an instant: the first version kept after it, without items that came later. */

@@ -40,7 +40,7 @@ export async function publishOrdered(world: World, session: WorldSession, select
   return kinds;
 }
 
-/** As `ChangeFeed.append` takes them. */
+/** The columns that `ChangeFeed.append` reads. */
 const SELECT_ENTRIES = `SELECT change_id, epoch_us(observed_at), n, mask, kind, move FROM ordered
   WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c`;
 
@@ -61,7 +61,7 @@ ORDER BY o.c
 `;
 }
 
-/** A ChangeItem of the present. */
+/** The ChangeItem of the item as it is now. */
 const PRESENT_ITEM = `CASE WHEN i.n IS NULL THEN 'null' ELSE concat('{"id":', i.item_id, ',"title":', json_text(feed_title(i.title)),
   ',"url":', json_text(i.url), ',"currency":', json_text(i.currency), ',"site":', i.site_json, '}') END`;
 

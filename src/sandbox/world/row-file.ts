@@ -20,7 +20,7 @@ export class RowFile {
   readonly #fd: number;
   readonly #offsets = new NumberColumn(new Float64Array(1024));
   readonly #lengths = new NumberColumn(new Uint32Array(1024));
-  /** Bytes, with outdated rows. */
+  /** Size in bytes, including outdated rows. */
   #size = 0;
 
   constructor(path: string, format: RowFormat) {
@@ -65,7 +65,7 @@ export class RowFile {
     }
   }
 
-  /** With the newline of each row. */
+  /** Number of bytes of the rows, with their newlines. */
   byteLength(rows: ArrayLike<number>): number {
     let bytes = 0;
     for (let k = 0; k < rows.length; k++) bytes += this.#lengths.values[rows[k] as number] as number;
@@ -85,7 +85,7 @@ export class RowFile {
     }
   }
 
-  /** `[row,row,…]` between two texts, without a copy of a row. */
+  /** Reads rows as a JSON array between two texts, without copying a row. */
   wrap(before: string, rows: ArrayLike<number>, after: string): Buffer {
     const head = Buffer.from(before);
     const tail = Buffer.from(after);
@@ -103,7 +103,7 @@ export class RowFile {
     return body;
   }
 
-  /** Without its newline. */
+  /** Reads one row, without its newline. */
   row(row: number): Buffer {
     const bytes = Buffer.allocUnsafe((this.#lengths.values[row] as number) - 1);
     readSync(this.#fd, bytes, 0, bytes.length, this.#offsets.values[row] as number);

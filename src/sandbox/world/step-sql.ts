@@ -117,7 +117,7 @@ SELECT n, kind, observed_at, new_price, CASE WHEN price_moves THEN price END,
 FROM step;
 `;
 
-/** Section 3, listing state. */
+/** Sets listing states (section 3). */
 export const APPLY_STEP = `
 UPDATE items SET price = s.new_price, usual_price = s.new_usual,
   previous_price = CASE WHEN s.price_moves THEN s.price ELSE items.previous_price END,
@@ -172,7 +172,7 @@ FROM scrapes s WHERE s.model_id = items.model_id AND items.removed_at IS NULL AN
 UPDATE sources SET last_scrape_at = s.scraped_at FROM scrapes s WHERE s.model_id = sources.model_id;
 `;
 
-/** New listings of a loaded world are variants of what its shops sell already. */
+/** Adds listings to a loaded world, as variants of existing ones. */
 export const CLONE_ITEMS = `
 INSERT INTO items
 SELECT n, max_id + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,

@@ -8,7 +8,7 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { BadLine } from './find-bad-line.js';
 
 interface NdjsonFile {
-  /** Plain or gzip. */
+  /** The path of a file, perhaps compressed by gzip. */
   file: string;
   row: 'Item' | 'Change';
   hint: string;
@@ -40,7 +40,7 @@ export async function readNdjson(directory: string, { file, row, hint, read, fin
   throw new PricelakeError('config', message, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
-/** Returns the path of the plain file. Node unpacks gzip, because DuckDB takes a damaged file for a shorter one. */
+/** Returns the path of the unpacked file. Node unpacks it, because DuckDB would read a damaged file as a shorter one. */
 async function unpackFile(directory: string, file: string, row: 'Item' | 'Change'): Promise<string> {
   try {
     const source = await open(file);

@@ -17,7 +17,7 @@ export class WorldDatabase {
     this.#database = database;
   }
 
-  /** In a file, so that a large world need not fit into memory. */
+  /** The database is a file, so that a large world need not fit into memory. */
   static async open(directory: string): Promise<WorldDatabase> {
     const database = await Database.open({
       path: join(directory, 'world.duckdb'),
@@ -61,7 +61,7 @@ export class WorldSession {
     }
   }
 
-  /** For answers of a few rows. */
+  /** Reads rows as objects; for few rows only. */
   async rows(sql: string, values: SqlValues = {}): Promise<SqlRow[]> {
     const prepared = await this.#database.connection.prepare(sql);
     bindNamed(prepared, values);
@@ -72,7 +72,7 @@ export class WorldSession {
     return (await this.rows(sql, values))[0];
   }
 
-  /** The first column, INTEGER without nulls. */
+  /** Reads the first column, which must be INTEGER without nulls. */
   async integers(sql: string, values: SqlValues = {}): Promise<Uint32Array> {
     const parts: DuckDBValue[][] = [];
     await this.eachChunk(sql, values, (chunk) => parts.push(chunk.getColumnValues(0)));
@@ -95,7 +95,7 @@ export class WorldSession {
 
   /** Writes the one text column of a query as lines, byte for byte. */
   async copyLines(select: string, path: string, values: SqlValues = {}): Promise<void> {
-    // An empty quote and a delimiter that no text holds: the CSV writer then adds nothing.
+    // With an empty quote and a delimiter that no text contains, the CSV writer adds nothing.
     const options = `FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001'`;
     const prepared = await this.#database.connection.prepare(`COPY (${select}) TO ${quoteLiteral(path)} (${options})`);
     bindNamed(prepared, values);

@@ -14,14 +14,14 @@ import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
 import { CREATE_PRICE_MACROS } from './step-sql.js';
 import { type SqlValues, WorldDatabase, type WorldSession } from './world-database.js';
 
-/** Answers of `World.find` that are kept: a client that pages asks the same again. */
+/** Number of results of `World.find` that are kept, because a client that reads page by page repeats its query. */
 const KEPT_FINDS = 16;
 
 /** Makes new listings: generated worlds know their catalogue, loaded ones clone what they have. */
 type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
 
 export interface NewItemBatch {
-  /** Numbers of the new items: from (inclusive) to (exclusive). */
+  /** Numbers of the new items, from `from` (inclusive) to `to` (exclusive). */
   from: number;
   to: number;
   /** Micros since 1970: they are first seen within `span` from here on. */
@@ -41,7 +41,7 @@ interface WorldFacts {
   insertNewItems: NewItems;
 }
 
-/** The shops, their items and all that ever changed: the service reads from here. */
+/** The shops, their items and all changes, from which the service answers. */
 export class World {
   readonly database: WorldDatabase;
   readonly directory: string;
@@ -52,14 +52,14 @@ export class World {
   readonly #finds = new Map<string, Promise<Uint32Array>>();
   facts!: WorldFacts;
   itemCount = 0;
-  /** Steps so far. */
+  /** Number of steps so far. */
   version = 0;
   /** Milliseconds since 1970: the tables have all that happened up to here. */
   livedUntil = 0;
   /** Micros since 1970: earlier versions of rows are kept from here on; null while no answer lags. */
   #pastFrom: number | null = null;
 
-  /** A process that ends without closing its worlds leaves nothing behind either. */
+  /** Removes the folders of worlds that were not closed when the process ends. */
   readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
 
   private constructor(directory: string, database: WorldDatabase, readings: Readings, exportShape: ExportShape | null) {
@@ -71,7 +71,7 @@ export class World {
     this.feed = new ChangeFeed(join(directory, 'changes.json'));
   }
 
-  /** In a fresh temporary folder, which `close` removes. */
+  /** Opens a world in a new temporary folder, which `close` removes. */
   static async create(readings = new Readings(), exportShape: ExportShape | null = null): Promise<World> {
     const directory = await makeScratchFolder('sandbox');
     const database = await WorldDatabase.open(directory);
@@ -106,7 +106,7 @@ export class World {
       found = this.database.use((session) => session.integers(sql, values));
       found.catch(() => this.#finds.delete(key));
     }
-    // The least recently used goes first.
+    // A result that is used again moves to the end, so the least recently used one is removed first.
     this.#finds.delete(key);
     this.#finds.set(key, found);
     const oldest = this.#finds.keys().next();
@@ -134,7 +134,7 @@ export class World {
     return ready ?? this.database.use((session) => view.render(session, format, wanted, this.version));
   }
 
-  /** Only while answers lag, because it costs time. */
+  /** Keeps versions only while answers lag, because that takes time. */
   get keepsPast(): boolean {
     return this.#pastFrom !== null;
   }
@@ -167,7 +167,7 @@ export class World {
     return this.database.use((session) => view.renderAside(session, format, itemsAt(moment), rows));
   }
 
-  /** Rows of the step are rendered when somebody asks for them: those of many steps at once take less disk. */
+  /** Rows are rendered when an answer needs them, because rendering those of several steps at once takes less disk. */
   publishStep(step: number): void {
     this.version = step;
     this.#finds.clear();
