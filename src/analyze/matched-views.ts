@@ -23,8 +23,8 @@ export async function keyByMatch(db: Database): Promise<void> {
     if (!REMADE.some((one) => one === table)) continue;
     const sources = Object.fromEntries(reads.map((read) => [read, itself(nameMatched(read))]));
     await db.run(`CREATE TABLE matched_${table} AS ${selectDerived(derived, sources, '').text}`);
-    const others = `FROM ${table}_by_product ANTI JOIN joined_products USING (product_id)`;
-    await db.run(`CREATE VIEW ${table} AS ${others} UNION ALL BY NAME FROM matched_${table}`);
+    const unmatched = `FROM ${table}_by_product ANTI JOIN joined_products USING (product_id)`;
+    await db.run(`CREATE VIEW ${table} AS ${unmatched} UNION ALL BY NAME FROM matched_${table}`);
   }
 }
 

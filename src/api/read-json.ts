@@ -35,8 +35,8 @@ export function checkAnswer<T extends z.ZodType>(
       `${place}: ${issue.message.replace(/, received .*/, '')}, arrived ${showValue(value, issue.path, cleaner)}`,
     );
   });
-  const more = issues.length > SHOWN_ISSUES ? ` (and ${issues.length - SHOWN_ISSUES} more)` : '';
-  throw refuseJson(`${where}: ${issues.slice(0, SHOWN_ISSUES).join('; ')}${more}`);
+  const omitted = issues.length > SHOWN_ISSUES ? ` (and ${issues.length - SHOWN_ISSUES} more)` : '';
+  throw refuseJson(`${where}: ${issues.slice(0, SHOWN_ISSUES).join('; ')}${omitted}`);
 }
 
 /**

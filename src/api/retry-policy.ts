@@ -68,8 +68,8 @@ export class Trouble extends Error {
 
   /** The error for a wait that was ended early: why the run waited, and what ended the wait. */
   endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
-    const told = `${this.#tell(attempts)}; ${message}`;
-    return new PricelakeError(code, told, { ...facts, ...this.facts, attempts }, { cause: this.cause });
+    const summary = `${this.#tell(attempts)}; ${message}`;
+    return new PricelakeError(code, summary, { ...facts, ...this.facts, attempts }, { cause: this.cause });
   }
 
   #tell(attempts: number): string {

@@ -105,9 +105,9 @@ export class KeptCounts {
  */
 function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
   const violations = BigInt(last.violations) - before.violations + after.violations;
-  const gone = new Set(before.rows);
+  const goneRows = new Set(before.rows);
   const isListed = before.violations <= BigInt(MOST_ROWS);
-  const kept = isListed ? last.rows.filter((row) => !gone.has(row) && !after.rows.includes(row)) : [];
+  const kept = isListed ? last.rows.filter((row) => !goneRows.has(row) && !after.rows.includes(row)) : [];
   const rows = [...after.rows, ...kept].slice(0, SAMPLE_ROWS);
   const isSound = violations >= BigInt(rows.length) && violations > 0n === rows.length > 0;
   return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;

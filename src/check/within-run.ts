@@ -47,11 +47,14 @@ async function readScope(
   const names = SCOPED.filter((table) => read.has(table) && hasColumn(table));
   const key = code(quoteIdentifier(column));
   const { history } = tables;
-  const told =
+  const condition =
     names.includes('history') && history !== undefined
       ? sql` UNION SELECT ${key} FROM ${asRows(history)} WHERE run_id = ${runId ?? null}`
       : sql``;
-  const keys = graph.table('scope_keys', sql`SELECT ${key} FROM ${before} UNION SELECT ${key} FROM ${after}${told}`);
+  const keys = graph.table(
+    'scope_keys',
+    sql`SELECT ${key} FROM ${before} UNION SELECT ${key} FROM ${after}${condition}`,
+  );
   const texts = checks.map(({ check }) => check.sql);
   const isNamed = await nameTheirColumns(graph.db, texts);
   const scoped: { -readonly [K in TableName]?: Source } = { ...tables };

@@ -137,6 +137,6 @@ function renameOptions(args: readonly string[], renames: Readonly<Record<string,
   const renamed = renames[option.replace(/^--/u, '')];
   if (!option.startsWith('--') || renamed === undefined) return [word, ...renameOptions(rest, renames)];
   if (parts.length > 0) return [`--${renamed}=${parts.join('=')}`, ...renameOptions(rest, renames)];
-  const [value, ...others] = rest;
-  return [value === undefined ? `--${renamed}` : `--${renamed}=${value}`, ...renameOptions(others, renames)];
+  const [value, ...tail] = rest;
+  return [value === undefined ? `--${renamed}` : `--${renamed}=${value}`, ...renameOptions(tail, renames)];
 }

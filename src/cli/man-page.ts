@@ -57,6 +57,6 @@ function renderTerm(term: string, parameter: Parameter): string {
     ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
     ...(parameter.default === undefined ? [] : [`default ${parameter.default}`]),
   ];
-  const more = facts.length === 0 ? '' : ` (${facts.join('; ')})`;
-  return `.TP\n${term}\n${toRoff(`${parameter.describe}${more}`)}\n`;
+  const suffix = facts.length === 0 ? '' : ` (${facts.join('; ')})`;
+  return `.TP\n${term}\n${toRoff(`${parameter.describe}${suffix}`)}\n`;
 }

@@ -49,45 +49,46 @@ export interface Form<T> {
   hint?: string;
 }
 
-export function value<T, const M extends Details>(form: Form<T>, describe: string, more?: M) {
+export function value<T, const M extends Details>(form: Form<T>, describe: string, details?: M) {
   const { what, parse, placeholder, hint } = form;
   const read = (typed: unknown, flag: string): T => {
     const parsed = typeof typed === 'string' ? parse(typed) : undefined;
     if (parsed !== undefined) return parsed;
     throw new PricelakeError('usage', `${flag} ${typed} is not ${what}`, hint === undefined ? {} : { hint });
   };
-  return { describe, type: 'string', placeholder, read, ...more } as Parameter<Given<M, T>>;
+  return { describe, type: 'string', placeholder, read, ...details } as Parameter<Given<M, T>>;
 }
 
 const anyText = (placeholder: string): Form<string> => ({ what: 'a text', parse: (text) => text, placeholder });
 
-export const text = <const M extends Details>(describe: string, more?: M) => value(anyText('TEXT'), describe, more);
+export const text = <const M extends Details>(describe: string, details?: M) =>
+  value(anyText('TEXT'), describe, details);
 
 /** A path, which completion leaves to the shell. */
 const pathOf =
   (placeholder: string) =>
-  <const M extends Details>(describe: string, more?: M) =>
-    value(anyText(placeholder), describe, { completes: 'files', ...(more as M) });
+  <const M extends Details>(describe: string, details?: M) =>
+    value(anyText(placeholder), describe, { completes: 'files', ...(details as M) });
 export const file = pathOf('FILE');
 export const folder = pathOf('FOLDER');
 
 /** A boolean option, which also accepts `--no-…`. */
-export const flag = <const M extends Details>(describe: string, more?: M) =>
-  ({ describe, type: 'boolean', read: (typed) => typed === true, ...more }) as Parameter<Given<M, boolean>>;
+export const flag = <const M extends Details>(describe: string, details?: M) =>
+  ({ describe, type: 'boolean', read: (typed) => typed === true, ...details }) as Parameter<Given<M, boolean>>;
 
 /** One of several names. With `isBare`, the option may also be given without a name. */
 export const choice = <const C extends string, const M extends Details>(
   choices: readonly C[] | (() => readonly C[]),
   describe: string,
-  more?: M,
+  details?: M,
 ) =>
   ({
     describe,
     type: 'string',
     choices,
     placeholder: 'NAME',
-    read: (typed, flag) => readChoice(String(typed), flag, choices, more?.isBare === true),
-    ...more,
+    read: (typed, flag) => readChoice(String(typed), flag, choices, details?.isBare === true),
+    ...details,
   }) as Parameter<Given<M, C>>;
 
 function readChoice<C extends string>(
@@ -115,7 +116,11 @@ interface Bounds {
 }
 
 /** A number between two bounds, both included. */
-export function number<const M extends Details & Bounds>(describe: string, { from, to, ...more }: M, isWhole = false) {
+export function number<const M extends Details & Bounds>(
+  describe: string,
+  { from, to, ...details }: M,
+  isWhole = false,
+) {
   const kind = isWhole ? 'whole number' : 'number';
   const range = to === undefined ? `${from} or more` : `${from} to ${to}`;
   const read = (typed: unknown, flagName: string): number => {
@@ -125,10 +130,11 @@ export function number<const M extends Details & Bounds>(describe: string, { fro
     const given = Number.isNaN(typed) ? 'has a value that' : typed;
     throw new PricelakeError('usage', `${flagName} ${given} is not a ${kind} (${range})`);
   };
-  return { describe, type: 'number', placeholder: 'N', read, ...more } as Parameter<Given<M, number>>;
+  return { describe, type: 'number', placeholder: 'N', read, ...details } as Parameter<Given<M, number>>;
 }
 
-export const whole = <const M extends Details & Bounds>(describe: string, more: M) => number(describe, more, true);
+export const whole = <const M extends Details & Bounds>(describe: string, details: M) =>
+  number(describe, details, true);
 
 /** Makes a parameter that can be given more than once. */
 export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeated') =>

@@ -23,8 +23,8 @@ export const LAKES: Parameter<NamedLakes | undefined> = {
   ),
   list: 'repeated',
   read: (typed) => {
-    const [first = '', ...others] = (typed as readonly unknown[]).map(String);
-    return others.length === 0 ? first : [first, ...others];
+    const [first = '', ...rest] = (typed as readonly unknown[]).map(String);
+    return rest.length === 0 ? first : [first, ...rest];
   },
 };
 

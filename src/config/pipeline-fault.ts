@@ -69,8 +69,8 @@ function memberOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | unde
   const inner = unwrap(schema);
   if (inner instanceof z.ZodRecord) return inner.valueType as z.core.$ZodType;
   if (inner instanceof z.ZodArray) return inner.element as z.core.$ZodType;
-  const others = inner instanceof z.ZodObject ? inner.def.catchall : undefined;
-  return shapeOf(inner)?.[name] ?? (others instanceof z.ZodObject ? others : undefined);
+  const catchall = inner instanceof z.ZodObject ? inner.def.catchall : undefined;
+  return shapeOf(inner)?.[name] ?? (catchall instanceof z.ZodObject ? catchall : undefined);
 }
 
 function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {

@@ -80,9 +80,9 @@ function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
     });
   }
   if (runIds.length === 0) return { rows: { kind: 'none' }, files: [] };
-  const [key, ...more] = loadTableSchema(table).key;
+  const [key, ...otherKeys] = loadTableSchema(table).key;
   // Rows of items are never deleted, and unchanged rows keep their run_id.
-  if (table === 'items' && key !== undefined && more.length === 0) {
+  if (table === 'items' && key !== undefined && otherKeys.length === 0) {
     return { rows: { kind: 'keys', key, runIds }, files: added };
   }
   const lost = new Map(replaced.map(({ partitionValues }) => [JSON.stringify(partitionValues), partitionValues]));

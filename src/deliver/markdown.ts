@@ -24,6 +24,6 @@ export function renderTable(head: string[], rows: string[][]): string {
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
   const rule = widths.map((width) => '-'.repeat(width));
   const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
-  const [first = [], ...others] = cells;
-  return line(first) + line(rule) + others.map(line).join('');
+  const [first = [], ...body] = cells;
+  return line(first) + line(rule) + body.map(line).join('');
 }

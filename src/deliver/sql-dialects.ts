@@ -118,9 +118,9 @@ export const SQL_DIALECTS = {
     // BigQuery partitions by day and clusters by the other columns.
     layout: (partitionBy, types) => {
       const day = partitionBy.find((name) => types[name] === 'DATE');
-      const others = partitionBy.filter((name) => name !== day);
+      const clusterKeys = partitionBy.filter((name) => name !== day);
       const partition = day === undefined ? '' : `\nPARTITION BY ${backticks(day)}`;
-      return `${partition}${others.length === 0 ? '' : `\nCLUSTER BY ${others.map(backticks).join(', ')}`}`;
+      return `${partition}${clusterKeys.length === 0 ? '' : `\nCLUSTER BY ${clusterKeys.map(backticks).join(', ')}`}`;
     },
     isAlwaysNullable: (type) => type === 'VARCHAR[]',
   },

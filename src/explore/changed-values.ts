@@ -16,8 +16,8 @@ export function showChangedValues(text: string): Content {
   if (names.length === 0) return html`<span class="none">–</span>`;
   return names.map((name) => {
     const change = changes[name];
-    const told = Array.isArray(change) && change.length === 2 ? change : [undefined, change];
-    const [before, after] = told.map((value) => (value === undefined ? '' : foreign(toText(value), LONGEST)));
+    const pair = Array.isArray(change) && change.length === 2 ? change : [undefined, change];
+    const [before, after] = pair.map((value) => (value === undefined ? '' : foreign(toText(value), LONGEST)));
     return html`<div>${foreign(toLabel(toWords(name)), LONGEST)}: ${before === '' ? '' : html`${before} → `}${after}</div>`;
   });
 }

@@ -24,8 +24,8 @@ export const onlyIn = (part: Part, content: Content): Html => html`${mark(part)}
 
 /** Returns the text of one edition. */
 export function printEdition(page: Html, edition: Edition): string {
-  const others = ALL.filter((part) => !PARTS[edition].includes(part)).join('|');
+  const removedParts = ALL.filter((part) => !PARTS[edition].includes(part)).join('|');
   return page.text
-    .replaceAll(new RegExp(`<!--(?:${others})-->.*?${END.text}`, 'gsu'), '')
+    .replaceAll(new RegExp(`<!--(?:${removedParts})-->.*?${END.text}`, 'gsu'), '')
     .replaceAll(/<!--(?:served|own|written|end)-->/gu, '');
 }

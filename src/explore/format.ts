@@ -97,12 +97,12 @@ export function shortenNames(names: readonly string[], longest: number): string[
 }
 
 /** Returns the whole words that all names begin with, including the space after them. */
-function findSharedWords([first = '', ...others]: readonly string[]): string {
-  if (others.length === 0) return '';
+function findSharedWords([first = '', ...otherNames]: readonly string[]): string {
+  if (otherNames.length === 0) return '';
   const words = first.split(/(?<= )/u).slice(0, -1);
   for (let n = words.length; n > 0; n--) {
     const begin = words.slice(0, n).join('');
-    if (others.every((name) => name.startsWith(begin) && name.length > begin.length)) return begin;
+    if (otherNames.every((name) => name.startsWith(begin) && name.length > begin.length)) return begin;
   }
   return '';
 }

@@ -122,8 +122,8 @@ export class Prepared {
     }
     for (const part of matched) {
       const listings = sql`${itself('product_listings')} WHERE ${part}`;
-      const told = bindQuery(readAnalysis('product_history'), { items: listings });
-      await this.#add('product_history', told, 'product_id, item_id');
+      const changes = bindQuery(readAnalysis('product_history'), { items: listings });
+      await this.#add('product_history', changes, 'product_id, item_id');
       const history = sql`SELECT *, DATE '1970-01-01' + (epoch_us(observed_at) // 86400000000)::INTEGER AS observed_date
         ${itself('product_history')} WHERE ${part}`;
       const offers = sql`${itself('offers')} WHERE ${part}`;

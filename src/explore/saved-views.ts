@@ -59,13 +59,13 @@ export class SavedViews {
   save(name: string, address: string): Promise<SavedView> {
     const view = checkView(name, address);
     return this.#change((views) => {
-      const others = views.filter((one) => one.name !== view.name);
-      if (others.length >= MOST_VIEWS) {
+      const otherViews = views.filter((one) => one.name !== view.name);
+      if (otherViews.length >= MOST_VIEWS) {
         throw new PricelakeError('usage', `only ${MOST_VIEWS} views can be saved`, {
           hint: 'Remove one on the page Views first.',
         });
       }
-      return [...others, view].sort((a, b) => a.name.localeCompare(b.name, 'en'));
+      return [...otherViews, view].sort((a, b) => a.name.localeCompare(b.name, 'en'));
     }).then(() => view);
   }
 

@@ -28,7 +28,7 @@ export interface TableView {
   /** Returns the address of the page in another order. Without it, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
   /** Shown below the table if there are more rows; by default, a sentence that says so. */
-  more?: Content;
+  moreNote?: Content;
   /** Shown instead of an empty table. */
   empty?: Content;
 }
@@ -37,7 +37,7 @@ export interface TableView {
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
   return html`${renderTable(answer, view, question)}
-${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.more ?? renderMore(answer)) : ''}${renderTools(question)}`;
+${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.moreNote ?? renderMore(answer)) : ''}${renderTools(question)}`;
 }
 
 const renderMore = ({ rows }: Answer): Html =>

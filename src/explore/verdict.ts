@@ -76,7 +76,7 @@ function judgeChecks({ checks }: Standing, advice: ReadonlyMap<string, Advice>):
   const findings = failed
     .slice(0, 2)
     .map((read) => describeFinding(toCheck(read), advice.get(String(read('name')))).replace(/\.$/u, ''));
-  const more = failed.length > findings.length ? `; and ${failed.length - findings.length} more` : '';
-  const text = html`${formatCount(failed.length)} of ${formatCount(all.length)} <a href="/copy#checks">checks</a> found something: ${findings.join('; ')}${more}.`;
+  const omitted = failed.length > findings.length ? `; and ${failed.length - findings.length} more` : '';
+  const text = html`${formatCount(failed.length)} of ${formatCount(all.length)} <a href="/copy#checks">checks</a> found something: ${findings.join('; ')}${omitted}.`;
   return { state: isGateFailed ? 'wrong' : 'attention', text };
 }

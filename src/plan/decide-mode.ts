@@ -45,8 +45,8 @@ export function decideMode(facts: RunFacts): ModeDecision {
   if (decision?.mode === 'feed' && cursorRefused !== undefined) {
     // The feed no longer has changes that the lake lacks, and only a complete copy brings them.
     const reason = `the service rejects the feed cursor: ${cursorRefused}`;
-    const { overlap: _, ...others } = decision;
-    return { ...keep({ ...others, mode: 'snapshot', reason }), isNew: true };
+    const { overlap: _, ...kept } = decision;
+    return { ...keep({ ...kept, mode: 'snapshot', reason }), isNew: true };
   }
   if (decision?.mode === 'feed' && unnamed !== undefined) {
     const changes =

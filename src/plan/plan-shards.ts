@@ -39,8 +39,8 @@ export function planExports(
     calls === undefined ? undefined : { ...calls, allowed: calls.used + countLeft(calls) / BigInt(parts.length) };
   const plans = parts.map((part) => {
     // Rows of other parts count against the same quota.
-    const others = items - part.items;
-    const left = quota === undefined ? undefined : { ...quota, used: quota.used + others };
+    const otherRows = items - part.items;
+    const left = quota === undefined ? undefined : { ...quota, used: quota.used + otherRows };
     return planShards(part, { calls: share, quota: left }, above);
   });
   return {

@@ -29,8 +29,8 @@ export class RelationGraph {
    * A relation whose rows are computed once and kept. The rows of further queries with the same columns are appended,
    * one query after the other.
    */
-  table(label: string, select: Sql, ...others: readonly Sql[]): Relation {
-    return this.#make('TABLE', label, select, others);
+  table(label: string, select: Sql, ...nextSelects: readonly Sql[]): Relation {
+    return this.#make('TABLE', label, select, nextSelects);
   }
 
   /** A table if the rows are few, otherwise a view. @param rows the most rows that it can have */
@@ -104,12 +104,12 @@ export class RelationGraph {
     }
   }
 
-  #make(kind: 'VIEW' | 'TABLE', label: string, select: Sql, others: readonly Sql[] = []): Relation {
+  #make(kind: 'VIEW' | 'TABLE', label: string, select: Sql, nextSelects: readonly Sql[] = []): Relation {
     const name = this.#name(label);
     const make = async () => {
       await this.ready(select);
       await this.db.run(`CREATE ${kind} ${quoteIdentifier(name)} AS ${select.text}`);
-      for (const other of others) {
+      for (const other of nextSelects) {
         await this.ready(other);
         await this.db.run(`INSERT INTO ${quoteIdentifier(name)} ${other.text}`);
       }

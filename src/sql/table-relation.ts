@@ -39,9 +39,9 @@ export interface RelationOptions {
 export function relateFiles(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): Sql {
   if (files.length === 0) return code(`(${writeEmptySelect(table)})`);
   const whole = files.filter((file) => typeof file === 'string');
-  const others = files.filter((file) => typeof file !== 'string');
-  if (others.length === 0) return readTable(table, whole, options);
-  const parts = groupByColumns(others).map((group) => selectWithPartitions(table, group, options));
+  const partitionedFiles = files.filter((file) => typeof file !== 'string');
+  if (partitionedFiles.length === 0) return readTable(table, whole, options);
+  const parts = groupByColumns(partitionedFiles).map((group) => selectWithPartitions(table, group, options));
   if (whole.length > 0) parts.unshift(sql`SELECT * FROM ${readTable(table, whole, options)}`);
   return sql`(${join(parts, '\n  UNION ALL ')})`;
 }

@@ -58,8 +58,8 @@ export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 function orderCommits(): TableName[][] {
   const first: TableName[] = ['history', 'price_spread_daily', 'stale_items', 'items'];
   const last = TABLE_NAMES.filter((table) => TABLE_KINDS[table] === 'recorded');
-  const others = TABLE_NAMES.filter((table) => !first.includes(table) && !last.includes(table));
-  return [...first.map((table) => [table]), others, ...last.map((table) => [table])];
+  const middle = TABLE_NAMES.filter((table) => !first.includes(table) && !last.includes(table));
+  return [...first.map((table) => [table]), middle, ...last.map((table) => [table])];
 }
 
 export type DerivedTableName = { [K in TableName]: TableKinds[K] extends Derived ? K : never }[TableName];

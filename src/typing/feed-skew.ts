@@ -60,7 +60,7 @@ async function readSkew(
   { pending, history, exported, reread }: SkewEvidence,
   withHistory: boolean,
 ): Promise<Skew> {
-  const told = join(
+  const reported = join(
     (withHistory ? [pending, history] : [pending]).map((rows) => sql`SELECT item_id, observed_at FROM ${rows}`),
     ' UNION ALL ',
   );
@@ -71,7 +71,7 @@ async function readSkew(
     ),
     distances AS (
       SELECT r.item_id, r.last_changed_at, epoch_us(c.observed_at) - epoch_us(r.last_changed_at) AS distance
-      FROM reads AS r JOIN (${told}) AS c USING (item_id)
+      FROM reads AS r JOIN (${reported}) AS c USING (item_id)
       WHERE c.observed_at BETWEEN r.last_changed_at - INTERVAL 2 MINUTE AND r.last_changed_at + INTERVAL 2 MINUTE
     ),
     nearest AS (SELECT arg_min(distance, abs(distance)) AS distance FROM distances GROUP BY item_id, last_changed_at),

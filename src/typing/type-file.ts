@@ -93,13 +93,13 @@ function asCsv(file: string, readAt: string, csv: CsvFacts): LandedFile {
  * @throws PricelakeError `contract` if the number of rows differs from the landed one
  */
 export async function typeFiles(db: Database, task: QuotedTask): Promise<TypedFile[]> {
-  const [first, ...others] = task.sources;
+  const [first, ...restSources] = task.sources;
   const typed = await typeStrictly(db, task);
   if (typed !== undefined) {
     await removeCopies(task.sources);
     return [typed];
   }
-  if (others.length === 0) {
+  if (restSources.length === 0) {
     const separated = await typeRowByRow(db, task, first);
     await removeCopies(task.sources);
     return [separated];
@@ -184,11 +184,15 @@ async function copyTyped(
   landed: readonly LandedFile[],
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {
-  const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
+  const [first, ...restFiles] = landed as [LandedFile, ...LandedFile[]];
   const { origin, runId: run_id } = task;
   const rows = isChangeOrigin(origin)
     ? bindModel('history', { landed_changes: code(landedChangesSql(first)) }, { origin, run_id })
-    : bindModel('items', { landed_items: code(landedItemsSql([first, ...others], task.shape as Shape)) }, { run_id });
+    : bindModel(
+        'items',
+        { landed_items: code(landedItemsSql([first, ...restFiles], task.shape as Shape)) },
+        { run_id },
+      );
   const isSorted = isChangeOrigin(origin) || task.sources.every(({ isOfOneSite }) => isOfOneSite === true);
   const order = isSorted ? '' : ' ORDER BY site_id';
   const [written] = await db.rows(`COPY (${rows.text}${order}) TO ${quoteLiteral(typedPath)}

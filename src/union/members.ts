@@ -52,8 +52,8 @@ async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
     const service = (await readMemory(lake)).plan?.from;
     if (service !== undefined) known.push({ root: lake.root, service });
   }
-  const [first, ...others] = known;
-  const other = others.find(({ service }) => service !== first?.service);
+  const [first, ...otherMembers] = known;
+  const other = otherMembers.find(({ service }) => service !== first?.service);
   if (first === undefined || other === undefined) return;
   const what = `${first.root} is a copy of ${first.service}, and ${other.root} of ${other.service}`;
   throw new PricelakeError('usage', `${what}: ids of different services have nothing to do with each other`, {

@@ -16,15 +16,15 @@ export const fileProof: Proof = {
   claims: 'Every file in a log exists, with the size and SHA-256 in the log.',
   async prove(context, report) {
     let count = 0n;
-    let others = 0;
+    let otherFiles = 0;
     for (const { table, file } of listFiles(context)) {
       context.signal.throwIfAborted();
       count += 1n;
-      if (file.sha256 === undefined) others += 1;
+      if (file.sha256 === undefined) otherFiles += 1;
       const what = await compareBytes(tablePath(context.lake, table.table, file.path), file);
       if (what !== undefined) report({ table: table.table, file: `${table.table}/${file.path}`, what });
     }
-    const notes = others === 0 ? [] : [`not checkable: ${others} files of other programs have no checksum`];
+    const notes = otherFiles === 0 ? [] : [`not checkable: ${otherFiles} files of other programs have no checksum`];
     return { count, of: 'files', notes };
   },
 };

@@ -55,8 +55,8 @@ function describeValue({ how, by, note }: ExplainedValue): [string, string][] {
 }
 
 function describeBehind(value: ExplainedValue): string[] {
-  const [by, ...more] = describeValue(value).map(([, text]) => text);
-  return by === undefined ? [] : [`${value.column}: ${by}`, ...more];
+  const [by, ...facts] = describeValue(value).map(([, text]) => text);
+  return by === undefined ? [] : [`${value.column}: ${by}`, ...facts];
 }
 
 const cut = (raw: string) => (raw.length > MOST_RAW ? `${raw.slice(0, MOST_RAW)}… (${raw.length} characters)` : raw);

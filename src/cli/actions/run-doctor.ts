@@ -192,8 +192,8 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   const running =
     open === undefined ? '' : `; run ${open.runNumber} ${open.state === 'landed' ? 'has' : 'is'} ${open.state}`;
   const partial = await readPartial(lake);
-  const elsewhere = partial === undefined ? '' : `; files that no run has needed here are only on ${partial.remote}`;
-  return ok('lake', published + running + elsewhere);
+  const remoteFiles = partial === undefined ? '' : `; files that no run has needed here are only on ${partial.remote}`;
+  return ok('lake', published + running + remoteFiles);
 }
 
 /** Names attributes that may hold availability, delivery and the like, and that the pipeline file doesn't map. */

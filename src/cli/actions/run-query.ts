@@ -112,9 +112,9 @@ async function showAnalyses({ json, output }: CommandContext) {
       ? []
       : [hangText(' '.repeat(width), `Variables: ${variables.map(showVariable).join(', ')}.`, output.columns)]),
   ]);
-  const more =
+  const advice =
     'Run one with pricelake query --analysis NAME --set VARIABLE=VALUE. pricelake help reference/analyses says what each returns and what its variables mean.';
-  if (!json) await output.write(`${lines.join('\n')}\n\n${wrapText(more, output.columns)}\n`);
+  if (!json) await output.write(`${lines.join('\n')}\n\n${wrapText(advice, output.columns)}\n`);
   return { analyses };
 }
 

@@ -76,8 +76,8 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
       ? `Run ${report.runNumber} landed ${countOf(report.rows, 'row')} in ${report.folder} (${countOf(report.calls, 'call')}). The tables are unchanged; the next sync continues the run.\n`
       : `Nothing new (${countOf(report.calls, 'call')}). ${path} is unchanged.\n`,
   );
-  const { runId, runNumber, ...others } = report;
-  return { ...others, run_id: runId, run_number: runNumber, lake: path };
+  const { runId, runNumber, ...figures } = report;
+  return { ...figures, run_id: runId, run_number: runNumber, lake: path };
 }
 
 async function listObservers({ metrics, openlineage, notify }: Arguments<typeof sync>, { io }: CommandContext) {

@@ -79,6 +79,6 @@ function formatProofs(proofs: ProofResult[], width: number | undefined): string 
 
 function formatFindings({ name, claims, found, findings }: ProofResult): string {
   const lines = findings.map(({ table, file, what }) => `  ${toPlainLine(`${file ?? table ?? ''} ${what}`.trim())}\n`);
-  const more = found > findings.length ? `  … and ${formatCount(found - findings.length)} more\n` : '';
-  return `\n${name}: ${claims}\n${lines.join('')}${more}`;
+  const omitted = found > findings.length ? `  … and ${formatCount(found - findings.length)} more\n` : '';
+  return `\n${name}: ${claims}\n${lines.join('')}${omitted}`;
 }

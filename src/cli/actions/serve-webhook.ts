@@ -49,8 +49,8 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
       const waiting = (await listEvents(lake.root)).length;
       if (waiting > 0) trigger?.want();
       io.log('info', 'webhook.listening', { url: receiver.url, lake: lake.root, waiting, sync: argv.sync === true });
-      const told = `Receiving webhooks on ${receiver.url}. Register the public address of this endpoint with the service. Press Ctrl-C to stop.`;
-      await output.write(`${json ? JSON.stringify({ url: receiver.url, lake: lake.root }) : told}\n`);
+      const text = `Receiving webhooks on ${receiver.url}. Register the public address of this endpoint with the service. Press Ctrl-C to stop.`;
+      await output.write(`${json ? JSON.stringify({ url: receiver.url, lake: lake.root }) : text}\n`);
       await untilStopped(signal);
     } finally {
       await receiver.close();

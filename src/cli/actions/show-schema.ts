@@ -27,9 +27,9 @@ function listTables(tables: readonly TableName[], columns: number | undefined): 
     const [sentence = ''] = /^.*?\.(?=\s|$)/u.exec(loadTableSchema(table).description) ?? [];
     return `${hangText(table.padEnd(width), sentence, columns)}\n`;
   });
-  const more =
+  const advice =
     '`pricelake schema TABLE` shows the columns of a table, and --format prints all tables for another system.';
-  return `${lines.join('')}\n${wrapText(more, columns)}\n`;
+  return `${lines.join('')}\n${wrapText(advice, columns)}\n`;
 }
 
 function requireArrowTarget({ table, output }: Arguments<typeof schema>, context: CommandContext): void {

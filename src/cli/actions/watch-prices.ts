@@ -90,7 +90,7 @@ type Table = keyof typeof HINTS;
 /** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   await requireDestination(request, context);
-  const told = await openReceivers(request, context);
+  const { name, receivers } = await openReceivers(request, context);
   const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
@@ -108,10 +108,9 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {
       await keepState(db, state);
-      const alarms =
-        told.receivers.length === 0 ? [] : await findPriceAlarms(db, request.unsure === true, context.io.now());
-      const news = { pipeline: told.name, command: 'watch', find: () => alarms, isComplete: true } as const;
-      await notify(told.receivers, news, findWatchMemory(state), context.io);
+      const alarms = receivers.length === 0 ? [] : await findPriceAlarms(db, request.unsure === true, context.io.now());
+      const news = { pipeline: name, command: 'watch', find: () => alarms, isComplete: true } as const;
+      await notify(receivers, news, findWatchMemory(state), context.io);
     };
     const headings = await withoutEmpty(db, 'watched', SHOWN, RARE);
     return finishWatch(opened, 'watched', headings, request, context, request.withSuspects ? undefined : keep);

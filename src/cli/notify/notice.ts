@@ -83,7 +83,7 @@ export function writeMessage({ id, createdAt, pipeline, command, notices, droppe
     version: PRICELAKE_VERSION,
   };
   const shown = notices.slice(-LINES);
-  const others = notices.length - shown.length + dropped;
+  const omitted = notices.length - shown.length + dropped;
   const lines = shown.map((notice) => {
     const isOld = notice.at !== at.toISOString();
     return `• ${cutLine(notice.text, 400)}${isOld ? ` (${notice.at.slice(0, 16).replace('T', ' ')} UTC)` : ''}`;
@@ -96,7 +96,7 @@ export function writeMessage({ id, createdAt, pipeline, command, notices, droppe
     text: [
       title,
       ...lines,
-      ...(others === 0 ? [] : [`and ${others} more`]),
+      ...(omitted === 0 ? [] : [`and ${omitted} more`]),
       ...credits.map((credit) => `Data: ${cutLine(credit, 200)}`),
     ].join('\n'),
   };

@@ -86,8 +86,8 @@ async function describeEnd(
   { endedAt, exitCode, report, error }: WatchedRun,
 ): Promise<LineageEvent> {
   if (exitCode !== 0) {
-    const told = { message: messageOf(error), programmingLanguage: 'TypeScript' };
-    const facets = { errorMessage: facet('1-0-1', 'ErrorMessageRunFacet', told) };
+    const failure = { message: messageOf(error), programmingLanguage: 'TypeScript' };
+    const facets = { errorMessage: facet('1-0-1', 'ErrorMessageRunFacet', failure) };
     return writeEvent('FAIL', id, pipeline, endedAt, facets);
   }
   const assertions = (report?.checks ?? []).map(({ name, severity, violations }) => ({

@@ -42,11 +42,17 @@ function describeFailure({ exitCode, error, endedAt }: WatchedRun): Notice[] {
   if (NO_NEWS.includes(exitCode)) return [];
   const code = errorCodeOf(error);
   const facts = error instanceof PricelakeError ? error.facts : {};
-  const told = { code, exitCode, message: messageOf(error), hint: facts.hint ?? null };
+  const failure = { code, exitCode, message: messageOf(error), hint: facts.hint ?? null };
   const at = endedAt.toISOString();
   if (code !== 'gate_failed') {
     return [
-      writeNotice({ key: `failed ${code}`, kind: 'failed', at, text: `A run failed: ${told.message}`, facts: told }),
+      writeNotice({
+        key: `failed ${code}`,
+        kind: 'failed',
+        at,
+        text: `A run failed: ${failure.message}`,
+        facts: failure,
+      }),
     ];
   }
   const checks = (facts.checks ?? []) as { name: string; violations: string }[];
@@ -57,8 +63,8 @@ function describeFailure({ exitCode, error, endedAt }: WatchedRun): Notice[] {
       key: `held ${runId} ${names.join(' ')}`,
       kind: 'held',
       at,
-      text: `Run ${runId}: ${told.message}. Nothing was published.`,
-      facts: { ...told, runId, checks: names },
+      text: `Run ${runId}: ${failure.message}. Nothing was published.`,
+      facts: { ...failure, runId, checks: names },
     }),
   ];
 }

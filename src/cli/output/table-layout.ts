@@ -97,8 +97,8 @@ function chooseColumns(all: readonly MeasuredColumn[], terminal: number) {
     shown = shown.filter(({ rank }) => rank !== last);
   }
   if (shown.length === 0) shown = all.slice(0, 1);
-  const others = all.filter((one) => !shown.includes(one));
-  return { shown, leftOut: others.filter((one) => !isEmpty(one)), empty: others.filter(isEmpty) };
+  const hidden = all.filter((one) => !shown.includes(one));
+  return { shown, leftOut: hidden.filter((one) => !isEmpty(one)), empty: hidden.filter(isEmpty) };
 }
 
 const sumWidths = (widths: readonly number[]) => widths.reduce((a, b) => a + b, GAP.length * (widths.length - 1));

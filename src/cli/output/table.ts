@@ -18,19 +18,19 @@ const MOST_CELLS = 48;
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const shown = columns.map(({ name, type }) => (isNumberType(type) ? right(toPlainLine(name)) : toPlainLine(name)));
   const rows: string[][] = [];
-  let more = false;
+  let isCut = false;
   const isWhole = (cell: string, i: number) =>
     output.columns !== undefined || typeof shown[i] !== 'string' || credits.some((text) => cell.includes(text));
   const cut = (cell: string, i: number) => (isWhole(cell, i) ? cell : truncateToWidth(cell, MOST_CELLS));
   const format = formatRow(columns);
   for await (const batch of batches) {
-    more = rows.length + batch.length > MOST_ROWS;
+    isCut = rows.length + batch.length > MOST_ROWS;
     for (const row of batch.slice(0, MOST_ROWS - rows.length)) rows.push(format(row).map(cut));
-    if (more) break;
+    if (isCut) break;
   }
   const ranks = columns.map(({ rank }, at) => rank ?? at);
   await output.write(layOutTable(shown, rows, output.columns, ranks));
-  if (more)
+  if (isCut)
     await output.write(`… more than ${MOST_ROWS} rows; use --format csv, json, ndjson or arrow to get all of them\n`);
   return BigInt(rows.length);
 }

@@ -33,10 +33,10 @@ export function drawMoves(answer: Answer): Html | undefined {
     return html`<g><title>${formatDay(at)}: ${countOf(down, 'fall')}, ${countOf(up, 'rise')}</title>${bar('rise', zero - up * scale, up * scale)}${bar('fall', zero, down * scale)}</g>`;
   });
   const sum = (of: 'falls' | 'rises') => days.reduce((all, day) => all + day[of], 0);
-  const told = `${countOf(sum('falls'), 'fall')} and ${countOf(sum('rises'), 'rise')} of prices in ${DAYS} days`;
+  const summary = `${countOf(sum('falls'), 'fall')} and ${countOf(sum('rises'), 'rise')} of prices in ${DAYS} days`;
   return html`<figure class="chart moves"><div class="plot">
 <div class="scale" aria-hidden="true"><span>${formatCount(rises)}</span><span>${formatCount(falls)}</span></div>
-<svg role="img" aria-label="${told}" class="lines" viewBox="0 0 ${DAYS * SLOT} ${HEIGHT}" preserveAspectRatio="none">${bars}<path d="M0 ${zero}H${DAYS * SLOT}" stroke="var(--faint)"/></svg>
+<svg role="img" aria-label="${summary}" class="lines" viewBox="0 0 ${DAYS * SLOT} ${HEIGHT}" preserveAspectRatio="none">${bars}<path d="M0 ${zero}H${DAYS * SLOT}" stroke="var(--faint)"/></svg>
 <div class="days" aria-hidden="true"><span>${formatDay(first)}</span><span>${formatDay(last)}</span></div></div>
 <ul class="legend"><li class="key-fall">${formatCount(sum('falls'))} falls</li><li class="key-rise">${formatCount(sum('rises'))} rises in ${DAYS} days, by day of each shop’s time zone</li></ul></figure>`;
 }

@@ -68,11 +68,11 @@ export async function renderForm(
   const folded = variables.filter((one) => !open.includes(one));
   const render = (one: Variable) => renderVariable(one, set[one.name] ?? '', listChoices(one, names, currencies));
   const isFoldedSet = folded.some(({ name }) => (set[name] ?? '') !== '');
-  const more =
+  const folds =
     folded.length === 0
       ? ''
       : html`<details class="more"${isFoldedSet ? html` open` : ''}><summary>More settings (${folded.length})</summary><div class="settings">${folded.map((one) => html`<div>${render(one)}<small>${one.about}</small></div>\n`)}</div></details>`;
-  const fields = [...open.map(render), more, columns];
+  const fields = [...open.map(render), folds, columns];
   return variables.length === 0 && columns === '' ? html`` : renderFilters(path, fields);
 }
 

@@ -86,7 +86,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
       columns,
       hidden,
       namesEmpty: true,
-      more: '', // the pager links to the other rows
+      moreNote: '', // the pager links to the other rows
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     })}${renderPager(answer, question, address)}`;
   }

@@ -55,11 +55,11 @@ export async function copyPage({ ask, advice, now, tellNow }: PageRequest): Prom
   const [held, ran, paid, checked, described, seen, changed] = (await Promise.all(
     [overview, runs, costs, checks, datasets, sources, changes].map(ask),
   )) as [Answer, Answer, Answer, Answer, Answer, Answer, Answer];
-  const told = await tellNow();
+  const state = await tellNow();
   return {
     title: 'Copy',
-    ...(told.remote.kind === 'asked' ? { again: 2 } : {}),
-    body: html`${renderNow(told)}
+    ...(state.remote.kind === 'asked' ? { again: 2 } : {}),
+    body: html`${renderNow(state)}
 ${renderState(readFirst(held), ran, now)}
 ${await chartAnswer(changes.analysis, changed)}
 ${renderSection(
@@ -91,11 +91,11 @@ ${renderSection(
     ],
   })}`,
 )}
-${renderSteps(told.tries)}
+${renderSteps(state.tries)}
 ${renderSection('Cost by month', renderAnswer(paid, costs, { caption: 'Calls, export rows and overage of all runs, by the month in which they ended (UTC)', empty: NO_RUN, columns: COST }))}
 <div id="checks">${renderSection('Checks', renderChecks(checked, checks, advice))}</div>
 ${renderSection('Schema drift', renderDrift(readFirst(ran)('schema_drift')))}
-${renderRemote(told.remote, now)}
+${renderRemote(state.remote, now)}
 ${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The 20 stalest sources', columns: ['shop', ...FRESHNESS], empty: 'No read has shown sources yet.' }))}
 ${renderSection('Datasets', renderAnswer(described, datasets, { caption: 'As the service describes them, beside the copy', empty: ran.rows.length === 0 ? NO_RUN : 'The service names no datasets.' }))}
 ${renderSection('Changes by day', html`<details><summary>In figures</summary>${renderAnswer(changed, changes, { caption: `Changes of ${CHANGE_DAYS} days, by kind`, empty: 'The copy knows of no changes yet.' })}</details>`)}`,
@@ -114,7 +114,7 @@ function renderState(read: ReadValue, runs: Answer, now: Date): Html {
     .map((run) => toDate(run('caught_up_at')))
     .find((at) => at !== undefined);
   const age = current === undefined ? -1 : now.getTime() - current.getTime();
-  const gone = toBigInt(read('items')) - toBigInt(read('listed'));
+  const unlisted = toBigInt(read('items')) - toBigInt(read('listed'));
   const figures = renderFigures([
     { name: 'Newest change', ...renderMoment(newest, describeLag(newest, ended)) },
     { name: 'Last run', ...renderMoment(ended, describeRun(last)) },
@@ -124,7 +124,7 @@ function renderState(read: ReadValue, runs: Answer, now: Date): Html {
     {
       name: 'Listings',
       value: formatCount(toBigInt(read('listed'))),
-      note: `and ${formatCount(gone)} no longer listed`,
+      note: `and ${formatCount(unlisted)} no longer listed`,
     },
     {
       name: 'Changes',

@@ -36,8 +36,8 @@ const listTexts = (value: DuckDBValue): string[] =>
 function showNames(value: DuckDBValue): Content {
   const names = listTexts(value);
   if (names.length === 0) return NONE;
-  const more = names.length > FEW ? ` and ${names.length - FEW} more` : '';
-  return html`${names.slice(0, FEW).map((name, k) => html`${k === 0 ? '' : ', '}${foreign(name, 40)}`)}${more}`;
+  const omitted = names.length > FEW ? ` and ${names.length - FEW} more` : '';
+  return html`${names.slice(0, FEW).map((name, k) => html`${k === 0 ? '' : ', '}${foreign(name, 40)}`)}${omitted}`;
 }
 
 /** Shows a number of texts, which unfold. */

@@ -39,10 +39,10 @@ function listFigures({ card, currency, offers, changed, own }: Decision): Figure
     .sort((a, b) => (toNumber(a('delivered_price')) ?? 0) - (toNumber(b('delivered_price')) ?? 0))[0];
   const amount = (value: DuckDBValue, name = 'price'): Content =>
     value instanceof DuckDBDecimalValue ? money(showAmount(name, value), currency) : '–';
-  const quote = (name: string, read: ReadValue | undefined, column = 'price', more: Content = ''): Figure => ({
+  const quote = (name: string, read: ReadValue | undefined, column = 'price', note: Content = ''): Figure => ({
     name,
     value: amount(read?.(column) ?? null),
-    note: read === undefined ? '' : html`${foreign(toText(read('shop')) ?? null, 60)}${describeAge(read)}${more}`,
+    note: read === undefined ? '' : html`${foreign(toText(read('shop')) ?? null, 60)}${describeAge(read)}${note}`,
   });
   // A product whose lowest price stands twice has its change beside the first.
   const change = (name: string, unit: '%' | 'points' | '') => describeChange(changed, name, unit);
@@ -148,8 +148,8 @@ const FEW = 3;
 function describeReductions({ reductions, currency }: Decision): Content {
   if (reductions.length === 0) return '';
   const sentences = reductions.slice(0, FEW).map((read) => html`<li>${describeReduction(read, currency)}</li>\n`);
-  const more = reductions.length > FEW ? html`<li>${reductions.length - FEW} more in the table of offers.</li>` : '';
-  return html`<h2>Announced reductions</h2><ul class="plain">${sentences}${more}</ul>`;
+  const note = reductions.length > FEW ? html`<li>${reductions.length - FEW} more in the table of offers.</li>` : '';
+  return html`<h2>Announced reductions</h2><ul class="plain">${sentences}${note}</ul>`;
 }
 
 function describeReduction(read: ReadValue, currency: string): Content {

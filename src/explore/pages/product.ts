@@ -54,7 +54,7 @@ export async function productPage(product: string, request: PageRequest): Promis
   };
   const { figures, ranges } = renderDecision(decision);
   const picture = await choosePicture(product, request);
-  const others = markets.map((read) => String(read('currency'))).filter((one) => one !== currency);
+  const otherCurrencies = markets.map((read) => String(read('currency'))).filter((one) => one !== currency);
   const title = card('title');
   return {
     title: title === null ? product : String(title),
@@ -62,9 +62,9 @@ export async function productPage(product: string, request: PageRequest): Promis
     note:
       typeof card('spread_pct') === 'number' ? `${currency} · ${formatPercent(Number(card('spread_pct')))}` : currency,
     body: html`${picture === undefined ? '' : html`<img class="picture" src="${picture}" alt="" loading="lazy" referrerpolicy="no-referrer">`}<p class="about">${[card('brand'), card('category_path')].map((part) => (part === null ? '' : html`${foreign(String(part))} · `))}${foreign(product)}${
-      others.length === 0
+      otherCurrencies.length === 0
         ? ''
-        : html` · also in ${others.map((one) => html`<a href="${changeAddress(path, search, { currency: one })}">${one}</a> `)}`
+        : html` · also in ${otherCurrencies.map((one) => html`<a href="${changeAddress(path, search, { currency: one })}">${one}</a> `)}`
     }</p>
 ${figures}
 ${request.canSetAlarms ? renderAlarmForm(product, currency, line) : ''}

@@ -98,7 +98,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
     hidden,
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     // On a served page, the pager shows this.
-    more: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),
+    moreNote: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),
     empty: Object.values(set).some((value) => value !== '')
       ? 'No product has these words and values. Remove a word or a filter.'
       : 'No listing has a price and a product. A listing has a product by its GTIN, or by its brand and part number.',

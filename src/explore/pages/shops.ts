@@ -105,7 +105,7 @@ ${renderAnswer(answer, positions, {
   caption: 'Shops that share products with other shops',
   columns: ['shop', 'host', ...POSITION],
   sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-  more: '', // the pager links to the other rows
+  moreNote: '', // the pager links to the other rows
   empty: 'No shops share a product.',
 })}${renderPager(answer, positions, address)}
 ${onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'cut_leaders', set: { currency: set.currency, category: set.category } })}">Which shops lead price cuts, in order</a></p>`)}

@@ -29,8 +29,8 @@ export async function sqlPage({ snapshot, search, signal }: PageRequest): Promis
         async (connection, rows) => toAnswer(await connection.runAndReadAll(rows), MOST_ROWS),
       );
       const seconds = ((performance.now() - begin) / 1000).toFixed(2);
-      const more = found.hasMore ? `; the first ${formatCount(MOST_ROWS)} rows are shown` : '';
-      return renderRows(found, `${countOf(found.rows.length, 'row')} in ${seconds} s${more}`);
+      const limit = found.hasMore ? `; the first ${formatCount(MOST_ROWS)} rows are shown` : '';
+      return renderRows(found, `${countOf(found.rows.length, 'row')} in ${seconds} s${limit}`);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof Error)) throw error;

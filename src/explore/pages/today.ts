@@ -232,7 +232,7 @@ function chooseMoves(answer: Answer): Answer {
   return { ...answer, rows: ordered.filter(isAmongFirst), hasMore: false };
 }
 
-function renderMoves(answer: Answer, question: Question, spark: ShownColumn, more: readonly Figure[]): Content {
+function renderMoves(answer: Answer, question: Question, spark: ShownColumn, stockFigures: readonly Figure[]): Content {
   const totals = countKinds(answer);
   const kindAt = answer.columns.findIndex(({ name }) => name === 'kind');
   const parts = Object.entries(KINDS)
@@ -247,7 +247,7 @@ function renderMoves(answer: Answer, question: Question, spark: ShownColumn, mor
   const kinds = Object.entries(KINDS).filter(
     ([kind]) => question.analysis === 'movers' || COMPARED_KINDS.includes(kind),
   );
-  return html`${renderFigures([...listKinds(answer, question, Object.fromEntries(kinds)), ...more])}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
+  return html`${renderFigures([...listKinds(answer, question, Object.fromEntries(kinds)), ...stockFigures])}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
 }
 
 const SPREAD_KINDS = { opened: 'Opened', closed: 'Closed' };

@@ -70,9 +70,9 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
 }
 
 async function writePast(session: WorldSession, values: SqlValues & { seed: number; items: number }): Promise<void> {
-  const gone = Math.floor(values.items / 2000);
+  const goneItems = Math.floor(values.items / 2000);
   await session.run(INSERT_NEW_PENDING, { from: 0, to: values.items });
-  await session.run(INSERT_GONE_PENDING, { ...values, gone, mask: FALLBACK_MASK });
+  await session.run(INSERT_GONE_PENDING, { ...values, gone: goneItems, mask: FALLBACK_MASK });
   for (const [round, perMille] of PAST_ROUNDS.entries()) {
     const salt = values.seed * 1000 + round;
     await session.run('DELETE FROM pick');

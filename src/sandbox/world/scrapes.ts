@@ -39,11 +39,11 @@ export function chooseEnough(
     items += listed.get(modelId) ?? 0;
   };
   for (const source of healthy.filter(isDueNow)) add(source.modelId, findLastScrape(source, step.to));
-  const others = healthy
+  const restingSources = healthy
     .filter((source) => !isDueNow(source))
     .map(({ modelId }) => ({ modelId, place: fraction(step.step, modelId, 'scrape') }))
     .sort((a, b) => a.place - b.place);
-  for (const { modelId, place } of others) {
+  for (const { modelId, place } of restingSources) {
     if (items >= step.total * ITEMS_PER_CHANGE) break;
     add(modelId, Math.ceil(step.from + (step.to - step.from) * (0.4 + 0.6 * place)));
   }
