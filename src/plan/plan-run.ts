@@ -1,7 +1,5 @@
 import type { Dataset } from '../journal/run-entry.js';
 import type { FeedOverlap } from '../tables/cursor-window.js';
-import type { RunMode } from '../tables/table.js';
-import { countBesideRun, countCallsLeft } from './allowance.js';
 import { decideMode, type ModeChoice } from './decide-mode.js';
 import type { WaitingDatasets } from './find-added.js';
 import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.js';
@@ -28,15 +26,13 @@ export interface RunPlan {
   /** Polls after the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
-  /** Websites that are asked when they were last seen, after the feed; undefined if that is not due. */
-  probes: readonly bigint[] | undefined;
   /** The number of items whose listing earlier runs could not establish. */
   unknownListing: bigint;
   comparisons: ProofPlan;
 }
 
 /** Facts that may be missing, in the order in which the plan needs them. */
-export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed' | 'sites';
+export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
 
 interface FeedPlan {
   /** False if the account's plan has no feed. */
@@ -69,18 +65,12 @@ export function planRun(facts: RunFacts): RunPlan {
   const copy = copied.length === 0 ? undefined : planCopy(facts, copied);
   const polled = parts.filter((dataset) => dataset === undefined || !added.includes(dataset));
   const polls = isRead ? planPolls(facts, { mode, parts, polled }) : [];
-  const isLooking = isProbeDue(facts, mode);
-  const lacksSites = isLooking && facts.sites === undefined;
   const lacksPolledAt = mode === 'poll' && facts.polledAt === undefined;
   return {
     decision,
     isDecisionNew: isNew,
     waiting,
-    lacks: lacksReadable
-      ? 'readable'
-      : lacksPolledAt
-        ? 'polledAt'
-        : (copy?.lacks ?? (lacksSites ? 'sites' : undefined)),
+    lacks: lacksReadable ? 'readable' : lacksPolledAt ? 'polledAt' : copy?.lacks,
     parts,
     copied,
     checksDatasets: isRead && account !== undefined && settings.selection !== 'all' && landed.watermark === undefined,
@@ -88,7 +78,6 @@ export function planRun(facts: RunFacts): RunPlan {
     copy,
     polls,
     feed: { isRead: account?.hasFeed ?? false, starts: planFeed(facts, decision, parts) },
-    probes: isLooking ? planProbes(facts) : undefined,
     unknownListing: facts.lake.unknownListing?.items ?? 0n,
     comparisons: planProofs(facts, mode, parts),
   };
@@ -121,19 +110,4 @@ function planFeed(
     const from = begin(dataset);
     return { dataset, from, ...(from === lake.cursor ? again : {}), ...rows };
   });
-}
-
-/** True if websites should be asked. A complete copy shows all sources, so it replaces the question. */
-function isProbeDue({ settings: { probeEvery }, lake, account, landed, now }: RunFacts, mode: RunMode): boolean {
-  if (probeEvery === undefined || account === undefined || mode === 'snapshot') return false;
-  if (landed.probes.isDone) return false;
-  const looked = Math.max(lake.probedAt?.getTime() ?? 0, lake.snapshotAt?.getTime() ?? 0);
-  return now.getTime() - looked >= probeEvery;
-}
-
-/** The websites that this try asks: within the budget, and with enough calls left for the rest of the run. */
-function planProbes({ sites = [], landed, account }: RunFacts): readonly bigint[] {
-  const left = sites.filter((site) => !landed.probes.sites.has(site));
-  const calls = account === undefined ? null : countCallsLeft(account.allowance, account.callsMade);
-  return left.slice(0, countBesideRun(left.length, calls));
 }

@@ -21,8 +21,6 @@ export interface RunFacts {
   /** True if the try that the facts are for is already in the journal. */
   isAtWork: boolean;
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
-  /** The websites with listed items, those whose sources were read longest ago first. */
-  sites?: readonly bigint[] | undefined;
   /** The time of the last poll or of the items' newest change, in ms since the epoch. */
   polledAt?: number | undefined;
   /** The number of items in each part that is copied whole. */
@@ -42,8 +40,6 @@ interface RunSettings {
   selection: DatasetSelection;
   /** Milliseconds between two complete comparisons; undefined for none. */
   reconcileEvery: number | undefined;
-  /** Milliseconds between two questions when websites were seen; undefined for none. */
-  probeEvery: number | undefined;
   splitAbove: bigint;
   products: 'all' | 'none';
   proof: { sample: number; products: boolean; facets: boolean };
@@ -66,7 +62,6 @@ export interface LakeFacts {
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
-  probedAt: Date | undefined;
   /** Undefined if the listing of all items is known. */
   unknownListing: UnknownListing | undefined;
   /** True if there are foreign commits, which only a complete copy repairs. */

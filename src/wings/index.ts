@@ -21,6 +21,7 @@ const PLUGGED: Wings = {
   upkeep: WINGS.flatMap(({ upkeep = [] }) => upkeep),
   mendLanding: WINGS.find(({ mendLanding }) => mendLanding !== undefined)?.mendLanding,
   listing: WINGS.find(({ listing }) => listing !== undefined)?.listing,
+  probe: WINGS.find(({ probe }) => probe !== undefined)?.probe,
   audit: WINGS.find(({ audit }) => audit !== undefined)?.audit,
 };
 

@@ -9,6 +9,7 @@ export { histories } from './histories/index.js';
 export { iceberg } from './iceberg/index.js';
 export { listing } from './listing/index.js';
 export { mend } from './mend/index.js';
+export { probes } from './probes/index.js';
 export { products } from './products/index.js';
 export { remote } from './remote/index.js';
 export { sample } from './sample/index.js';

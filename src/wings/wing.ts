@@ -1,26 +1,10 @@
 import type { Pipeline } from '../config/pipeline.js';
 import type { Io } from '../io/io.js';
-import type {
-  Audit,
-  ChangeSource,
-  Deriver,
-  ListingProof,
-  MendLanding,
-  Store,
-  Upkeep,
-  Witness,
-} from '../run/open/wings.js';
+import type { Store, Wings } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
 /** An optional capability that plugs into runs, or acts around them. */
-export interface Wing {
-  sources?: readonly ChangeSource[];
-  witnesses?: readonly Witness[];
-  derivers?: readonly Deriver[];
-  upkeep?: readonly Upkeep[];
-  audit?: Audit;
-  mendLanding?: MendLanding;
-  listing?: ListingProof;
+export interface Wing extends Partial<Omit<Wings, 'store'>> {
   /** Does `work` with a store, or without one where the pipeline asks for none. */
   holdStore?<T>(
     lake: Pipeline['lake'],

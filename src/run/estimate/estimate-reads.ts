@@ -16,7 +16,7 @@ import { findNeeds } from '../apply/judge-reads.js';
 import { readRejectedRows } from '../apply/rejects.js';
 import type { Account } from '../open/account.js';
 import type { Engine } from '../open/run-parts.js';
-import type { ListingProof, Witness } from '../open/wings.js';
+import type { ListingProof, Probe, Witness } from '../open/wings.js';
 import type { FactSource } from '../plan/run-planner.js';
 import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
@@ -26,6 +26,7 @@ export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'wor
   caps: RunCaps;
   witnesses: readonly Witness[];
   listing: ListingProof | undefined;
+  probe: Probe | undefined;
   memory: Pick<Memory, 'state' | 'append'>;
 }
 

@@ -104,10 +104,10 @@ export async function estimateRun(
     const graph = new RelationGraph(db);
     const before = new LakeRows(graph, lake, tables, () => 0n);
     const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder, memory };
-    const { sources, witnesses, listing } = wings;
+    const { sources, witnesses, listing, probe } = wings;
     const derivers = lookAtDerivers(wings.derivers, { pipeline, tables, repairs });
     return await estimate(
-      { ...opened, sources, witnesses, listing, ...derivers, repairs, journal, isAtWork: false },
+      { ...opened, sources, witnesses, listing, probe, ...derivers, repairs, journal, isAtWork: false },
       unfinished,
     );
   } finally {
@@ -212,7 +212,7 @@ const NOTHING: Ahead = {
 async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
-  const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed', 'sites');
+  const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed');
   const { decision, copy, copied, comparisons } = plan;
   const { mode } = decision;
   const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
@@ -224,7 +224,8 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
   const callsLeft = countCallsLeft(account.gate.left(), BigInt(source.client.calls()));
   const brought = await estimateSources(source, account, copy?.items);
-  const probes = isApplicable(state) ? 0 : (plan.probes?.length ?? 0);
+  const asked = isApplicable(state) ? undefined : await source.probe?.choose({ ...source, mode, facts: planner.facts });
+  const probes = asked?.length ?? 0;
   const isIdle =
     state.stage === 'none' &&
     probes === 0 &&

@@ -14,7 +14,6 @@ import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from
 import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '../../source/hydrate.js';
 import { isExportFile } from '../../source/hydrate-export.js';
 import { type ItemFile, listItemFiles } from '../../source/item-files.js';
-import { landProbes } from '../../source/probe.js';
 import { listUnnamedChanges } from '../../source/unnamed-changes.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -73,7 +72,7 @@ export async function landRun(
   for (;;) {
     const landed = await landByPlan(world, found, ledger, engine.graph, { ...planned, copy });
     if (landed !== undefined) {
-      await probeSites(world, ledger, planned.planner);
+      await probeSites(world, found, ledger, engine.graph, planned.planner);
       return landed;
     }
   }
@@ -150,16 +149,17 @@ function listFeedParts(
   });
 }
 
-/**
- * Asks websites for the newest time at which an item was seen, if that is due. Never asks again once the landed rows
- * are typed.
- */
-async function probeSites({ client, io }: World, { landing, memory }: Ledger, planner: RunPlanner): Promise<void> {
-  if (isApplicable(landing.journal.state)) return;
-  const { probes } = await planner.plan('sites');
-  const hasAsked = landing.journal.state.probes.sites.size > 0;
-  if (probes !== undefined && (hasAsked || probes.length > 0))
-    await landProbes(client, landing, probes, { memory, io });
+/** Asks websites when their items were last seen. Never asks again once the landed rows are typed. */
+async function probeSites(
+  { probe, client, io }: World,
+  { pipeline, before }: FoundLake,
+  { landing, memory }: Ledger,
+  graph: RelationGraph,
+  planner: RunPlanner,
+): Promise<void> {
+  if (probe === undefined || isApplicable(landing.journal.state)) return;
+  const { mode } = (await planner.plan()).decision;
+  await probe.ask({ client, io, pipeline, before, landing, memory, graph, mode, facts: planner.facts });
 }
 
 /**

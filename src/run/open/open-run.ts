@@ -61,7 +61,7 @@ export interface OpenOptions {
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<OpenedRun> {
   const { baseUrl, apiKey } = pipeline.source;
   const { signal, connect = createClient, requiresHeld = false, wings = NO_WINGS } = options;
-  const { sources, store, derivers, audit, listing, mendLanding, upkeep } = wings;
+  const { sources, store, derivers, audit, listing, probe, mendLanding, upkeep } = wings;
   const stop = new AbortController();
   const closed = new AbortController();
   // Every wait of the run ends when the run has to stop.
@@ -122,7 +122,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const standing = findStandings(tables, landing.runNumber, repairs);
     const facts = { pipeline, tables, repairs };
     const opened = {
-      world: { io, client, sources, derivers, audit, listing, upkeep, watches, look },
+      world: { io, client, sources, derivers, audit, listing, probe, upkeep, watches, look },
       found: { ...facts, lake, before, standing, ...lookAtDerivers(derivers, facts) },
       ledger: { landing, memory },
       engine: { graph, typing, workFolder, memoryLimit },

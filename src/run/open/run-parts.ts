@@ -5,7 +5,7 @@ import type { Memory } from '../../journal/memory.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
-import type { Audit, ChangeSource, Deriver, ListingProof, Upkeep, Watch } from './wings.js';
+import type { Audit, ChangeSource, Deriver, ListingProof, Probe, Upkeep, Watch } from './wings.js';
 
 export type { FoundLake } from './open-tables.js';
 
@@ -18,6 +18,7 @@ export interface World {
   derivers: readonly Deriver[];
   audit: Audit | undefined;
   listing: ListingProof | undefined;
+  probe: Probe | undefined;
   upkeep: readonly Upkeep[];
   /** The witnesses of this run. */
   watches: readonly Watch[];

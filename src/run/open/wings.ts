@@ -4,12 +4,13 @@ import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
-import type { Memory } from '../../journal/memory.js';
+import type { LakeMemory, Memory } from '../../journal/memory.js';
 import type { Dataset } from '../../journal/run-entry.js';
 import type { RunState } from '../../journal/run-state.js';
 import type { CommitInfo } from '../../lake/commit.js';
 import type { LakeRows } from '../../lake/table-rows.js';
 import type { ProofPlan } from '../../plan/plan-proofs.js';
+import type { RunFacts } from '../../plan/run-facts.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import type { Database } from '../../sql/connection.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -34,6 +35,7 @@ export interface Wings {
   audit?: Audit | undefined;
   mendLanding?: MendLanding | undefined;
   listing?: ListingProof | undefined;
+  probe?: Probe | undefined;
 }
 
 export const NO_WINGS: Wings = { sources: [], witnesses: [], derivers: [], upkeep: [] };
@@ -130,6 +132,23 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
   client: ApiClient;
   tables: FoundLake['tables'];
   selection: DatasetSelection;
+}
+
+/** Asks websites when their items were last seen. Without it, only the rows that a run reads show that. */
+export interface Probe {
+  /** The websites that this try asks after the feed; undefined if that is not due. */
+  choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
+  /** Asks them, and journals the answers. A run continues without them if it can't ask. */
+  ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;
+}
+
+export interface ProbedRun {
+  pipeline: Pipeline;
+  mode: RunMode;
+  facts: RunFacts;
+  before: LakeRows;
+  graph: RelationGraph;
+  memory: { readonly state: LakeMemory };
 }
 
 /** True if a listed item, or one that is no longer listed, is gone if a complete copy lacks it. */

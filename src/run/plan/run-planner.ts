@@ -48,7 +48,7 @@ export class RunPlanner {
     const [account, lake] = await settleAll([planning, readLakeFacts(source)]);
     const settings = {
       ...{ mode, history, selection, products, proof: pipeline.proof },
-      ...{ reconcileEvery: pipeline.reconcile, probeEvery: pipeline.probe },
+      reconcileEvery: pipeline.reconcile,
       splitAbove: BigInt(splitAbove),
     };
     return new RunPlanner(source, account, { settings, lake, ...readProgress(source, account) });
@@ -78,20 +78,11 @@ export class RunPlanner {
   async #ask({ copy }: RunPlan, lack: Lack): Promise<Partial<RunFacts>> {
     const { client } = this.#source;
     if (lack === 'readable') return { readable: await fetchDatasets(client) };
-    if (lack === 'sites') return { sites: await listSites(this.#source) };
     if (lack === 'polledAt') return { polledAt: await readPollStart(this.#source) };
     if (lack === 'counts')
       return { counts: await askEach(listParts(client, copy?.datasets ?? []), (part) => countItems(part.client)) };
     return { listed: await askEach(listParts(client, copy?.large ?? []), (part) => countListed(part.client)) };
   }
-}
-
-/** Websites with listed items, those whose sources were read longest ago first. */
-async function listSites({ graph, before }: FactSource): Promise<bigint[]> {
-  const rows = await graph.rows(sql`SELECT site_id FROM ${await before.rows('sources')}
-    SEMI JOIN (SELECT DISTINCT site_id FROM ${await before.rows('items')} WHERE is_listed) AS listed USING (site_id)
-    GROUP BY site_id ORDER BY min(read_at), site_id`);
-  return rows.map(({ site_id }) => site_id as bigint);
 }
 
 async function askEach<T>(parts: readonly DatasetPart[], askPart: (part: DatasetPart) => Promise<T>) {
@@ -146,7 +137,6 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
     seen: seen.map(({ id }) => id as bigint),
     ...(await findLastRuns(graph, before, idleRuns)),
     unknownListing: await findUnknownListing(graph, before, idleRuns),
-    probedAt: memory.state.probedAt,
     isDamaged: Object.keys(repairs).length > 0,
   };
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { ApiClient } from '../api/client.js';
-import { int64 } from '../api/wire-types.js';
-import type { Io } from '../io/io.js';
-import type { Landing } from '../journal/landings.js';
-import type { Memory } from '../journal/memory.js';
-import { allowSkipping } from './allow-skipping.js';
+import type { ApiClient } from '../../api/client.js';
+import { int64 } from '../../api/wire-types.js';
+import type { Io } from '../../io/io.js';
+import type { Landing } from '../../journal/landings.js';
+import type { Memory } from '../../journal/memory.js';
+import { allowSkipping } from '../../source/allow-skipping.js';
 
 /** Only what is needed is parsed, so drift in other fields can't stop a run. */
 const newestItem = z.looseObject({
