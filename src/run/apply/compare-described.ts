@@ -1,7 +1,7 @@
 import type { Io } from '../../io/io.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Ledger, World } from '../open/run-parts.js';
-import type { DescribedSample } from '../open/wings.js';
+import type { DescribedSample } from '../open/witness.js';
 import type { ComparedRun } from './apply.js';
 
 /** For this long after `changes` were seen to be partial, they are not trusted. Then samples may show it again. */

@@ -11,7 +11,7 @@ import { type AppliedRun, settleTally } from '../apply/apply-run.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { NextLake, type StagedTable, Staging } from '../open/stage.js';
-import type { NextVersion } from '../open/wings.js';
+import type { NextVersion } from '../open/witness.js';
 
 /** The next version of the lake's tables, except those that describe the run itself. */
 export interface DerivedRun {

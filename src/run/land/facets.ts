@@ -5,7 +5,8 @@ import { landFacets } from '../../source/facets.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { ComparisonPlan, ListedRun } from '../open/wings.js';
+import type { ListedRun } from '../open/wings.js';
+import type { ComparisonPlan } from '../open/witness.js';
 
 /**
  * Reads the service's counts in one call, right after a complete copy has landed, to test all of it. Compares only

@@ -23,7 +23,8 @@ import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import { refuseOtherPartitions } from './items-layout.js';
 import { findStandings, planRepairs, type Repairs } from './open-tables.js';
 import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
-import { lookAtDerivers, NO_WINGS, type Watch, type Wings } from './wings.js';
+import { lookAtDerivers, NO_WINGS, type Wings } from './wings.js';
+import type { Watch } from './witness.js';
 
 /** The statements that run at a time: two, and a third while a table is written in lanes. */
 const SESSIONS = 3;

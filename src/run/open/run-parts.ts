@@ -5,7 +5,8 @@ import type { Memory } from '../../journal/memory.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { LookAtRow } from '../../tables/table.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
-import type { Audit, ChangeSource, Deriver, ListingProof, Probe, Upkeep, Watch } from './wings.js';
+import type { Audit, ChangeSource, Deriver, ListingProof, Probe, Upkeep } from './wings.js';
+import type { Watch } from './witness.js';
 
 export type { FoundLake } from './open-tables.js';
 

@@ -5,11 +5,9 @@ import type { Pipeline } from '../../config/pipeline.js';
 import type { Io } from '../../io/io.js';
 import type { Landing } from '../../journal/landings.js';
 import type { LakeMemory, Memory } from '../../journal/memory.js';
-import type { Dataset } from '../../journal/run-entry.js';
 import type { RunState } from '../../journal/run-state.js';
 import type { CommitInfo } from '../../lake/commit.js';
 import type { LakeRows } from '../../lake/table-rows.js';
-import type { ProofPlan } from '../../plan/plan-proofs.js';
 import type { RunFacts } from '../../plan/run-facts.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import type { Database } from '../../sql/connection.js';
@@ -19,12 +17,12 @@ import type { Lake } from '../../tables/layout.js';
 import type { RunsRow } from '../../tables/rows.js';
 import type { CheckResult, DatasetSelection, LookAtRow, RunMode, TableName, TableState } from '../../tables/table.js';
 import type { DatasetNames } from '../../typing/dataset-names.js';
-import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { ItemReader } from '../../typing/typed-rows.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { Account } from './account.js';
 import type { FoundLake } from './open-tables.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
+import type { CallEstimate, ComparisonPlan, StepEstimate, Witness } from './witness.js';
 
 export interface Wings {
   store?: Store | undefined;
@@ -268,109 +266,7 @@ export interface NextRun {
   copied: bigint | undefined;
 }
 
-export interface CallEstimate {
-  calls: number;
-  basis: string;
-}
-
-export interface SourceEstimate extends CallEstimate {
-  step: string;
+export interface SourceEstimate extends StepEstimate {
   /** True if the step brings changes. */
   bringsChanges: boolean;
-}
-
-/** Compares the lake with the service and reports differences. A run continues without it if it can't ask. */
-export interface Witness {
-  watch(run: WatchedRun): Watch;
-  /** Prices its calls during the next run, by the run's plan; undefined if there are none. */
-  estimate?(next: PlannedNext): Promise<Omit<SourceEstimate, 'bringsChanges'> | undefined>;
-}
-
-export interface Watch {
-  look?: LookAtRow;
-  /** Reads some items whole that only changes describe, and compares the values that the changes do not name. */
-  compareDescribed?(described: DescribedItems): Promise<DescribedSample>;
-  /** Chooses what to ask. The work that it returns asks for it while tables are derived. */
-  ask?(next: NextVersion): Promise<() => Promise<void>>;
-  judge?(next: NextVersion): Promise<Testimony>;
-  conclude?(): Findings;
-}
-
-/** The columns of witnesses in the run's row of the ledger if no witness has looked. */
-export const NOTHING_WITNESSED = {
-  ...{ sampled: 0n, sample_mismatches: 0n, mismatch_bound: 1, sample_differences: '[]' },
-  ...{ products_compared: 0n, products_different: 0n, product_differences: '[]' },
-  ...{ facets_compared: 0n, facets_different: 0n, facet_differences: '[]', schema_drift: '[]' },
-};
-
-export type Findings = Partial<typeof NOTHING_WITNESSED>;
-
-export interface Testimony {
-  findings: Findings;
-  /** New rows of a table that only this witness writes. */
-  table?: { name: TableName; rows: Relation } | undefined;
-}
-
-/** Items that a run changes, as far as only changes describe them. */
-export interface DescribedItems {
-  plan: ComparisonPlan;
-  /** False if the run has made all its calls. */
-  mayAsk: boolean;
-  /** Their rows before the run. */
-  items: Relation;
-  /** Their changes. */
-  pending: Relation;
-  /** Items that the run reads whole anyway, and those that it has read. */
-  needed: Relation;
-  exported: Relation;
-  skew: FeedSkew;
-  datasetPattern: string | null;
-}
-
-/** A sample of these items. */
-export interface DescribedSample {
-  ids: readonly bigint[];
-  /** True if the service shows other values of one than its changes name. */
-  isPartial: boolean;
-}
-
-export interface WatchedRun {
-  pipeline: Pipeline;
-  io: Io;
-  client: ApiClient;
-  landing: Landing;
-  /** The lake before the run. */
-  tables: Readonly<Record<TableName, TableState>>;
-  graph: RelationGraph;
-  typing: TypingQueue;
-  workFolder: string;
-  look: LookAtRow;
-}
-
-/** The lake as this run would publish it, as far as its tables are staged, and facts about the run. */
-export interface NextVersion {
-  rows(table: TableName): Promise<Relation>;
-  plan: ComparisonPlan;
-  /** The names of the datasets that the key can read; undefined for all. */
-  readable: readonly string[] | undefined;
-  /** The last change applied to items; undefined without the feed. */
-  cursor: bigint | undefined;
-  /** For a lake without the feed, the time up to which it is complete, ISO 8601; null if unknown. */
-  lowWatermark: string | null;
-  skew: FeedSkew;
-  /** A pattern that finds the names of datasets in texts (dataset-names.ts). */
-  datasetPattern: string | null;
-  alreadyRead: readonly bigint[];
-}
-
-/** The amount that the run compares by its plan, in parts of what the key can read. */
-export interface ComparisonPlan {
-  comparisons: ProofPlan;
-  parts: readonly Dataset[];
-}
-
-export interface PlannedNext {
-  plan: ComparisonPlan;
-  client: ApiClient;
-  journal: { readonly state: RunState };
 }

@@ -8,7 +8,8 @@ import { type DerivedRun, describeNext } from '../derive/derive-run.js';
 import { countUsage } from '../open/account.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { type NextLake, type StagedTable, Staging } from '../open/stage.js';
-import type { Audited, Findings, NextVersion, Testimony, Watch } from '../open/wings.js';
+import type { Audited } from '../open/wings.js';
+import type { Findings, NextVersion, Testimony, Watch } from '../open/witness.js';
 import { describeRun, type RunRow } from './run-record.js';
 
 /** A batch that no gate holds: what will be published. */

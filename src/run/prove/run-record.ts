@@ -14,7 +14,7 @@ import type { LandedInput } from '../land/land-run.js';
 import { NO_USAGE, type Usage } from '../open/account.js';
 import { noteCalls } from '../open/open-run.js';
 import type { FoundLake, World } from '../open/run-parts.js';
-import { type Findings, NOTHING_WITNESSED, type Watch } from '../open/wings.js';
+import { type Findings, NOTHING_WITNESSED, type Watch } from '../open/witness.js';
 
 /** A row of table `runs` (schemas/runs.yaml). */
 export type RunRow = RunsRow & { mode: RunMode };

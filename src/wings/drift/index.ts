@@ -1,4 +1,4 @@
-import type { WatchedRun, Witness } from '../../run/open/wings.js';
+import type { WatchedRun, Witness } from '../../run/open/witness.js';
 import { findItemPath } from '../../tables/item-names.js';
 import type { Wing } from '../wing.js';
 import { DriftWatch } from './drift-watch.js';

@@ -1,4 +1,4 @@
-import type { WatchedRun, Witness } from '../../run/open/wings.js';
+import type { WatchedRun, Witness } from '../../run/open/witness.js';
 import type { Wing } from '../wing.js';
 import { proveFacets } from './prove-facets.js';
 

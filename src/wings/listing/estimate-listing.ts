@@ -1,5 +1,6 @@
 import { countOf } from '../../formats/count.js';
-import type { CallEstimate, NextPoll } from '../../run/open/wings.js';
+import type { NextPoll } from '../../run/open/wings.js';
+import type { CallEstimate } from '../../run/open/witness.js';
 import { readPollStart } from '../../run/plan/run-planner.js';
 import { listSelectedParts } from '../../source/dataset-client.js';
 import { chooseReadings } from './choose-readings.js';

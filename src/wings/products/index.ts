@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { int64 } from '../../api/wire-types.js';
 import { countRows } from '../../lake/slices.js';
 import { countPages } from '../../plan/count-pages.js';
-import type { ComparisonPlan, PlannedNext, Testimony, Watch, WatchedRun, Witness } from '../../run/open/wings.js';
+import type { ComparisonPlan, PlannedNext, Testimony, Watch, WatchedRun, Witness } from '../../run/open/witness.js';
 import { skipSample } from '../../source/allow-skipping.js';
 import { listParts } from '../../source/dataset-client.js';
 import type { ItemFile } from '../../source/item-files.js';

@@ -1,4 +1,4 @@
-import type { WatchedRun } from '../../run/open/wings.js';
+import type { WatchedRun } from '../../run/open/witness.js';
 import type { ItemFile } from '../../source/item-files.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';

@@ -1,7 +1,7 @@
 import { isNamedId } from '../../formats/row-id.js';
 import { settleAll } from '../../io/side-by-side.js';
 import type { Landing } from '../../journal/landings.js';
-import type { DescribedItems, DescribedSample, WatchedRun } from '../../run/open/wings.js';
+import type { DescribedItems, DescribedSample, WatchedRun } from '../../run/open/witness.js';
 import { skipSample } from '../../source/allow-skipping.js';
 import { landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { code, sql } from '../../sql/sql.js';

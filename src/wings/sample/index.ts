@@ -1,4 +1,4 @@
-import type { NextVersion, PlannedNext, Watch, WatchedRun, Witness } from '../../run/open/wings.js';
+import type { NextVersion, PlannedNext, Watch, WatchedRun, Witness } from '../../run/open/witness.js';
 import type { Wing } from '../wing.js';
 import { type AskedSample, askSample, chooseSample } from './choose-sample.js';
 import { compareDescribed } from './compare-described.js';
