@@ -3,7 +3,9 @@
 -- (days is null). The best price is the lowest of all shops that have an offer that counts today, at each time
 -- (shop_prices.sql). lowest, mean (weighted by time, rounded to four decimals) and highest are of the best price;
 -- lowest_shop and lowest_at: where and when it was last the lowest; above_low and above_low_pct: today's best price over
--- it; days_known: days with a best price.
+-- it; days_known: days with a best price. then_at: so many days before the service last saw any item; lowest_change,
+-- median_change and highest_change: how those prices of all shops have changed since then, in percent; spread_change: in
+-- percentage points; shops_change: in shops. These are null if no shop had a price then.
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency; required): only prices in this currency
@@ -11,6 +13,31 @@ WITH steps AS MATERIALIZED (
   SELECT site_id, shop, price, epoch_us(from_at) AS from_us, epoch_us(until_at) AS to_us
   FROM (FROM 'shop_prices.sql')
   WHERE is_counted
+),
+-- The prices of all shops now and at a moment.
+ends AS (
+  SELECT days, then_us, price, from_us <= then_us AND to_us > then_us AS is_then, to_us = now_us AS is_now
+  FROM (SELECT price, from_us, to_us, max(to_us) OVER () AS now_us FROM steps)
+  CROSS JOIN (
+    SELECT days, epoch_us(make_timestamptz(seen_us) - to_days(days)) AS then_us
+    FROM (SELECT unnest([30, 90]) AS days), (FROM 'data_clock.sql')
+  )
+),
+market AS (
+  SELECT
+    days,
+    any_value(then_us) AS then_us,
+    min(price) FILTER (is_then)::DOUBLE AS lowest_then,
+    min(price) FILTER (is_now)::DOUBLE AS lowest_now,
+    median(price::DOUBLE) FILTER (is_then) AS median_then,
+    median(price::DOUBLE) FILTER (is_now) AS median_now,
+    max(price) FILTER (is_then)::DOUBLE AS highest_then,
+    max(price) FILTER (is_now)::DOUBLE AS highest_now,
+    count(*) FILTER (is_then) AS shops_then,
+    count(*) FILTER (is_now) AS shops_now
+  FROM ends
+  GROUP BY days
+  HAVING shops_then > 0 AND shops_now > 0
 ),
 edges AS (SELECT DISTINCT unnest([from_us, to_us]) AS at_us FROM steps),
 pieces AS (SELECT at_us AS from_us, lead(at_us) OVER (ORDER BY at_us) AS to_us FROM edges),
@@ -60,8 +87,15 @@ SELECT
   highest,
   price_now - lowest AS above_low,
   100 * (price_now - lowest)::DOUBLE / lowest::DOUBLE AS above_low_pct,
-  days_known
+  days_known,
+  make_timestamptz(then_us) AS then_at,
+  100 * (lowest_now - lowest_then) / lowest_then AS lowest_change,
+  100 * (median_now - median_then) / median_then AS median_change,
+  100 * (highest_now - highest_then) / highest_then AS highest_change,
+  100 * (highest_now / lowest_now - highest_then / lowest_then) AS spread_change,
+  shops_now - shops_then AS shops_change
 FROM figures
+LEFT JOIN market USING (days)
 JOIN lows ON lows.days IS NOT DISTINCT FROM figures.days
 CROSS JOIN present
 ORDER BY figures.days NULLS LAST

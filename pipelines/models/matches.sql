@@ -8,7 +8,7 @@
 WITH members AS (
   SELECT product_id, other_id AS group_id FROM user_matches WHERE is_match
 ),
--- Groups that the user keeps apart, both ways.
+-- Pairs of groups that the user keeps apart, in both orders.
 apart AS (
   SELECT DISTINCT coalesce(one.group_id, pair.product_id) AS group_id, coalesce(two.group_id, pair.other_id) AS other_group
   FROM (

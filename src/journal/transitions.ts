@@ -42,7 +42,7 @@ export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   begun: { ...stay('begun', 'note', 'land', 'compare'), ask: 'asked' },
   asked: { ...stay('asked', 'note', 'ask', 'land', 'compare'), datasets: 'landed' },
   landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare'), 'hydrate.done': 'complete' },
-  // A run that is redone from its kept bytes has its waived gates here, before its tally.
+  // If a rebuild repeats a run, the entry about waived gates comes before its tally.
   complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'waived'), tally: 'settled' },
   settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'waived'), held: 'held', end: 'ended' },
   held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'waived', 'held'), end: 'ended' },

@@ -42,6 +42,6 @@ export async function* fetchChunks(result: DuckDBResult): AsyncGenerator<DuckDBD
 }
 
 export const cutResult = (read: bigint) =>
-  new PricelakeError('query', `DuckDB ended the result after ${read} rows, before its end, and gave no reason`, {
+  new PricelakeError('query', `DuckDB returned only ${read} rows of the result, and gave no reason`, {
     hint: 'Run the command again.',
   });

@@ -12,12 +12,10 @@ export interface Decision {
   currency: string;
   /** Rows of offers.sql, cheapest first. */
   offers: readonly ReadValue[];
-  /** Rows of best_prices.sql: 30 days, 90 days and all known time. */
+  /** Rows of best_prices.sql: 30 days, 90 days and all known time, in this order. */
   best: readonly ReadValue[];
   /** Rows of reductions.sql. */
   reductions: readonly ReadValue[];
-  /** The row of market_changes.sql. */
-  changed: ReadValue | undefined;
   /** The reader's own price, exact. */
   own: string | undefined;
 }
@@ -30,7 +28,7 @@ export function renderDecision(decision: Decision): { figures: Html; ranges: Htm
   };
 }
 
-function listFigures({ card, currency, offers, changed, own }: Decision): Figure[] {
+function listFigures({ card, currency, offers, best, own }: Decision): Figure[] {
   const counted = offers.filter((read) => read('is_counted') === true);
   const inStock = counted.find((read) => read('availability') === 'in stock');
   const cheapest = counted[0];
@@ -45,7 +43,7 @@ function listFigures({ card, currency, offers, changed, own }: Decision): Figure
     note: read === undefined ? '' : html`${foreign(toText(read('shop')) ?? null, 60)}${describeAge(read)}${note}`,
   });
   // A product whose lowest price stands twice has its change beside the first.
-  const change = (name: string, unit: '%' | 'points' | '') => describeChange(changed, name, unit);
+  const change = (name: string, unit: '%' | 'points' | '') => describeChange(best[0], `${name}_change`, unit);
   const isUnsure = inStock === undefined || toNumber(cheapest?.('price') ?? null) !== toNumber(inStock('price'));
   const spread = card('spread_pct');
   const leftOut = card('left_out');
@@ -83,8 +81,8 @@ function listFigures({ card, currency, offers, changed, own }: Decision): Figure
 }
 
 /** A figure's change, and since when. */
-function describeChange(changed: ReadValue | undefined, name: string, unit: '%' | 'points' | ''): Content {
-  const [change, since] = [toNumber(changed?.(name) ?? null), toDate(changed?.('then_at') ?? null)];
+function describeChange(past: ReadValue | undefined, name: string, unit: '%' | 'points' | ''): Content {
+  const [change, since] = [toNumber(past?.(name) ?? null), toDate(past?.('then_at') ?? null)];
   if (change === undefined || since === undefined) return '';
   return html`${formatDifference(change, unit)} since ${dayOf(since)}`;
 }

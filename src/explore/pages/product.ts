@@ -31,12 +31,11 @@ export async function productPage(product: string, request: PageRequest): Promis
   const set = { product, currency };
   const offers: Question = { analysis: 'offers', set, limit: MOST_OFFERS };
   const changes: Question = { analysis: 'product_changes', set: { product }, limit: MOST_CHANGES };
-  const [offered, told, best, reduced, changed, line] = await Promise.all([
+  const [offered, reported, best, reduced, line] = await Promise.all([
     ask(offers),
     ask(changes),
     ask({ analysis: 'best_prices', set, limit: 3 }),
     ask({ analysis: 'reductions', set: { ...set, top: String(MOST_REDUCTIONS) }, limit: MOST_REDUCTIONS }),
-    ask({ analysis: 'market_changes', set, limit: 1 }),
     findOwnLine(product, currency, request),
   ]);
   const reductions = readAll(reduced);
@@ -49,7 +48,6 @@ export async function productPage(product: string, request: PageRequest): Promis
     offers: readAll(offered),
     best: readAll(best),
     reductions,
-    changed: readAll(changed)[0],
     own,
   };
   const { figures, ranges } = renderDecision(decision);
@@ -73,7 +71,7 @@ ${request.canSetAlarms ? renderAlarmForm(product, currency, line) : ''}
 ${renderSection('Offers', html`${renderOffers(offered, offers, currency, reductions)}${await renderPastFigures(shown, request)}`)}
 ${renderSection(
   'Changes',
-  renderAnswer(told, changes, {
+  renderAnswer(reported, changes, {
     caption: 'Changes reported by the service, latest first',
     columns: [
       { name: 'observed_at', label: 'When' },

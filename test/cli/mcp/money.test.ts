@@ -119,7 +119,9 @@ describe('with --allow-sync', () => {
         digest: null,
         refusal: {
           code: 'budget',
-          message: expect.stringMatching(/^the session's budget is too small: it would take \d+ calls of \d left$/u),
+          message: expect.stringMatching(
+            /^the session's budget is too small: the plan needs \d+ calls, of which \d are left$/u,
+          ),
         },
       });
     }));

@@ -129,12 +129,14 @@ function refuseBeyond(
   { left }: SessionBudget,
 ): PricelakeError | undefined {
   const over = [
-    calls > left.calls ? `${calls} calls of ${left.calls}` : [],
-    exportRows > left.exportRows ? `${exportRows} export rows of ${left.exportRows}` : [],
-    overageBlocks > left.overageBlocks ? `${overageBlocks} blocks of overage of ${left.overageBlocks}` : [],
+    calls > left.calls ? `${calls} calls, of which ${left.calls} are left` : [],
+    exportRows > left.exportRows ? `${exportRows} export rows, of which ${left.exportRows} are left` : [],
+    overageBlocks > left.overageBlocks
+      ? `${overageBlocks} blocks of overage, of which ${left.overageBlocks} are left`
+      : [],
   ].flat();
   if (over.length === 0) return undefined;
-  return new PricelakeError('budget', `the session's budget is too small: it would take ${over.join(', ')} left`, {
+  return new PricelakeError('budget', `the session's budget is too small: the plan needs ${over.join('; ')}`, {
     hint: 'A person can start the server again with larger --max-calls, --max-rows or --max-overage.',
   });
 }
