@@ -66,11 +66,16 @@ WHERE n >= $from::BIGINT AND n < $to::BIGINT AND draw(n, $seed::BIGINT, 19) % 40
 
 /** A product is sold by several shops. Leaves and shops come in as JSON. */
 export const CREATE_CATALOGUE = `
-CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
+CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"first":"INTEGER","next":"INTEGER","category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
   "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":["VARCHAR"],"nouns":["VARCHAR"]}]'), max_depth := 2);
-CREATE TABLE leaf_slot AS SELECT unnest(from_json($leafSlots, '[{"slot":"INTEGER","category_id":"INTEGER"}]'), max_depth := 2);
-CREATE TABLE shop_slot AS SELECT unnest(from_json($shopSlots, '[{"slot":"INTEGER","site_id":"BIGINT","host":"VARCHAR","currency":"VARCHAR",
-  "per_euro":"DOUBLE","word":"VARCHAR","mask":"INTEGER","level":"DOUBLE","site_json":"VARCHAR","model_id":"BIGINT","source_json":"VARCHAR"}]'), max_depth := 2);
+CREATE TABLE leaf_slot AS SELECT unnest(range(first, next)) AS slot, category_id FROM leaf;
+CREATE TABLE shop AS SELECT unnest(from_json($shops, '[{"first":"INTEGER","next":"INTEGER","site_id":"BIGINT","host":"VARCHAR","currency":"VARCHAR",
+  "per_euro":"DOUBLE","words":["VARCHAR"],"mask":"INTEGER","level":"DOUBLE","site_json":"VARCHAR",
+  "sources":[{"model_id":"BIGINT","source_json":"VARCHAR"}]}]'), max_depth := 2);
+CREATE TABLE shop_slot AS
+SELECT slot, site_id, host, currency, per_euro, words[1 + slot % len(words)] AS word, mask, level, site_json,
+  unnest(sources[1 + slot % len(sources)])
+FROM (SELECT *, unnest(range(first, next)) AS slot FROM shop);
 CREATE TABLE catalogue AS
 WITH drawn AS (
   SELECT p, draw(p, $seed::BIGINT, 1) AS h1, draw(p, $seed::BIGINT, 2) AS h2, draw(p, $seed::BIGINT, 3) AS h3,

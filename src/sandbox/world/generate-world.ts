@@ -85,9 +85,8 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
 /** Shops in the form that DuckDB reads, with their parts of an item's JSON. */
 function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
   const rows = {
-    leaves: leaves.map((leaf) => describeLeaf(leaf, categories)),
-    leafSlots: fillSlots(LEAF_SLOTS, leaves).map(({ categoryId }, slot) => ({ slot, category_id: categoryId })),
-    shopSlots: fillSlots(SHOP_SLOTS, shops).map((shop, slot) => describeShop(shop, slot, sources)),
+    leaves: divideSlots(LEAF_SLOTS, leaves).map(([leaf, slots]) => ({ ...slots, ...describeLeaf(leaf, categories) })),
+    shops: divideSlots(SHOP_SLOTS, shops).map(([shop, slots]) => ({ ...slots, ...describeShop(shop, sources) })),
   };
   return Object.fromEntries(Object.entries(rows).map(([name, value]) => [name, JSON.stringify(value)]));
 }
@@ -102,27 +101,35 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   };
 }
 
-/** Slots of a shop, which use its sources and its words in turn. */
-function describeShop(shop: Shop, slot: number, sources: ShopSource[]): object {
+/** Slots of a shop use its sources and its words in turn. */
+function describeShop(shop: Shop, sources: ShopSource[]): object {
   const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
-  const own = sources.filter(({ siteId }) => siteId === id);
-  const source = own[slot % own.length] as ShopSource;
+  const own = sources
+    .filter(({ siteId }) => siteId === id)
+    .map(({ modelId, name }) => ({ modelId: Number(modelId), name }));
   return {
-    ...{ slot, site_id: id, host, currency, per_euro: perEuro, mask, level, word: words[slot % words.length] },
+    ...{ site_id: id, host, currency, per_euro: perEuro, words, mask, level },
     site_json: JSON.stringify({ id, name, host, attribution }),
-    model_id: Number(source.modelId),
-    source_json: JSON.stringify({ modelId: Number(source.modelId), name: source.name }),
+    sources: own.map((source) => ({ model_id: source.modelId, source_json: JSON.stringify(source) })),
   };
 }
 
-/** Weights as a table of equal slots: a hash modulo its length draws by weight. */
-function fillSlots<T extends { weight: number }>(count: number, entries: T[]): T[] {
+/** The slots from `first` on, before `next`. */
+interface Slots {
+  first: number;
+  next: number;
+}
+
+/** Divides equal slots by weight: a hash modulo their number draws by weight. */
+function divideSlots<T extends { weight: number }>(count: number, entries: readonly T[]): [T, Slots][] {
   const total = entries.reduce((sum, { weight }) => sum + weight, 0);
-  const slots: T[] = [];
   let sum = 0;
-  for (const entry of entries) {
+  let first = 0;
+  return entries.map((entry) => {
     sum += entry.weight;
-    while (slots.length < Math.round((count * sum) / total)) slots.push(entry);
-  }
-  return slots;
+    const next = Math.round((count * sum) / total);
+    const slots = { first, next };
+    first = next;
+    return [entry, slots];
+  });
 }
