@@ -1,4 +1,4 @@
--- part of: compared_listings and compared_markets
+-- part of: compared_listings, compared_markets and stock_moves
 -- The two moments whose prices are compared, one row. The last one is infinite for now.
 -- Variables:
 -- · until (time; default now): the later moment; a day means its end

@@ -1,24 +1,29 @@
--- Which listings have run out of stock or come back since a given time: one row per listing of a product, the latest first.
--- kind: out: it was in stock or on order, and is out of stock now; back: it was out of stock, and is in stock now. moved_at:
--- when its present state began. in_stock_shops: other shops that have the product in stock now. of_kind: number of rows of
--- the kind, including those beyond top. Times without stock, with their lengths, are in availability.
+-- Which listings have run out of stock or come back since a given time, until now or until another time: one row per
+-- listing of a product, the latest first. kind: out: it was in stock or on order at the first time, and is out of stock at
+-- the second; back: it was out of stock, and is in stock at the second. moved_at: when its state at the second time began.
+-- in_stock_shops: other shops that have the product in stock then. of_kind: number of rows of the kind, including those
+-- beyond top. Times without stock, with their lengths, are in availability.
 -- Source: a definition of this project. Availability comes from attributes that the pipeline file maps
 -- (docs/concepts/attributes.md), and of their past as in availability.
 -- Exact: prices, times and counts.
 -- Limits: only the two ends are compared. A listing that is not listed at one of them, or whose availability is not known
--- there, has no row; movers tells which listings came and went.
+-- there, has no row; movers has the listings that came and went. price is the present one.
 -- Variables:
 -- · currency (currency): only listings in this currency
 -- · site_id (site): only this shop
 -- · kind (out | back): only moves of this kind
 -- · top (whole number; default 100): number of rows of each kind
-WITH moment AS MATERIALIZED (FROM 'asked_moment.sql'),
+WITH moment AS MATERIALIZED (FROM 'asked_moments.sql'),
 stock_since AS (SELECT epoch_us(since) AS after_us FROM moment),
+stock_until AS (SELECT CASE WHEN isinf(until) THEN 9223372036854775807 ELSE epoch_us(until) + 1 END AS until_us FROM moment),
 -- Stretches of time that began or ended since. They are few, because those that lasted all the time are left out.
 stretches AS MATERIALIZED (
-  SELECT item_id, product_id, site_id, state, from_us, to_us, now_us, epoch_us(since) AS since_us
-  FROM (FROM 'listing_stock.sql') AS stock, moment
-  WHERE to_us > epoch_us(since) AND NOT (from_us <= epoch_us(since) AND to_us = now_us)
+  SELECT item_id, product_id, site_id, state, from_us, least(to_us, end_us) AS to_us, end_us, since_us
+  FROM (
+    SELECT stock.*, epoch_us(since) AS since_us, least(now_us, until_us) AS end_us
+    FROM (FROM 'listing_stock.sql') AS stock, moment, stock_until
+  )
+  WHERE to_us > since_us AND from_us < end_us AND NOT (from_us <= since_us AND to_us >= end_us)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
 ),
@@ -28,7 +33,7 @@ ends AS (
     any_value(product_id) AS product_id,
     any_value(site_id) AS site_id,
     any_value(state) FILTER (from_us <= since_us) AS state_before,
-    any_value(state) FILTER (to_us = now_us) AS state,
+    any_value(state) FILTER (to_us = end_us) AS state,
     max(to_us) FILTER (state <> 'out of stock') AS other_than_out_us,
     max(to_us) FILTER (state <> 'in stock') AS other_than_in_us
   FROM stretches
@@ -71,9 +76,14 @@ chosen AS MATERIALIZED (
 ),
 having_it AS (
   SELECT product_id, list(DISTINCT site_id) AS sites
-  FROM (FROM 'all_offers.sql')
+  FROM (
+    SELECT product_id, site_id FROM (FROM 'all_offers.sql') WHERE availability = 'in stock' AND getvariable('until') IS NULL
+    UNION ALL
+    SELECT product_id, site_id
+    FROM (FROM 'listing_stock.sql'), stock_until
+    WHERE state = 'in stock' AND from_us < until_us AND to_us >= least(now_us, until_us) AND getvariable('until') IS NOT NULL
+  )
   SEMI JOIN moved_products USING (product_id)
-  WHERE availability = 'in stock'
   GROUP BY product_id
 )
 SELECT

@@ -199,16 +199,16 @@ const inHours = (row: Plain): Plain => ({
 });
 
 /** Listings whose state at an hour and now are two ends of a move, hour by hour. */
-function moveSlowly(listings: readonly Listing[], since: number): Plain[] {
+function moveSlowly(listings: readonly Listing[], since: number, until = END - 1): Plain[] {
   return listings.flatMap((listing) => {
-    const states = Array.from({ length: END }, (_, hour) => stateAt([listing], hour));
-    const [before, now] = [states[since], states[END - 1]];
+    const states = Array.from({ length: until + 1 }, (_, hour) => stateAt([listing], hour));
+    const [before, now] = [states[since], states[until]];
     const isOut = now === 'out of stock' && (before === 'in stock' || before === 'on order');
     const isBack = now === 'in stock' && before === 'out of stock';
     if (!isOut && !isBack) return [];
     const others = states.findLastIndex((state) => state !== undefined && state !== now);
     const sellers = listings.filter((one) => one.product === listing.product && one.site !== listing.site);
-    const sites = sellers.filter((one) => stateAt([one], END - 1) === 'in stock').map(({ site }) => site);
+    const sites = sellers.filter((one) => stateAt([one], until) === 'in stock').map(({ site }) => site);
     return {
       ...{ kind: isOut ? 'out' : 'back', item_id: listing.itemId, moved: states.indexOf(now, others) },
       in_stock_shops: new Set(sites).size,
@@ -294,6 +294,28 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
       const chosen = await ask(db, 'stock_moves', { since, site_id: '2', kind: 'back' }, prepared);
       expect(chosen).toEqual(sold.map((row) => ({ ...row, of_kind: BigInt(sold.length) })));
       rows += told.length;
+    }
+    expect(rows).toBeGreaterThan(5);
+  });
+
+  test('stock_moves compares two moments of the past', async () => {
+    await prepareStock(db);
+    let rows = 0;
+    for (let hour = 0; hour < END - 150; hour += 90) {
+      const timeAt = (at: number) => new Date((START + at * HOUR) / 1000).toISOString();
+      const [since, until] = [timeAt(hour), timeAt(hour + 120)];
+      const expected = moveSlowly(listings, hour, hour + 120);
+      for (const prepared of [new Set<string>(), new Set(['listing_stock'])]) {
+        const found = await ask(db, 'stock_moves', { since, until }, prepared);
+        const figures = found.map(({ kind, item_id, moved_at, in_stock_shops }) => ({
+          ...{ kind, item_id: Number(item_id), moved: Number(moved_at) / HOUR, in_stock_shops: Number(in_stock_shops) },
+        }));
+        expected.sort(
+          (one, other) => Number(other.moved) - Number(one.moved) || Number(one.item_id) - Number(other.item_id),
+        );
+        expect(figures).toEqual(['out', 'back'].flatMap((kind) => expected.filter((row) => row.kind === kind)));
+      }
+      rows += expected.length;
     }
     expect(rows).toBeGreaterThan(5);
   });

@@ -176,3 +176,16 @@ test('changes are told in words, and a change that is only a price tells no othe
   expect(text).toContain('Title: Coffee 500 g → Coffee, 500 g');
   expect(text).not.toContain('{"');
 });
+
+test.each([
+  ['2026-11-02', '2026-11-04', 1, 0],
+  ['2026-11-05', '2026-11-07', 0, 1],
+  ['2026-11-02', '2026-11-07', 0, 0],
+])('Today says what ran out of stock and came back from %s to %s', async (date, until, out, back) => {
+  const page = await explored.page(`/?date=${date}&until=${until}`);
+  const read = (name: string) => {
+    const [, value = '0'] = new RegExp(`<dt>${name}</dt><dd>([\\s\\S]*?)</dd>`, 'u').exec(page) ?? [];
+    return Number(value.replaceAll(/<[^>]*>/gu, ''));
+  };
+  expect([read('Out of stock'), read('Back in stock')]).toEqual([out, back]);
+});

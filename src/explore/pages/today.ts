@@ -99,13 +99,18 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     set: { ...compared, top: String(ROWS), ...begin },
     limit: 2 * ROWS,
   };
-  const stockMoves: Question = { analysis: 'stock_moves', set: { ...chosen, top: '1', ...begin }, limit: 2 };
-  const [days, past, copied, spread, opened, stocked] = await Promise.all([
+  const stockMoves: Question = {
+    analysis: 'stock_moves',
+    set: { ...chosen, top: '1', ...begin, ...(until === undefined ? {} : { until }) },
+    limit: 2,
+  };
+  const [days, past, copied, spread, stocked, opened] = await Promise.all([
     askPast(request, { analysis: 'moves_by_day', set: chosen, limit: 100 }),
     askPast(request, moves),
     askPast(request, { analysis: 'copy_changes', set: begin, limit: 1 }),
     askPast(request, { analysis: 'spread_changes', set: { ...begin, currency }, limit: 1 }),
-    ...(until === undefined ? [askPast(request, spreadMoves), askPast(request, stockMoves)] : []),
+    askPast(request, stockMoves),
+    ...(until === undefined ? [askPast(request, spreadMoves)] : []),
   ]);
   const moved = past.answer === undefined ? undefined : chooseMoves(past.answer);
   const spark = await askForSparklines(moved === undefined ? [] : [moved, spreads], ask);
@@ -140,8 +145,8 @@ ${renderFilters('/', [
   renderChoice('site_id', 'Shop', [ANY, ...toChoices(names.site)], chosen.site_id),
 ])}
 ${snapshot.run?.number === 1n ? FIRST_COPY : ''}
-${until === undefined ? '' : html`<p class="soft">Prices at two moments: from ${dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')} to ${nameDay(until, 'the end')}. Stock and spreads have no figures for a past day.</p>`}
-${moved === undefined ? past.render({ caption: '' }) : renderMoves(moved, moves, spark, listStockFigures(stocked?.answer, stockMoves))}
+${until === undefined ? '' : html`<p class="soft">Prices at two moments: from ${dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')} to ${nameDay(until, 'the end')}. Spreads have no figures for a past day.</p>`}
+${moved === undefined ? past.render({ caption: '' }) : renderMoves(moved, moves, spark, listStockFigures(stocked.answer, stockMoves))}
 ${chosen.site_id === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
