@@ -1,4 +1,4 @@
-import { LOOPBACK } from '../formats/receiver-url.js';
+import { LOOPBACK } from '../formats/find-proxy.js';
 import { PricelakeError } from '../io/errors.js';
 
 /** The prefix of every path (section 9). */

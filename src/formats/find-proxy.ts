@@ -1,5 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
-import { LOOPBACK } from './receiver-url.js';
+
+/** Hosts of this machine, as `URL` prints them. */
+export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

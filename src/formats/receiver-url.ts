@@ -1,5 +1,4 @@
-/** Hosts of this machine, as `URL` prints them. */
-export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+import { LOOPBACK } from './find-proxy.js';
 
 /**
  * Explains why messages may not be sent to an address; undefined for https, and for http to this machine. Never quotes

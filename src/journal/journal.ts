@@ -34,17 +34,6 @@ export async function readJournal<Entry, State>(path: string, fold: Fold<Entry, 
   return (await readLines(path, fold)).state;
 }
 
-/** Reads the entries of a journal on disk, in order. @throws PricelakeError `lake_invalid` */
-export async function readEntries<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  const collect = (state: State, entry: Entry) => {
-    entries.push(entry);
-    return fold.step(state, entry);
-  };
-  await readLines(path, { ...fold, step: collect });
-  return entries;
-}
-
 /** A journal: append-only, synced lines, and the state that they add up to. */
 export class Journal<Entry, State> {
   readonly #fold: Fold<Entry, State>;

@@ -1,7 +1,7 @@
 import { link, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { PricelakeError } from '../io/errors.js';
-import { Journal, readEntries } from './journal.js';
+import { Journal } from './journal.js';
 import {
   isOpen,
   JOURNAL,
@@ -12,6 +12,7 @@ import {
   readNumber,
   readRun,
 } from './landings.js';
+import { readEntries } from './read-entries.js';
 import type { RunEntry } from './run-entry.js';
 import { type Ended, RUN_FOLD } from './run-state.js';
 

@@ -2,7 +2,8 @@ import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { syncFolder } from '../io/durable.js';
 import { isHydrationExport } from './exports.js';
-import { Journal, readEntries } from './journal.js';
+import { Journal } from './journal.js';
+import { readEntries } from './read-entries.js';
 import type { EntryOf, RunEntry } from './run-entry.js';
 import { RUN_FOLD, type RunState } from './run-state.js';
 

@@ -1,7 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
 import { type Lake, privatePath } from '../tables/layout.js';
+import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
 import { locateLake, openLake } from './lake.js';
+import { holdLake, type LockedLake } from './locked-lake.js';
+import { explainSystemFault } from './system-faults.js';
 
 export interface RepairableLake {
   lake: Lake;
@@ -30,4 +34,28 @@ export async function openDamagedLake(path: string): Promise<RepairableLake> {
 async function hasLandings(lake: Lake): Promise<boolean> {
   const names = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
   return names.some((name) => /^\d{6,}-/.test(name));
+}
+
+/** A lake of which parts may be damaged. */
+export type DamagedLake = Inspection & { markerDamage: string | undefined };
+
+/**
+ * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and does the work.
+ * Repairs nothing itself.
+ * @throws PricelakeError `lake_invalid` if there is no lake, `lake_locked`
+ */
+export function withDamagedLake<T>(
+  lakePath: string,
+  io: Io,
+  signal: AbortSignal,
+  work: (locked: LockedLake, inspection: DamagedLake) => Promise<T>,
+  memory?: number | undefined,
+): Promise<T> {
+  return explainSystemFault(lakePath, async () => {
+    const { lake, damage: markerDamage, isOtherFormat } = await openDamagedLake(lakePath);
+    return holdLake(lake, io, signal, memory, async (locked) => {
+      const inspection = isOtherFormat ? inspectNothing(markerDamage ?? '') : await inspectLake(lake);
+      return work(locked, { ...inspection, markerDamage });
+    });
+  });
 }

@@ -2,10 +2,8 @@ import type { Io } from '../io/io.js';
 import type { Database } from '../sql/connection.js';
 import type { Lake } from '../tables/layout.js';
 import { explainDamage } from './damage.js';
-import { openDamagedLake } from './damaged-lake.js';
 import { explainMemory } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
-import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
 import { openLake } from './lake.js';
 import { lockLake } from './lock.js';
 import { readPointer } from './pointer.js';
@@ -48,31 +46,8 @@ export function withLockedLake<T>(
   });
 }
 
-/** A lake of which parts may be damaged. */
-export type DamagedLake = Inspection & { markerDamage: string | undefined };
-
-/**
- * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and does the work.
- * Repairs nothing itself.
- * @throws PricelakeError `lake_invalid` if there is no lake, `lake_locked`
- */
-export function withDamagedLake<T>(
-  lakePath: string,
-  io: Io,
-  signal: AbortSignal,
-  work: (locked: LockedLake, inspection: DamagedLake) => Promise<T>,
-  memory?: number | undefined,
-): Promise<T> {
-  return explainSystemFault(lakePath, async () => {
-    const { lake, damage: markerDamage, isOtherFormat } = await openDamagedLake(lakePath);
-    return holdLake(lake, io, signal, memory, async (locked) => {
-      const inspection = isOtherFormat ? inspectNothing(markerDamage ?? '') : await inspectLake(lake);
-      return work(locked, { ...inspection, markerDamage });
-    });
-  });
-}
-
-async function holdLake<T>(
+/** Locks an open lake, prepares it, does the work with a database and unlocks the lake. */
+export async function holdLake<T>(
   lake: Lake,
   io: Io,
   signal: AbortSignal,

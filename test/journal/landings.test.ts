@@ -2,7 +2,6 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { realIo } from '../../src/io/real-io.js';
-import { readEntries } from '../../src/journal/journal.js';
 import { linkRun, listSoundRuns } from '../../src/journal/kept-runs.js';
 import {
   beginRun,
@@ -13,6 +12,7 @@ import {
   pruneLandings,
   type RunStart,
 } from '../../src/journal/landings.js';
+import { readEntries } from '../../src/journal/read-entries.js';
 import { RUN_FOLD } from '../../src/journal/run-state.js';
 import { listOpenFiles, makeFolder } from './folder.js';
 import { TO_END } from './list-fold.js';

@@ -1,9 +1,10 @@
 import { appendFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/real-io.js';
+import { withDamagedLake } from '../../src/lake/damaged-lake.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
-import { withDamagedLake, withLockedLake } from '../../src/lake/locked-lake.js';
+import { withLockedLake } from '../../src/lake/locked-lake.js';
 import { type Lake, privatePath, tablePath } from '../../src/tables/layout.js';
 import { makeFolder } from './fixture.js';
 import { add, CREATED, META_DATA, remove, writeEntry } from './log-writer.js';

@@ -134,7 +134,7 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
 
 /** Asks websites when their items were last seen. Without it, only the rows that a run reads show that. */
 export interface Probe {
-  /** The websites that this try asks after the feed; undefined if that is not due. */
+  /** The websites that this try asks after the feed; undefined if that is not due, or if no call is left for it. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
   /** Asks them, and journals the answers. A run continues without them if it can't ask. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;

@@ -1,4 +1,4 @@
-import { LOOPBACK } from '../../formats/receiver-url.js';
+import { LOOPBACK } from '../../formats/find-proxy.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Service } from '../http/caller.js';
 import { type DeliveryTime, hasFailedTooLong, planNextAttempt, ScaledTime } from './retry-schedule.js';

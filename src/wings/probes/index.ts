@@ -4,32 +4,18 @@ import { sql } from '../../sql/sql.js';
 import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
-/** The question to websites when their items were last seen. */
-export const probes: Wing = {
-  probe: {
-    choose: chooseSites,
-    async ask({ client, landing, memory, io, ...run }) {
-      const { probes: landed } = landing.journal.state;
-      const sites = await chooseSites({ ...run, memory });
-      if (sites !== undefined && (landed.sites.size > 0 || sites.length > 0))
-        await landProbes(client, landing, sites, { memory, io });
-    },
-  },
-};
-
-/** The websites that this try asks: within the budget, and with enough calls left for the rest of the run. */
+/** The websites that this try asks, within the budget and beside the calls of the rest of the run. */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
-  if (!isDue(run)) return undefined;
   const { landed, account } = run.facts;
+  if (account === undefined || !isDue(run)) return undefined;
   const left = (await listSites(run)).filter((site) => !landed.probes.sites.has(site));
-  const calls = account === undefined ? null : countCallsLeft(account.allowance, account.callsMade);
-  return left.slice(0, countBesideRun(left.length, calls));
+  const sites = left.slice(0, countBesideRun(left.length, countCallsLeft(account.allowance, account.callsMade)));
+  return landed.probes.sites.size + sites.length > 0 ? sites : undefined;
 }
 
 /** True if websites should be asked. A complete copy shows all sources, so it replaces the question. */
-function isDue({ pipeline, memory, mode, facts: { lake, account, landed, now } }: ProbedRun): boolean {
-  if (pipeline.probe === undefined || account === undefined || mode === 'snapshot') return false;
-  if (landed.probes.isDone) return false;
+function isDue({ pipeline, memory, mode, facts: { lake, landed, now } }: ProbedRun): boolean {
+  if (pipeline.probe === undefined || mode === 'snapshot' || landed.probes.isDone) return false;
   const looked = Math.max(memory.state.probedAt?.getTime() ?? 0, lake.snapshotAt?.getTime() ?? 0);
   return now.getTime() - looked >= pipeline.probe;
 }
@@ -41,3 +27,14 @@ async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
     GROUP BY site_id ORDER BY min(read_at), site_id`);
   return rows.map(({ site_id }) => site_id as bigint);
 }
+
+/** The question to websites when their items were last seen. */
+export const probes: Wing = {
+  probe: {
+    choose: chooseSites,
+    async ask({ client, landing, memory, io, ...run }) {
+      const sites = await chooseSites({ ...run, memory });
+      if (sites !== undefined) await landProbes(client, landing, sites, { memory, io });
+    },
+  },
+};

@@ -28,18 +28,16 @@ function listOfferRules({ analysis }: Pipeline): DeclaredRows {
     ...listRules('word', null, analysis.words),
     ...listAttributes(null, analysis.attributes),
     ...shops.flatMap(([id, { attributes }]) => listAttributes(BigInt(id), attributes)),
-    ...(analysis.timeZone === 'UTC' ? [] : [tellTimeZone(null, analysis.timeZone)]),
-    ...shops.flatMap(([id, { timeZone }]) => (timeZone === undefined ? [] : [tellTimeZone(BigInt(id), timeZone)])),
-    ...shops.flatMap(([id, { region }]) => (region === undefined ? [] : [tellRegion(BigInt(id), region)])),
+    ...listShop('time zone', null, analysis.timeZone === 'UTC' ? undefined : analysis.timeZone),
+    ...shops.flatMap(([id, { timeZone }]) => listShop('time zone', BigInt(id), timeZone)),
+    ...shops.flatMap(([id, { region }]) => listShop('region', BigInt(id), region)),
     ...(limit === undefined ? [] : [limit]),
   ];
 }
 
-const tellTimeZone = (siteId: bigint | null, text: string) => ({
-  ...{ rule: 'time zone', site_id: siteId, meaning: 'shop', text },
-});
-
-const tellRegion = (siteId: bigint, text: string) => ({ rule: 'region', site_id: siteId, meaning: 'shop', text });
+function listShop(rule: 'time zone' | 'region', siteId: bigint | null, text: string | undefined): DeclaredRows {
+  return text === undefined ? [] : [{ rule, site_id: siteId, meaning: 'shop', text }];
+}
 
 function listAttributes(siteId: bigint | null, attributes: Analysis['attributes']): DeclaredRows {
   const { shippingCost, regularPrice, values, ...others } = attributes;

@@ -1,0 +1,12 @@
+import { type Fold, readJournal } from './journal.js';
+
+/** Reads the entries of a journal on disk, in order. @throws PricelakeError `lake_invalid` */
+export async function readEntries<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const collect = (state: State, entry: Entry) => {
+    entries.push(entry);
+    return fold.step(state, entry);
+  };
+  await readJournal(path, { ...fold, step: collect });
+  return entries;
+}
