@@ -19,7 +19,7 @@ export async function runCompact(request: Arguments<typeof lakeCompact>, context
     await say(tables.length === 0 ? none : layOutTable(columns, cells, output.columns));
     return { lake: lake.root, tables };
   };
-  return withIceberg({ path, iceberg: settings?.lake.iceberg }, io, () =>
+  return withIceberg({ ...settings?.lake, path }, io, () =>
     withLockedLake(path, io, signal, join, settings?.lake.memory),
   );
 }

@@ -4,6 +4,7 @@ import { parseRemoteUrl, showRemoteUrl } from '../../formats/remote-url.js';
 import type { Io } from '../../io/io.js';
 import { openLake } from '../../lake/lake.js';
 import { lockLake } from '../../lake/lock.js';
+import type { Lake } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { HINT, ICEBERG_FOLDER } from './iceberg-schema.js';
@@ -45,7 +46,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
     const lake = await openLake(path, { create: false });
     const lock = await lockLake(lake, io);
     try {
-      const base = findAddress(iceberg, remote) ?? (await readAddress(lake)) ?? `file://${lake.root}`;
+      const base = findAddress(lake, iceberg, remote) ?? (await readAddress(lake)) ?? `file://${lake.root}`;
       for (const table of TABLE_NAMES) {
         lock.lost.throwIfAborted();
         await publishTable(lake, table, base.replace(/\/+$/, ''), io.now());
@@ -58,9 +59,12 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/** The address that a pipeline sets. Without a setting, metadata keeps the address that it has. */
-function findAddress(iceberg: IcebergSetting['iceberg'], remote: string | undefined): string | undefined {
+/**
+ * The address that a pipeline sets: a folder that has moved has another. Without a setting, metadata keeps the address that
+ * it has.
+ */
+function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');
-  return url && showRemoteUrl({ ...url, endpoint: undefined });
+  return url === undefined ? `file://${root}` : showRemoteUrl({ ...url, endpoint: undefined });
 }

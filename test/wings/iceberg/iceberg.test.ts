@@ -166,6 +166,16 @@ it('says where other machines see the files', async () => {
   world.pipeline.lake.iceberg = true;
 });
 
+it('begins again where the folder of the lake has moved', async () => {
+  const { retention, iceberg } = world.pipeline.lake;
+  world.renew(world.lakePath);
+  Object.assign(world.pipeline.lake, { retention, iceberg });
+  await move();
+  await sync();
+  expect(readMetadata(folderOf('items')).location).toBe(`file://${folderOf('items').replace(/\/metadata$/, '')}`);
+  await expectSame();
+});
+
 it('never fails a run', async () => {
   rmSync(path.join(world.lakePath, 'iceberg'), { recursive: true });
   writeFileSync(path.join(world.lakePath, 'iceberg'), '');
