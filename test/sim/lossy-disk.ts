@@ -45,6 +45,8 @@ export class LossyDisk {
   /** Bytes before a truncation that is not synced. */
   readonly #cut = new Map<number, Buffer>();
   readonly #paths = new WeakMap<object, string>();
+  /** Removed folders stay open, so that no file or folder that comes gets the inode of one of them. */
+  readonly #open: number[] = [];
   readonly #restore: (() => void)[] = [];
   #calls = 0;
   /** Where the rest was written, once the power is lost. */
@@ -82,6 +84,7 @@ export class LossyDisk {
   stop(): void {
     for (const restore of this.#restore) restore();
     syncBuiltinESMExports();
+    for (const folder of this.#open) fs.closeSync(folder);
     fs.rmSync(this.#removed, { recursive: true });
   }
 
@@ -101,7 +104,7 @@ export class LossyDisk {
       const [first = '', second] = paths;
       if (paths.length === 0) return call.apply(this, args);
       await disk.#step(`${name} ${paths.map((one) => path.relative(disk.#root, one)).join(' → ')}`, name === 'open');
-      if (['rm', 'unlink'].includes(name)) disk.#keep(first);
+      if (['rm', 'unlink', 'rmdir'].includes(name)) disk.#keep(first);
       if (name === 'rename' && second !== undefined) disk.#keep(second);
       if (name === 'truncate') disk.#noteCut(first, args[1] as number);
       const flags = name === 'open' ? args[1] : name === 'writeFile' ? readFlags(args[2]) : undefined;
@@ -173,8 +176,10 @@ export class LossyDisk {
   #keep(file: string): void {
     const stats = fs.lstatSync(file, { throwIfNoEntry: false });
     if (stats === undefined) return;
-    if (stats.isDirectory()) for (const name of fs.readdirSync(file)) this.#keep(path.join(file, name));
-    else if (!fs.existsSync(path.join(this.#removed, String(stats.ino))))
+    if (stats.isDirectory()) {
+      this.#open.push(fs.openSync(file, 'r'));
+      for (const name of fs.readdirSync(file)) this.#keep(path.join(file, name));
+    } else if (!fs.existsSync(path.join(this.#removed, String(stats.ino))))
       fs.linkSync(file, path.join(this.#removed, String(stats.ino)));
   }
 

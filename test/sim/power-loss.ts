@@ -71,6 +71,7 @@ export async function workThroughLosses<T>(
         ...broken.map(({ what }) => what),
         ...losses.struck,
       ]);
+    refuseItemsAhead(rest, losses);
     rmSync(root, { recursive: true });
     renameSync(disk.rest, root);
     endOwners(path.join(lakePath, '_pricelake'));
@@ -111,6 +112,21 @@ function isKept({ folder, text }: Promised, lake: string): boolean {
   if (folder.endsWith('.json')) return text.test(readFileSync(file, 'utf8'));
   const journals = readdirSync(file).map((run) => path.join(file, run, 'journal.ndjson'));
   return journals.some((journal) => existsSync(journal) && text.test(readFileSync(journal, 'utf8')));
+}
+
+/** Whoever reads the lake between two tries sees history ahead of items, never behind. */
+function refuseItemsAhead(lake: string, { struck }: Losses): void {
+  const [items, history] = [readCursor(lake, 'items'), readCursor(lake, 'history')];
+  if (items > history) throw new Mismatch('items are ahead of history', [`${items} > ${history}`, ...struck]);
+}
+
+/** The cursor up to which the log says that a table is applied; -1 without one. */
+function readCursor(lake: string, table: string): bigint {
+  const log = path.join(lake, table, '_delta_log');
+  const entries = existsSync(log) ? readdirSync(log).filter((name) => /^\d+\.json$/.test(name)) : [];
+  const texts = entries.map((name) => readFileSync(path.join(log, name), 'utf8'));
+  const cursors = texts.flatMap((text) => [...text.matchAll(/"appId":"pricelake\.cursor","version":(\d+)/g)]);
+  return cursors.map(([, cursor = '']) => BigInt(cursor)).reduce((most, one) => (one > most ? one : most), -1n);
 }
 
 function tellLosses(error: unknown, { struck }: Losses): unknown {
