@@ -126,7 +126,9 @@ function readCursor(lake: string, table: string): bigint {
   const entries = existsSync(log) ? readdirSync(log).filter((name) => /^\d+\.json$/.test(name)) : [];
   const texts = entries.map((name) => readFileSync(path.join(log, name), 'utf8'));
   const cursors = texts.flatMap((text) => [...text.matchAll(/"appId":"pricelake\.cursor","version":(\d+)/g)]);
-  return cursors.map(([, cursor = '']) => BigInt(cursor)).reduce((most, one) => (one > most ? one : most), -1n);
+  let most = -1n;
+  for (const [, cursor = ''] of cursors) if (BigInt(cursor) > most) most = BigInt(cursor);
+  return most;
 }
 
 function tellLosses(error: unknown, { struck }: Losses): unknown {
