@@ -136,6 +136,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: "['history', 'price_spread_daily', 'stale_items', 'items']",
     replace: "['items', 'history', 'price_spread_daily', 'stale_items']",
     trouble: 'power-loss',
+    seed: 1,
   },
   {
     name: 'items that move between two exports are not polled',
@@ -187,7 +188,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
   },
   {
     name: 'a memory without a whole line is taken for an empty one by verify',
-    file: 'src/verify/check-landing.ts',
+    file: 'src/verify/prove-landing.ts',
     find: "if (lines.pop() !== '') yield",
     replace: "if (lines.pop() === '\\0') yield",
     trouble: 'damage',
