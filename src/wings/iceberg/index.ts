@@ -59,10 +59,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/**
- * The address that a pipeline sets: a folder that has moved has another. Without a setting, metadata keeps the address that
- * it has.
- */
+/** The address that a pipeline sets. Without a setting, metadata keeps the address that it has. */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');
