@@ -15,7 +15,7 @@ install(
     folder,
     """#!/bin/sh
 case "$2" in
-  *spent*) echo '{"ok":false,"error":{"code":"quota","message":"used up","nextRunAt":"2999-01-01T00:00:00.000Z"}}'; exit 5 ;;
+  *spent*) echo '{"ok":false,"error":{"code":"quota","message":"used up","next_run_at":"2999-01-01T00:00:00.000Z"}}'; exit 5 ;;
   *) echo '{"ok":true}' ;;
 esac
 """,

@@ -115,7 +115,7 @@ export const sandbox = declareCommand({
   ],
   notes:
     () => `Serves generated data, or your own items with --data. Needs no network and no account. Runs until you press Ctrl-C; its data is in a temporary folder and then deleted.
-With --json, it prints one line when it is ready: {"baseUrl":…,"keys":{"live":…,"test":…,"operator":…}}.
+With --json, it prints one line when it is ready: {"base_url":…,"keys":{"live":…,"test":…,"operator":…}}.
 
 ${describeFaults()}
 
