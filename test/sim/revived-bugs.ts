@@ -143,6 +143,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     file: 'src/plan/plan-copy.ts',
     find: 'shards === undefined ? undefined : planSettling(facts, datasets, shards)',
     replace: 'undefined',
+    heldBy: 'later changes repair it: test/plan/plan-run.test.ts, of a run that turned to a complete copy is all of it',
   },
   {
     name: 'changes without an item are taken for changes of no item',
@@ -178,6 +179,8 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     file: 'src/plan/export-gate.ts',
     find: 'return contradicts || isFlagged',
     replace: 'return isFlagged',
+    heldBy:
+      'counts catch it as well: test/plan/export-gate.test.ts, only an explicit false and equal counts make an export whole',
   },
   {
     name: 'rows behind the last one that the journal names stay in files of items',
@@ -200,6 +203,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: 'file.sha256 === undefined || found === file.sha256',
     replace: 'file.sha256 === undefined || found !== undefined',
     trouble: 'damage',
+    heldBy: 'values show most of it: test/verify/verify-lake.test.ts, a byte that flipped, files that are cut or gone',
   },
   {
     name: 'a log entry that changed since it was written is read',
