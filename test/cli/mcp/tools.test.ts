@@ -203,6 +203,6 @@ test('watch also suggests prices, and shows who was below', async () => {
 
 test('explain_error knows every code and the messages of the FAQ', async () => {
   expect(await ask('explain_error', { code: 'budget' })).toMatchObject({ code: { code: 'budget', exit: '5' } });
-  const { advice } = await ask('explain_error', { message: 'the batch is held: items_key_unique' });
+  const { advice } = await ask('explain_error', { message: 'the batch is held: 1 gate failed: items_key_unique' });
   expect(JSON.stringify(advice)).toContain('A gate found violations');
 });
