@@ -9,7 +9,7 @@ export function explainSqlError(error: unknown): unknown {
   if (!/^[A-Z][A-Za-z ]+ Error: /u.test(text) || /^(INTERRUPT|IO) Error/u.test(text)) return error;
   const [message = '', excerpt] = text.split(/\n\s*(?=LINE \d+:)/u);
   const facts = { ...findHint(message), ...(excerpt === undefined ? {} : { excerpt: excerpt.trimEnd() }) };
-  return new PricelakeError('query', message.trim().replace(/\s*\n\s*/gu, ' '), facts, { cause: error });
+  return new PricelakeError('query', message.trim(), facts, { cause: error });
 }
 
 function findHint(message: string): { hint?: string } {

@@ -46,21 +46,19 @@ export interface ErrorFacts {
 
 /**
  * The project's only error class: a stable code, a message that says where and what, and facts. The message is one line,
- * whatever it quotes: control characters are escaped as in JSON.
+ * whatever it quotes.
  */
 export class PricelakeError extends Error {
   readonly code: ErrorCode;
   readonly facts: ErrorFacts;
 
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}, options?: { cause?: unknown }) {
-    super(message.replace(/[\p{Cc}\u2028\u2029]/gu, escapeControl), options);
+    super(message.replace(/\s*[\n\r\u2028\u2029]\s*/gu, ' '), options);
     this.name = 'PricelakeError';
     this.code = code;
     this.facts = facts;
   }
 }
-
-const escapeControl = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** True if the error or one of its causes has one of these system codes (ENOSPC, EEXIST…). */
 export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
