@@ -7,12 +7,15 @@ interface LogEvent {
   table?: string;
 }
 
+/** Staged last, after the comparisons and the checks. */
+const LEDGER = ['runs', 'check_results', 'rejects'];
+
 const ENDS: readonly [step: string, isEnd: (event: LogEvent) => boolean][] = [
   ['open', ({ event }) => event === 'plan'],
   ['land and type', ({ event, what }) => event === 'landed' && what !== 'hydration'],
   ['normalize', ({ event }) => event === 'settled'],
   ['items', ({ event, table }) => event === 'staged' && (table === 'items' || table === 'history')],
-  ['derived', ({ event }) => event === 'staged'],
+  ['derived', ({ event, table }) => event === 'staged' && !LEDGER.includes(table ?? '')],
   ['compare', ({ event }) => event === 'sample.compared' || event === 'usage'],
   ['checks', ({ event }) => event === 'audited'],
   ['commit', ({ event }) => event === 'committed' || event === 'pointed'],
