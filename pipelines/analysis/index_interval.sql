@@ -54,8 +54,8 @@ moves AS MATERIALIZED (
   JOIN sums AS before ON before.pattern_key = now.pattern_key AND before.period = period_before
   GROUP BY now.key, now.cluster, now.period
 ),
--- How often each cluster is drawn, in the order of clusters. Groups with equally many clusters share the draws. Replicate 0
--- has each cluster once.
+-- How often each replicate draws each cluster. Groups with the same number of clusters use the same draws. Replicate 0 has
+-- each cluster once.
 drawn AS (
   SELECT size, replicate, cluster, count(*) AS times
   FROM (

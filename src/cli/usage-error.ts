@@ -77,13 +77,13 @@ function findUnknownFlag(args: readonly string[], flags: string[]): { name: stri
 
 const spell = (flag: string) => (flag.length === 1 ? `-${flag}` : `--${flag}`);
 
-/** Rewrites yargs' message as one line, with options as they are typed. */
+/** Rewrites yargs' message, with options as they are typed. */
 function explain(message: string): string {
   const [, open] = VALUE_MISSING.exec(message) ?? [];
   if (open !== undefined) return `${spell(open)} needs a value`;
   const [, required] = OPTION_MISSING.exec(message) ?? [];
   if (required !== undefined) return `${required.split(', ').map(spell).join(' and ')} is missing`;
-  const line = message.trim().replace(/\s*\n\s*/gu, ' ');
+  const line = message.trim();
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 

@@ -53,7 +53,7 @@ export class PricelakeError extends Error {
   readonly facts: ErrorFacts;
 
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}, options?: { cause?: unknown }) {
-    super(message.replace(/\s*[\n\r\u2028\u2029]\s*/gu, ' '), options);
+    super(message.replace(/[\n\r\u2028\u2029]\s*/gu, ' '), options);
     this.name = 'PricelakeError';
     this.code = code;
     this.facts = facts;

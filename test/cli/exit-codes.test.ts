@@ -19,6 +19,11 @@ describe('an error', () => {
     exportRows: 9007199254740993n,
   });
 
+  it('takes a message of a million spaces, of which a slow pattern would never see the end', () => {
+    const message = ' '.repeat(1_000_000);
+    expect(new PricelakeError('usage', message).message).toBe(message);
+  });
+
   it('is one line for a person, then what to do', () => {
     expect(formatError(quota)).toBe(
       [

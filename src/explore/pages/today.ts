@@ -88,10 +88,11 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   ]);
   const readHeld = readFirst(held);
   const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
+  const period = { ...begin, ...(until === undefined ? {} : { until }) };
   const moves: Question = {
     // Moves up to now are kept, and have places; between two past days, prices are compared.
     analysis: until === undefined ? 'movers' : 'compared_listings',
-    set: { ...chosen, top: String(LOOKED_AT), ...begin, ...(until === undefined ? {} : { until }) },
+    set: { ...chosen, top: String(LOOKED_AT), ...period },
     limit: LOOKED_AT * Object.keys(KINDS).length,
   };
   const spreadMoves: Question = {
@@ -99,11 +100,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     set: { ...compared, top: String(ROWS), ...begin },
     limit: 2 * ROWS,
   };
-  const stockMoves: Question = {
-    analysis: 'stock_moves',
-    set: { ...chosen, top: '1', ...begin, ...(until === undefined ? {} : { until }) },
-    limit: 2,
-  };
+  const stockMoves: Question = { analysis: 'stock_moves', set: { ...chosen, top: '1', ...period }, limit: 2 };
   const [days, past, copied, spread, stocked, opened] = await Promise.all([
     askPast(request, { analysis: 'moves_by_day', set: chosen, limit: 100 }),
     askPast(request, moves),
