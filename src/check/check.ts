@@ -86,6 +86,6 @@ export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, ca
   if (NOT_ITS_OWN.test(text) && !isOwnFile(text, sql)) return cause;
   const [reason = '', line] = text.split(/\nLINE (\d+): /u);
   const where = line === undefined ? file : `${file}:${line}`;
-  const message = `${where}: can't run the check: ${reason.trim().replace(/\s*\n\s*/gu, ' ')}`;
+  const message = `${where}: can't run the check: ${reason.trim()}`;
   return new PricelakeError('config', message, {}, { cause });
 }
