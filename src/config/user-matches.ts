@@ -31,7 +31,7 @@ export async function readUserMatches(file: string): Promise<UserMatch[]> {
   const contradiction = no.find(({ one, two }) => standsFor(one) === standsFor(two));
   if (contradiction !== undefined) {
     const { one, two, line } = contradiction;
-    const lines = findPath(yes, one, two).map((told) => told.line);
+    const lines = findPath(yes, one, two).map((pair) => pair.line);
     const which = lines.length === 1 ? `line ${lines[0]} says` : `lines ${lines.join(', ')} say`;
     throw new PricelakeError('config', `${file}:${line}: ${one} and ${two} don't match, but ${which} that they do`, {
       hint: `Change match in line ${[...lines, line].join(' or ')}.`,

@@ -97,7 +97,7 @@ export function readExportRows(headers: Record<string, string>): bigint {
   if (!/^\d{1,18}$/.test(text)) {
     throw new PricelakeError(
       'contract',
-      `/export: header X-Export-Rows is "${text}", not a whole number: without it, a complete export can't be told from a truncated one`,
+      `/export: header X-Export-Rows is "${text}", not a whole number, so a truncated export would look complete`,
       { hint: 'Check source.baseUrl, and that no proxy removes headers.' },
     );
   }

@@ -13,7 +13,7 @@ function changeSome({ world }: Simulation): Item[] {
 }
 
 test('a sample finds that `changes` leave out values; then changed items are read whole, in later runs at once', async () => {
-  const simulation = await openSimulation({ seed: 7, items: 30, habits: { toldValues: 'the price alone' } });
+  const simulation = await openSimulation({ seed: 7, items: 30, habits: { namedValues: 'the price alone' } });
   onTestFinished(() => simulation.close());
   const { pipeline, sync, expectCopy, service } = simulation;
   pipeline.proof.sample = 4;

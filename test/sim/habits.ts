@@ -43,7 +43,7 @@ export const READINGS = {
     'other words',
     'empty',
   ]),
-  toldValues: gap('a change of the price and of other values names', ['all of them', 'the price alone'], 3),
+  namedValues: gap('a change of the price and of other values names', ['all of them', 'the price alone'], 3),
   namesake: gap('an attribute has the name of a field', ['none', 'price', 'title'], 2),
   categoryInFeed: gap('a category in `changes`', ['path', 'slug', 'name', 'object']),
   titleInFeed: gap('the title in the feed is of now or of then', ['now', 'then']),

@@ -212,7 +212,7 @@ function makePipeline(service: Service, lakePath: string, habits: Habits, option
     // A ninth of an export's rows are more than the gate lets through.
     checks: { ...GATES_ALONE, ...(habits.badRows === 'none' ? {} : { rejects_many: OFF }) },
     // Only a sample shows that changes leave out values.
-    proof: { sample: habits.toldValues === 'all of them' ? 2 : 100, products: true },
+    proof: { sample: habits.namedValues === 'all of them' ? 2 : 100, products: true },
   });
   return { ...values, file: 'sim.yaml', source: { ...values.source, apiKey: SIM_KEY } };
 }

@@ -148,7 +148,7 @@ export function nameChanges(change: Change, habits: Habits): { [name: string]: W
   const { changeNames } = habits;
   if (changeNames === 'empty') return {};
   const isPriceLeftOut = changeNames === 'no price' || changeNames === 'other words';
-  const isPriceAlone = habits.toldValues === 'the price alone' && 'price' in change.changes;
+  const isPriceAlone = habits.namedValues === 'the price alone' && 'price' in change.changes;
   const entries = Object.entries(change.changes)
     .filter(([name]) => name !== 'price' || !isPriceLeftOut)
     .filter(([name]) => name === 'price' || !isPriceAlone);

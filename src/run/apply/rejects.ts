@@ -50,10 +50,10 @@ function selectRejected(files: readonly TypedFile[]): Sql | undefined {
 
 function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[] {
   const place = sql`SELECT ${origin} AS origin, ${part} AS part`;
-  const told = isChangeOrigin(origin)
+  const change = isChangeOrigin(origin)
     ? code('change_id, kind, observed_at')
     : code('NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at');
-  const typed = sql`${place}, line_number, reject_reason AS reason, raw, item_id, ${told}
+  const typed = sql`${place}, line_number, reject_reason AS reason, raw, item_id, ${change}
     FROM ${readFiles('read_parquet', [typedPath])} WHERE reject_reason IS NOT NULL`;
   if (badPath === undefined) return [typed];
   const columns = "columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR', id: 'VARCHAR'}";

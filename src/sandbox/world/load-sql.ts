@@ -82,19 +82,19 @@ INSERT INTO sources SELECT model_id, true, max(lastSeenAt)::TIMESTAMP FROM loade
  */
 export const INSERT_LOADED_PAST = `
 INSERT INTO pending
-WITH told AS (
+WITH described AS (
   SELECT *, price_changed_at > first_seen_at AND price IS DISTINCT FROM previous_price AS price_moved,
-    greatest(first_seen_at, price_changed_at, removed_at) AS told_at FROM items
+    greatest(first_seen_at, price_changed_at, removed_at) AS described_until FROM items
 )
-SELECT n, 0, first_seen_at, CASE WHEN price_moved THEN previous_price ELSE price END, NULL, '{}', mask FROM told
+SELECT n, 0, first_seen_at, CASE WHEN price_moved THEN previous_price ELSE price END, NULL, '{}', mask FROM described
 UNION ALL
 SELECT n, 1, price_changed_at, price, previous_price,
-  concat('{', price_member(previous_price, price), '}'), mask FROM told WHERE price_moved
+  concat('{', price_member(previous_price, price), '}'), mask FROM described WHERE price_moved
 UNION ALL
-SELECT n, 2, removed_at, price, NULL, '{}', mask FROM told WHERE removed_at > first_seen_at
+SELECT n, 2, removed_at, price, NULL, '{}', mask FROM described WHERE removed_at > first_seen_at
 UNION ALL
-SELECT n, 1, last_changed_at, price, NULL, concat('{"title":[null,', json_text(title), ']}'), mask FROM told
-WHERE last_changed_at > told_at;
+SELECT n, 1, last_changed_at, price, NULL, concat('{"title":[null,', json_text(title), ']}'), mask FROM described
+WHERE last_changed_at > described_until;
 `;
 
 export const DROP_LOADED = 'DROP TABLE loaded; DROP TABLE extras;';
