@@ -20,7 +20,7 @@ test.each([
 const EQUAL: ListedCounts = { counted: 100n, listed: 100n, listedByDataset: 150n, moved: 0n };
 const NONE = { missing: 0n, read: 0n, found: 0n };
 const judge = (counts: Partial<ListedCounts>, reads: Partial<Parameters<typeof judgeCopy>[1]> = {}) =>
-  judgeCopy({ ...EQUAL, ...counts }, { listed: NONE, removed: NONE, ...reads });
+  judgeCopy({ ...EQUAL, ...counts }, { listed: NONE, removed: NONE, recent: 0n, ...reads });
 const [WHOLE, NOTHING] = [
   { listed: true, removed: true },
   { listed: false, removed: false },
@@ -67,5 +67,10 @@ describe('a complete copy', () => {
       unknown: 4n,
       reason: 'the copy lacks 4 known items, and none could be read one by one',
     });
+  });
+
+  test('leaves open whether a listed item that is too new for the copy is still listed', () => {
+    const reason = 'the copy lacks 2 items that first appeared within the last hour';
+    expect(judge({}, { recent: 2n })).toEqual({ provesAbsence: WHOLE, unknown: 2n, reason });
   });
 });

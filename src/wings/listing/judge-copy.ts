@@ -21,6 +21,12 @@ export interface MissingReads {
   found: bigint;
 }
 
+/** The reads of missing items by their listing state in the lake. */
+export interface CopyGap extends Record<'listed' | 'removed', MissingReads> {
+  /** Missing items that the lake lists and that are too new to be expected in the copy. */
+  recent: bigint;
+}
+
 export interface CopyVerdict {
   /** True if an item that the copy lacks is gone; separately for listed items and for removed ones. */
   provesAbsence: { listed: boolean; removed: boolean };
@@ -33,13 +39,14 @@ export interface CopyVerdict {
 /**
  * Judges a complete copy. An item that it lacks is gone only if the copy lists as many items as `/facets` counts, and
  * the service shows none of a sample of the missing items. Removed items that the copy lacks can be kept without a
- * check, because their listing state is known.
+ * check, because their listing state is known. A recent item that it lacks may have been removed by a change that does
+ * not name it, or may be missing only because the copy lags, so its listing is unknown.
  */
-export function judgeCopy(counts: ListedCounts, reads: Record<'listed' | 'removed', MissingReads>): CopyVerdict {
+export function judgeCopy(counts: ListedCounts, reads: CopyGap): CopyVerdict {
   const { counted = 0n, counter = '/facets', listed: came, listedByDataset, moved } = counts;
   const isShort = isClearlyFewer(came, counted, moved) && isClearlyFewer(listedByDataset, counted, moved);
   const lacking = isShort ? counted - came : 0n;
-  const { listed, removed } = reads;
+  const { listed, removed, recent } = reads;
   const reasons = [
     ...(isShort
       ? [
@@ -47,8 +54,9 @@ export function judgeCopy(counts: ListedCounts, reads: Record<'listed' | 'remove
         ]
       : []),
     ...[listed, removed].filter((one) => !isProved(one)).map(explainMissing),
+    ...(recent === 0n ? [] : [`the copy lacks ${countOf(recent, 'item')} that first appeared within the last hour`]),
   ];
-  const unread = isProved(listed) ? 0n : listed.missing - listed.read;
+  const unread = (isProved(listed) ? 0n : listed.missing - listed.read) + recent;
   return {
     provesAbsence: { listed: isProved(listed) && !isShort, removed: isProved(removed) && !isShort },
     unknown: lacking > unread ? lacking : unread,

@@ -61,12 +61,12 @@ export async function proveCopy(run: ListedRun): Promise<Absence> {
   }
   const { journal } = landing;
   const isWhole = copy.exported.tally.typed === copy.landedRows;
-  const missing = isWhole ? await findMissing(graph, copy) : undefined;
+  const { missing, recent } = isWhole ? await findMissing(graph, copy) : NO_GAP;
   const isDone = journal.state.listing.done !== undefined || account === undefined;
   if (missing !== undefined && !isDone) await readMissing(run, landing, graph, account, missing);
   for (const file of listItemFiles(landing, 'listing')) typing.addItems({ ...file, origin: 'page' });
   const counts = { ...(await countListed(graph, copy)), counted: await countFacets(graph, copy) };
-  const verdict = judgeCopy(counts, await countReads(graph, landing, missing));
+  const verdict = judgeCopy(counts, { ...(await countReads(graph, landing, missing)), recent });
   if (account !== undefined) await noteVerdict(run, landing, verdict);
   return verdict.provesAbsence;
 }
@@ -98,7 +98,7 @@ async function proveAdded(
     // Rows need not name their datasets.
     const isOfIt = sql`coalesce(len(datasets), 0) = 0 OR list_contains(datasets, ${name})`;
     const counts = { ...(await countListed(graph, copy, isOfIt)), counted, counter: '/datasets' };
-    verdicts.push(judgeCopy(counts, { listed: NONE, removed: NONE }));
+    verdicts.push(judgeCopy(counts, { listed: NONE, removed: NONE, recent: 0n }));
   }
   const unknown = verdicts.reduce((sum, one) => sum + one.unknown, 0n);
   const reasons = verdicts.flatMap(({ reason }) => (reason === '' ? [] : reason));
@@ -133,28 +133,42 @@ async function countListed(
   };
 }
 
+/** The known items that a copy lacks; undefined if it lacks none. */
+interface Gap {
+  missing: Relation | undefined;
+  /** Listed items that were first seen so recently that the copy may lack them because it lags. */
+  recent: bigint;
+}
+
+const NO_GAP: Gap = { missing: undefined, recent: 0n };
+
 /**
- * Finds known items that the copy lacks: those of the lake, and those that this run's changes name. Answers may lag, so
- * items that are new or have just changed are left to the changes.
+ * Finds known items that the copy lacks: those of the lake, and those that this run's changes name. Items with a change
+ * that this run applies are left to it.
  */
-async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Relation | undefined> {
+async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap> {
   const { exported, items, changes, pending, names, at } = copy;
   const readable =
     names.readable === undefined
       ? sql``
       : sql` AND (coalesce(len(datasets), 0) = 0
           OR list_has_all(${code(writeTyped('VARCHAR[]', names.readable))}, datasets))`;
-  const missing = graph.table(
-    'missing_known',
-    sql`SELECT item_id, is_listed FROM (
+  const lacking = graph.table(
+    'lacking_known',
+    sql`SELECT item_id, is_listed,
+        coalesce(seen_at >= CAST(${at} AS TIMESTAMP WITH TIME ZONE) - INTERVAL ${LAG_MS} MILLISECOND, false) AS is_recent
+      FROM (
         SELECT item_id, is_listed, first_seen_at AS seen_at FROM ${items} WHERE gone_at IS NULL${readable}
         UNION ALL
         SELECT item_id, arg_max(kind, change_id) <> 'REMOVED', max(observed_at)
         FROM ${changes} ANTI JOIN ${items} USING (item_id) WHERE item_id IS NOT NULL GROUP BY item_id
-      ) ANTI JOIN ${exported.rows} USING (item_id) ANTI JOIN ${pending} USING (item_id)
-      WHERE coalesce(seen_at < CAST(${at} AS TIMESTAMP WITH TIME ZONE) - INTERVAL ${LAG_MS} MILLISECOND, true)`,
+      ) ANTI JOIN ${exported.rows} USING (item_id) ANTI JOIN ${pending} USING (item_id)`,
   );
-  return (await graph.count(missing)) === 0n ? undefined : missing;
+  const missing = graph.table('missing_known', sql`SELECT item_id, is_listed FROM ${lacking} WHERE NOT is_recent`);
+  return {
+    missing: (await graph.count(missing)) === 0n ? undefined : missing,
+    recent: await graph.count(sql`FROM ${lacking} WHERE is_recent AND is_listed`),
+  };
 }
 
 /** Reads missing items. A failed call only skips the proof. */
