@@ -45,7 +45,7 @@ export async function setVariables(db: Database, variables: Record<string, DuckD
   }
 }
 
-/** Creates view `price_spells` over views `items`, `history` and `offers`, for analyses of the past. */
+/** Creates the `price_spells` view over the `items`, `history` and `offers` views, for analyses of the past. */
 export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }

@@ -24,7 +24,7 @@ const OPTIONS = {
   unit: 'unit',
 } as const;
 
-/** The most names that are proposed for a meaning, those of most items first. */
+/** The maximum number of names to propose for a meaning. Names of the most items come first. */
 const MOST_NAMES = 5;
 
 /** Proposes attributes to map. With `isAnew`, ignores the lake's present mapping and proposes a complete one. */

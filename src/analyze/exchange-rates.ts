@@ -7,8 +7,8 @@ import { type DerivedTable, listDerived, selectDerived } from './derived-tables.
 import { loadUserTable } from './user-table.js';
 
 /**
- * Loads the user's exchange rates as table `rates` (date, currency, rate). A rate is the amount of `currency` that one
- * unit of the base buys from that day until the next rate.
+ * Loads the user's exchange rates as the `rates` table (date, currency, rate). A rate is the amount of `currency` that
+ * one unit of the base buys from that day until the next rate.
  * @throws PricelakeError `config` that names file and line of the first bad rate.
  */
 export function loadRates(db: Database, file: string): Promise<void> {
@@ -35,7 +35,7 @@ export interface Conversion {
 }
 
 /**
- * Replaces views `offers` and `price_spread` by ones in the base currency, over all offers with a known rate, to
+ * Replaces the `offers` and `price_spread` views by ones in the base currency, over all offers with a known rate, to
  * compare shops of different currencies. Other views stay.
  */
 export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {

@@ -36,7 +36,7 @@ export interface WatchOptions extends WatchListOptions {
 export const nameState = (list: string): string => `${list}.watch.parquet`;
 
 /**
- * Creates table `watched` from the published tables: a row for each line of a price list
+ * Creates the `watched` table from the published tables: a row for each line of a price list
  * (pipelines/analysis/watch_list.sql), with its changes since the last run and the time of that run.
  * @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line
  */
@@ -46,7 +46,8 @@ export async function createWatched(db: Statements, options: WatchOptions): Prom
 }
 
 /**
- * Creates table `watched` from `watch_list`. Computes spells, unless the ones in `price_spells` can be read quickly.
+ * Creates the `watched` table from `watch_list`. Computes spells, unless the ones in `price_spells` can be read
+ * quickly.
  */
 export async function compareWatchList(
   db: Statements,
@@ -66,7 +67,7 @@ export async function compareWatchList(
 }
 
 /**
- * Creates tables `found` and `compliance`: the periods in which a shop was below a lowest allowed price.
+ * Creates the `found` and `compliance` tables: the periods in which a shop was below a lowest allowed price.
  * @throws PricelakeError as `createWatched` does, and `config` if no line has a lowest allowed price
  */
 export async function createCompliance(db: Statements, options: WatchListOptions): Promise<void> {
@@ -90,7 +91,7 @@ export interface SuggestRule {
 }
 
 /**
- * Creates tables `found` and `suggested`: a price for each line of the list by a rule.
+ * Creates the `found` and `suggested` tables: a price for each line of the list by a rule.
  * @throws PricelakeError as `createWatched` does
  */
 export async function createSuggested(db: Statements, options: WatchListOptions, rule: SuggestRule): Promise<void> {
@@ -102,7 +103,7 @@ export async function createSuggested(db: Statements, options: WatchListOptions,
 }
 
 /**
- * Creates tables `found` and `alarms`. Returns the rows that they read (only listed products, because a lake may be
+ * Creates the `found` and `alarms` tables. Returns the rows that they read (only listed products, because a lake may be
  * large) and their variables.
  */
 async function createFound(db: Statements, options: WatchListOptions, hasSpells = false) {
@@ -127,8 +128,8 @@ async function createFound(db: Statements, options: WatchListOptions, hasSpells 
 }
 
 /**
- * Creates table `watch_list`. For an invalid GTIN, product_id is null and reason explains it. Reads `copy` instead of
- * the file if DuckDB may not read the file itself.
+ * Creates the `watch_list` table. For an invalid GTIN, product_id is null and reason explains it. Reads `copy` instead
+ * of the file if DuckDB may not read the file itself.
  * @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line
  */
 export async function loadWatchList(

@@ -9,8 +9,8 @@ export type WeightUnit = (typeof WEIGHT_UNITS)[number];
 const HINT = `A weights file is CSV with a header: ${WEIGHT_UNITS.join(', ')} (one of these), weight, and optionally period; for example category,weight.`;
 
 /**
- * Loads the user's weights as table `weights` (kind, unit, period, weight), and returns their units. A line without a
- * period applies to every period.
+ * Loads the user's weights as the `weights` table (kind, unit, period, weight), and returns their units. A line
+ * without a period applies to every period.
  * @throws PricelakeError `config` that names file and line of the first bad weight
  */
 export async function loadWeights(db: Database, file: string): Promise<WeightUnit> {
@@ -40,7 +40,7 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
 }
 
 /**
- * Loads the user's tree as table `tree` (child, parent), which groups the units of the weights and the nodes above
+ * Loads the user's tree as the `tree` table (child, parent), which groups the units of the weights and the nodes above
  * them.
  * @throws PricelakeError `config` that names file and line of the first bad one, such as a second parent or a cycle
  */

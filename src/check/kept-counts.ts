@@ -29,7 +29,10 @@ type Kept = z.infer<typeof keptSchema>;
 /** Returns the names of a table's files in any order; undefined if they are unknown. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
-/** The most earlier violations of the run's items that are listed. With more, the earlier sample is dropped. */
+/**
+ * The maximum number of earlier violations to keep for the run's items. If there are more, the earlier sample is
+ * dropped.
+ */
 const MOST_ROWS = 10_000;
 
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };

@@ -23,7 +23,7 @@ export interface PriceSpells {
 }
 
 /**
- * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the
+ * Creates the `price_spells` view. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the
  * scratch file if that can't be written. They depend on the files of four tables and the variables of the view.
  */
 export async function openSpells(

@@ -4,7 +4,7 @@ import type { Manifest } from './manifest.js';
 import type { LoaderFormat } from './names.js';
 import { SQL_DIALECTS } from './sql-dialects.js';
 
-/** The most files in one FILES list of Snowflake, and in one load job of BigQuery. */
+/** The maximum number of files in one FILES list of Snowflake, and in one load job of BigQuery. */
 export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
 
 /** The scheme of addresses. Snowflake needs none, because it takes paths below its stage. */

@@ -17,7 +17,7 @@ interface WarehouseForm {
     create: string;
     /** False for a temporary table, which is in no schema. */
     isInSchema: boolean;
-    /** The most files that one statement can take. */
+    /** The maximum number of files in one statement. */
     mostFiles: number;
     /** A statement that copies files into the staging table. */
     copy: (stage: string, place: { base: string; table: TableName }, paths: readonly string[]) => string;

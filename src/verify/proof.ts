@@ -22,7 +22,7 @@ export interface VerifyContext {
   /** The tables as their replayed logs describe them. A table with a damaged log is missing. */
   tables: Map<TableName, ReplayedTable>;
   logFindings: Finding[];
-  /** The most row groups to read; undefined for all. */
+  /** The maximum number of row groups to read; undefined reads all. */
   sample: number | undefined;
   signal: AbortSignal;
   io: Io;

@@ -32,7 +32,7 @@ const PROOFS: Proof[] = [
   countProof,
 ];
 
-/** The most findings that a proof keeps. All are counted. */
+/** The maximum number of findings that a proof keeps; it counts all of them. */
 const KEPT = 20;
 
 export interface ProofResult {
@@ -48,7 +48,7 @@ export interface ProofResult {
 }
 
 interface VerifyOptions {
-  /** The most row groups to read; undefined for all. */
+  /** The maximum number of row groups to read; undefined reads all. */
   sample?: number | undefined;
   signal: AbortSignal;
 }

@@ -15,7 +15,7 @@ import { paint } from '../style.js';
 const MAKE_AGAIN =
   '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes; `pricelake sync --reconcile` repairs them from the service.';
 
-/** The most items that are named. All are counted. */
+/** The maximum number of items to list; all of them are counted. */
 const KEPT = 20;
 
 /** @throws PricelakeError `verify_failed` if a proof finds a fault */

@@ -110,7 +110,7 @@ async function describeLeftOut(db: Database, columns: number | undefined): Promi
   return { count, text: count === 0n ? '' : `\n${wrapText(text, columns)}\n` };
 }
 
-/** Creates table `spreads`, which has few rows. */
+/** Creates the small `spreads` table. */
 async function createResult(db: Database, daily: boolean, conversion: Conversion | undefined): Promise<void> {
   const create = (sql: string) => db.run(`CREATE OR REPLACE TABLE spreads AS ${sql}`);
   if (!daily) {

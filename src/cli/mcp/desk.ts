@@ -39,7 +39,7 @@ export interface Desk {
   lake: Lake;
   /** The remote that is read through a cache instead of `path`. */
   remote: RemoteSource | undefined;
-  /** The user's exchange rates, as table `rates` of each snapshot. */
+  /** The user's exchange rates, as the `rates` table of each snapshot. */
   rates: Conversion | undefined;
   /** The pipeline's own names for columns of export rows. */
   mapping: Mapping;

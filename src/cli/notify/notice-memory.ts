@@ -9,7 +9,7 @@ import { openLake } from '../../lake/lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { contentSchema, MAX_WAITING, noticeSchema } from './notice.js';
 
-/** The most facts per receiver that are remembered as sent. */
+/** The maximum number of sent facts to remember per receiver. */
 export const MAX_ACTIVE = 20_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 

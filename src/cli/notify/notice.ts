@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { toPlainLine } from '../plain-text.js';
 
-/** The most notices that wait for a receiver. Older ones are only counted. */
+/** The maximum number of notices to queue per receiver. Older ones are only counted. */
 export const MAX_WAITING = 200;
 
 const line = z.string().max(1000);
@@ -67,7 +67,7 @@ export interface Message {
   text: string;
 }
 
-/** The most lines of a message for people. Teams accepts messages of up to 28 kB. */
+/** The maximum number of lines in a message for people. Teams accepts messages of up to 28 kB. */
 const LINES = 20;
 
 export function writeMessage({ id, createdAt, pipeline, command, notices, dropped, at }: Batch): Message {

@@ -3,7 +3,7 @@ import { trimZeros } from '../output/money.js';
 import { type Notice, writeNotice } from './notice.js';
 import { MAX_ACTIVE } from './notice-memory.js';
 
-/** Rows of table `alarms` (watch_alarms.sql). */
+/** Rows of the `alarms` table (watch_alarms.sql). */
 const ALARMS = `
 SELECT product, product_id, found.title, found.currency, lowest::VARCHAR AS lowest,
   alarms.price::VARCHAR AS price, round(100 * (1 - alarms.price::DOUBLE / lowest::DOUBLE), 1) AS percent, doubt,

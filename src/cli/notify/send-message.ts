@@ -12,7 +12,7 @@ export interface SendLimits {
   tryMs: number;
   tries: number;
   pauseMs: number;
-  /** The most bytes of an answer that are read. Only its status matters. */
+  /** The maximum number of bytes to read from a response, because only its status matters. */
   answerBytes: number;
 }
 

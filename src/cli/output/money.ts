@@ -34,7 +34,10 @@ function countDecimals(currency: string | undefined): number {
 
 const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 
-/** Shows a double with at least six digits and two decimals, if it has so many. */
+/**
+ * Formats a double. If it has more than four decimals, rounds it to six significant digits, or to cents from 10,000
+ * on.
+ */
 export function showDouble(value: number): string {
   if (!Number.isFinite(value) || Number(value.toFixed(4)) === value) return String(value);
   return String(Number(Math.abs(value) >= 10_000 ? value.toFixed(2) : value.toPrecision(6)));

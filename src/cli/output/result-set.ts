@@ -106,7 +106,7 @@ export interface Destination {
   isFile: boolean;
 }
 
-/** The most rows of a table for people. A line below says that it was cut. */
+/** The maximum number of rows in a table for people. If there are more, a line below the table says so. */
 export const MOST_TABLE_ROWS = 1000;
 
 /** Results with more rows are written while their query runs. */

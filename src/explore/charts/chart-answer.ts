@@ -10,7 +10,7 @@ import { type Line, type LinesOptions, linesChart, MOST_LINES } from './lines.js
 import { type Range, rangesChart } from './ranges.js';
 import { histogramChart, spreadDaysChart } from './spreads.js';
 
-/** The most rows that a chart of ranges shows. */
+/** The maximum number of rows in a chart of ranges. */
 const MOST_RANGES = 12;
 const LEGEND_NAME = 40;
 

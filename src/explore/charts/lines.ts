@@ -15,7 +15,7 @@ export interface LinesOptions {
   reference?: number;
 }
 
-/** The most lines that can be told apart. */
+/** The maximum number of lines that a reader can distinguish. */
 export const MOST_LINES = 8;
 
 /** Colours of the page's style, in the order of the lines. */

@@ -31,7 +31,7 @@ export interface PriceChart {
   label: string;
 }
 
-/** The most lines with a colour of their own; the others are faint. */
+/** The maximum number of lines with their own colour; the other lines are faint. */
 const MOST_COLOURED = 8;
 const MOST_DRAWN = 40;
 

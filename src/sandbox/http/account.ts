@@ -18,7 +18,7 @@ const accountSettings = z.strictObject({
   overage: z.boolean(),
   /** Keys that the service refuses with 401 (section 5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),
-  /** The payment is overdue for so many days: status PAST_DUE, and 402 from 30 on. */
+  /** The number of days that the payment is overdue. The status is PAST_DUE, and calls get 402 from day 30 on. */
   overdueDays: z.number().nonnegative().nullable(),
 });
 export const accountChange = accountSettings.partial();

@@ -16,7 +16,7 @@ import {
 export interface WebhookOptions {
   /** The first is the current secret, others are rolled ones that are still valid. Default: a made-up one. */
   secrets?: readonly string[];
-  /** Retries, the 24 hours and rolled secrets pass so many times faster. Default 1. */
+  /** The factor by which retry delays, the 24-hour limit and the life of rolled secrets are shortened. Default 1. */
   timeScale?: number;
   /** Default: wall time, `timeScale` times as fast. */
   time?: DeliveryTime;

@@ -18,7 +18,7 @@ export async function publishChanges(world: World, session: WorldSession, salt: 
 }
 
 /**
- * Adds the changes of table `ordered` to the feed, and drops it. Returns the number of changes by kind.
+ * Adds the changes of the `ordered` table to the feed, and drops it. Returns the number of changes by kind.
  * @param selectLines the text of changes $from to $to, in their order
  */
 export async function publishOrdered(world: World, session: WorldSession, selectLines: string): Promise<number[]> {

@@ -78,7 +78,7 @@ function digest(
 /** The catalogue may grow by this share of its rows while a person decides. */
 const GROWTH = 100n;
 
-/** The most that a run of this plan may take. Steps with an estimated number of calls may take twice as many. */
+/** The maximum that a run of this plan may use. Steps with an estimated number of calls may make twice as many. */
 function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent {
   const estimated = steps.reduce((sum, step) => (step.exact ? sum : sum + step.calls), 0);
   const grown = (exportRows + GROWTH - 1n) / GROWTH;
