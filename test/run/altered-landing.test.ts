@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
@@ -20,11 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Leaves a run that has landed and not published, with one digit of a price in its landed bytes altered. */
-async function leaveAltered(
-  mode: 'feed' | 'snapshot',
-  file: RegExp,
-  digit = /("price":"?)(\d)/,
+/** Leaves a run that has landed and not published. Returns its folder. */
+async function leaveLanded(
+  mode: 'feed' | 'snapshot' | 'poll',
   run: () => Promise<unknown> = () => world.sync(),
 ): Promise<string> {
   world.renew(original);
@@ -33,14 +31,27 @@ async function leaveAltered(
   world.pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
   expect(await failure(run())).toMatchObject({ code: 'gate_failed' });
   const landing = path.join(world.lakePath, '_pricelake', 'landing');
-  const folder = path.join(landing, (await readdir(landing)).sort().at(-1) ?? '');
+  world.requests.length = 0;
+  return path.join(landing, (await readdir(landing)).sort().at(-1) ?? '');
+}
+
+const alterDigit = (price: string) => price.replace(/\d$/, (digit) => String((Number(digit) % 9) + 1));
+const PRICE = /"price":"?\d/;
+
+/** Leaves a run that has landed and not published, with one digit of a price in its landed bytes altered. */
+async function leaveAltered(
+  mode: 'feed' | 'snapshot',
+  file: RegExp,
+  price = PRICE,
+  run?: () => Promise<unknown>,
+): Promise<string> {
+  const folder = await leaveLanded(mode, run);
   const name = (await readdir(folder)).find((one) => file.test(one)) ?? expect.unreachable('nothing landed');
   const altered = path.join(folder, name);
   const text = await readFile(altered, 'utf8');
-  const changed = text.replace(digit, (_all, start, found) => `${start}${(Number(found) % 9) + 1}`);
+  const changed = text.replace(price, alterDigit);
   expect(changed).not.toBe(text);
   await writeFile(altered, changed);
-  world.requests.length = 0;
   return altered;
 }
 
@@ -78,10 +89,29 @@ test('a price of the feed behind a complete copy is read again, and the export t
 });
 
 test('a price of a page of products is read again, and nothing before it', async () => {
-  await leaveAltered('snapshot', /^products/, /("min":)(\d)/);
+  await leaveAltered('snapshot', /^products/, /"min":\d/);
   const { report } = await syncAgain();
   expect(report.row).toMatchObject({ products_different: 0n });
   expect([countAsked('/products'), countAsked('/export'), countAsked('/changes')]).toEqual([1, 0, 0]);
+  await expectExact();
+});
+
+test.each([
+  ['poll', 'poll'],
+  ['feed', 'hydrate'],
+] as const)('in a run by %s, rows behind the last one that the journal names are not read', async (mode, kind) => {
+  const folder = await leaveLanded(mode);
+  const names = (await readdir(folder)).filter((name) => name.startsWith(kind));
+  expect(names).not.toEqual([]);
+  for (const name of names) {
+    const [row = ''] = (await readFile(path.join(folder, name), 'utf8')).split('\n');
+    const altered = row.replace(PRICE, alterDigit);
+    expect(altered).not.toBe(row);
+    await appendFile(path.join(folder, name), `${altered}\n${row.slice(0, 9)}`);
+  }
+  const { report, warned } = await syncAgain();
+  expect(warned).toEqual([]);
+  expect(report).toMatchObject({ published: true, resumed: true, row: { rejected: 0n } });
   await expectExact();
 });
 
