@@ -85,6 +85,13 @@ export const PAGE_SCRIPT = `
     filters.querySelector('button').hidden = true;
   }
 
+  // A date takes the place of every choice of Since, so a choice takes the place of the dates.
+  const since = document.querySelector('#filters select[name=since]');
+  since?.addEventListener('change', () => {
+    const { date, until } = since.form.elements;
+    if (since.value !== '' && date?.value) date.value = until.value = '';
+  });
+
   // Tab completes the word before the caret; pressed again, it takes the next completion. Escape returns Tab to the
   // browser.
   const sql = document.querySelector('textarea[data-complete]');

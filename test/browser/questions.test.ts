@@ -179,3 +179,14 @@ it('how did prices differ between two dates?', async () => {
     ].toSorted(),
   );
 });
+
+it('a choice of Since takes the place of two dates', async () => {
+  const page = await begin();
+  await page.goto(`${explored.base}/?date=2026-11-05&until=2026-11-16`);
+  await page.getByLabel('Since').selectOption({ label: 'a week ago' });
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.locator('table[data-analysis=movers]').first().waitFor();
+  expect([await page.getByLabel('Since').inputValue(), await page.getByLabel('or from').inputValue()]).toEqual([
+    ...['week', ''],
+  ]);
+});

@@ -110,6 +110,14 @@ test('Today tells what moved between both days, and no more', async () => {
   expect(readRows(ofShop, 'compared_listings').map((row) => row[0])).toEqual(['Coffee']);
 });
 
+test('Since names no other moment while dates are given', async () => {
+  const choose = async (address: string) =>
+    /<select name="since">[\s\S]*?<option value="([^"]*)" selected>/u.exec(await explored.page(address))?.[1];
+  expect(await choose(`/?since=day&${DAYS}`)).toBe('');
+  expect(await choose('/?since=day&date=2026-11-04')).toBe('');
+  expect(await choose('/?since=day&until=2026-11-16')).toBe('day');
+});
+
 test('a shop tells what it moved between both days', async () => {
   const rows = readRows(await explored.page(`/shops/22?${DAYS}`), 'compared_listings');
   expect(rows.map((row) => row.slice(0, 3).join(' | '))).toEqual(['Tea | Museum | gone']);

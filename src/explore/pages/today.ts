@@ -125,17 +125,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     body: html`<div class="split">${days.answer === undefined ? days.render({ caption: '' }) : (drawMoves(days.answer) ?? NO_MOVES)}
 ${renderVerdict(standing, advice)}</div>
 ${renderFilters('/', [
-  renderChoice(
-    'since',
-    'Since',
-    [
-      ...choices,
-      ...(dates !== undefined || choices.some(({ value }) => value === since)
-        ? []
-        : [{ value: since, label: nameSince(since) }]),
-    ],
-    since,
-  ),
+  renderChoice('since', 'Since', [...listGivenMoments(), ...choices], dates === undefined ? since : ''),
   ...renderDates(search, 'or from'),
   renderChoice('currency', 'Currency', [ANY, ...currencies], currency),
   renderChoice('category', 'Category', [ANY, ...toChoices(names.category)], category),
@@ -147,6 +137,12 @@ ${moved === undefined ? past.render({ caption: '' }) : renderMoves(moved, moves,
 ${chosen.site_id === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
+
+  /** The moment of the address, if it is none of the choices. Dates take the place of every choice. */
+  function listGivenMoments(): typeof SINCE {
+    if (dates !== undefined) return [{ value: '', label: 'the date given' }];
+    return choices.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }];
+  }
 
   /** Spreads are left out for one shop, because they compare shops. */
   function renderSpreads(): Content {
