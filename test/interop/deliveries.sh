@@ -1,9 +1,10 @@
 #!/bin/sh
-# What other programs take is read by them: load scripts by sqlglot, metrics by the client of Prometheus, events by
-# openlineage-python, the data contract by datacontract-cli, the source of dbt by dbt-duckdb, the metadata of Iceberg by engines that read it, the page and the notebook for Python, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
-# and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. --page writes
-# docs/background/deliveries.md. A part alone:
-# deliveries.sh formats|dbt|iceberg|python|airflow2|airflow3|shards|dagster|prefect
+# Runs other programs on the output of pricelake: sqlglot on load scripts, the Prometheus client on metrics, openlineage-python
+# on events, datacontract-cli on the data contract, dbt-duckdb on the dbt source, engines on the Iceberg metadata and on a
+# DuckLake catalog, Python on the page and the notebook for Python, and Airflow 2.10 and 3, Dagster and Prefect on the examples
+# of pipelines/deploy. Each is installed from PyPI in its own environment in $INTEROP_DIR or a temporary folder. --page writes
+# docs/background/deliveries.md. To run single parts:
+# deliveries.sh formats|dbt|iceberg|ducklake|python|airflow2|airflow3|shards|dagster|prefect
 set -eu
 . "$(dirname "$0")/setup.sh"
 failed=0
@@ -41,6 +42,11 @@ iceberg() {
     "$work/${reader%:*}/bin/python" "$here/read_iceberg.py" "$work/iceberg-lakes" "${reader#*:}"
   done
 }
+# Reads the lakes that iceberg() writes.
+ducklake() {
+  environment ducklake 'delta2ducklake==0.2.1' 'duckdb==1.5.5' 'duckdb-extensions==1.5.5' 'duckdb-extension-ducklake==1.5.5' 'deltalake==1.6.6' 'pyarrow==26.0.1'
+  "$work/ducklake/bin/python" "$here/read_ducklake.py" "$work/iceberg-lakes"
+}
 python() {
   environment python 'duckdb==2.0.0' 'polars==2.1.0' 'deltalake==1.6.6' 'pandas==3.1.1' 'pyarrow==26.0.1' pytz matplotlib nbclient ipykernel
   npm run --silent build
@@ -52,7 +58,7 @@ shards() { environment airflow3 'apache-airflow==3.3.2' && npm run --silent buil
 dagster() { environment dagster 'dagster==1.13.29' && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
 prefect() { environment prefect 'prefect==3.8.8' 'fastapi==0.139.0' && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
 
-for part in ${*:-formats dbt iceberg python airflow2 airflow3 shards dagster prefect}; do
+for part in ${*:-formats dbt iceberg ducklake python airflow2 airflow3 shards dagster prefect}; do
   # In a condition `set -e` would not hold.
   set +e
   (

@@ -9,8 +9,8 @@ from pathlib import Path
 HEADS = {
     "deliveries": """# Schedulers, loaders and monitors that were tried
 
-`npm run interop` writes this page. Each program reads the output of runs of the sandbox. For exit codes, a stub takes the place of
-pricelake and ends with the codes that are listed, one for each pipeline.""",
+`npm run interop` writes this page. Each program reads the output of sandbox runs. For exit codes, a stub that exits with the
+listed codes stands in for pricelake.""",
     "object-storage": """# Object storage that was tried
 
 `npm run interop` writes this page: Ceph from Debian's packages, its S3 gateway and one OSD in memory, on loopback. A proxy
