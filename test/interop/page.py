@@ -7,9 +7,8 @@ from readers import LINES
 
 HEAD = """# Programs that were tried
 
-`npm run interop` writes this page. It makes lakes in several states with the sandbox, lets other programs write to some of
-them, and reads every table with every reader in one line. Rows are equal to ours in value and type unless the table says
-otherwise. Plain readers skip lakes with superseded files and files in folders, which only Delta's log tells apart.
+`npm run interop` writes this page. It makes lakes in several states, lets other programs write to some of them, and reads
+every table with every reader. Rows equal ours in value and type unless the table says otherwise. Plain readers skip lakes with superseded files and files in folders, which only Delta's log tells apart.
 
 Polars 2.1 fails with a ShapeError if some files of a Delta table hold their partition column and others don't, as after
 another program's OPTIMIZE. Our next `sync` ends that."""

@@ -10,13 +10,12 @@ HEADS = {
     "deliveries": """# Schedulers, loaders and monitors that were tried
 
 `npm run interop` writes this page. Each program reads the output of sandbox runs. For exit codes, a stub that exits with the
-listed codes stands in for pricelake.""",
+listed codes replaces pricelake.""",
     "object-storage": """# Object storage that was tried
 
 `npm run interop` writes this page: Ceph from Debian's packages, its S3 gateway and one OSD in memory, on loopback. A proxy
 makes the faults: `500` and `503` instead of an answer, `reset` before the request arrives, `cut` within an answer, `lost`
-(the request took effect, but no answer comes), `hang` (nothing comes), `slow` (a pause within the answer). No other store
-was tried, and nothing was tried over a network. [Keep the lake on object storage](../engineer/object-storage.md) says what
+(the request took effect, but no answer comes), `hang` (nothing comes), `slow` (a pause within the answer). Neither another store nor a network was tried. [Keep the lake on object storage](../engineer/object-storage.md) says what
 it is for.""",
 }
 
