@@ -82,7 +82,7 @@ const SHELL: readonly Command[] = [
   joinAction(help, async () => (await import('./actions/show-help.js')).showHelp),
 ];
 
-/** The commands that help and completion list. */
+/** Commands that are listed in the help and in shell completions. */
 export const LISTED: readonly Command[] = GROUPS.flatMap(({ commands }) => commands);
 export const COMMANDS: readonly Command[] = [...LISTED, ...SHELL];
 

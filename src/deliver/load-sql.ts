@@ -12,7 +12,7 @@ export interface LoadTarget {
   hasTransactions: boolean;
 }
 
-/** The table of the copy that records the run of each table. */
+/** The bookkeeping table in the warehouse, which records the run that each table was last loaded from. */
 const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;

@@ -7,7 +7,7 @@ import { type ReadValue, readAll } from './values.js';
 /** Rows of an analysis by the product and currency of another answer's row. */
 export type FindByMarket = (read: ReadCell) => ReadValue | undefined;
 
-/** Asks an analysis that takes `markets` about the products of all rows that have `product_id` and `currency`. */
+/** Runs an analysis that accepts `markets` for the products in all rows that have `product_id` and `currency`. */
 export async function askByMarket(
   answers: readonly Answer[],
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,

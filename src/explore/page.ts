@@ -16,7 +16,7 @@ export interface PageRequest {
   /** Aborted when the browser disconnects. */
   signal: AbortSignal;
   now: Date;
-  /** Describes facts about the copy that its tables don't hold. */
+  /** Returns facts about the copy that are not in its tables. */
   tellNow(): Promise<CopyNow>;
   /** The hosts whose pictures the reader allows. */
   pictures: ReadonlySet<string>;

@@ -31,8 +31,8 @@ const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
  * Rewinds a run to before the first altered entry, but keeps later exports. An altered export counts as interrupted:
  * its first entry stays, because its rows are counted and billed.
  * @param altered indexes of entries
- * @returns undefined if this would lose what can't be read again: an export of changed items, or what a source spent
- *   calls on
+ * @returns undefined if rewinding would lose data that can't be read again: an export of changed items, or data that
+ *   cost a source API calls
  */
 export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
   const named = altered.flatMap((index) => entries[index] ?? []);

@@ -21,7 +21,7 @@ export interface Stage extends Parting, FileForm {
 
 const CONCURRENCY = 8;
 
-/** Written files, and a promise of them with checksums once all are synced and checked. */
+/** The files written, and a promise that resolves to them, with checksums, once all are synced and verified. */
 export interface WrittenFiles {
   files: StagedFile[];
   /** @throws PricelakeError `lake_invalid` if a file fails its check */

@@ -6,13 +6,13 @@ import { countOverage, refuseExport, type TakenExport, takeExport } from './expo
 
 interface Hold {
   take(taken: TakenExport): bigint;
-  /** Frees the rows of an export that took none. A second call has no effect. */
+  /** Releases the reserved rows if the export used none. A second call has no effect. */
   release(): void;
 }
 
 /**
- * Admits or refuses the exports of a run, and deducts their cost. Overage that nobody agreed to closes the gate: paid
- * rows are kept, and no further export begins.
+ * Admits or refuses the exports of a run, and deducts their cost. If the service bills overage that the user did not
+ * allow, the gate closes: the rows are kept, but no further export begins.
  */
 export class ExportGate {
   readonly memory: ExportMemory;

@@ -19,7 +19,7 @@ export interface RunPlan {
   copied: Dataset[];
   /** True if the run checks the listed datasets before it pays for anything. */
   checksDatasets: boolean;
-  /** The parts of the low watermark; undefined for a run by the feed alone. */
+  /** The datasets and the feed from which the low watermark is read; undefined for a run that reads only the feed. */
   lowWatermark: { parts: Dataset[]; feed: 'none' | 'known' | 'new' } | undefined;
   /** Undefined if nothing is copied. */
   copy: CopyPlan | undefined;

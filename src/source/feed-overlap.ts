@@ -9,8 +9,8 @@ export interface ReadOverlap extends FeedOverlap {
 }
 
 /**
- * Returns the changes of a page that the lake has not seen. Before the lake's cursor, these are only late changes. A
- * change without a readable id counts as seen if a later change on the page was seen.
+ * Returns the changes of a page that the lake has not seen. At or below the lake's cursor, only changes that became
+ * visible late are returned. A change without a readable id counts as seen if a later change on the page was seen.
  * @param after the cursor of the page
  * @param from the lake's cursor
  */

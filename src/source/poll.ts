@@ -27,8 +27,8 @@ export interface Poll {
   /** Reads items that changed after this time, ISO 8601; undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True if the poll must not miss items that change meanwhile and so move to a page that was already read. Changes
-   * during a round are polled again until they fit on one page, which shows a single moment.
+   * True if the poll must not miss items that change meanwhile and move to a page that was already read. Items that
+   * change during a round are polled again until they fit on one page, because a single page is a consistent snapshot.
    */
   untilSettled: boolean;
 }

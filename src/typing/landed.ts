@@ -15,7 +15,7 @@ export interface LandedFile {
   /** Absolute path. */
   path: string;
   layout: Layout;
-  /** True if long numbers are quoted after NUMBER_MARK. */
+  /** True if long numbers are written as strings that begin with NUMBER_MARK. */
   marked: boolean;
   /** True if a row is too large. Depending on its place in the file, DuckDB may still accept it. */
   hasTooLarge?: boolean;

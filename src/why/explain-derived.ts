@@ -10,7 +10,7 @@ export interface FromOffer {
   price: string | null;
   currency: string | null;
   isCounted: boolean;
-  /** The listing's value behind the computed one; only for the first listings. */
+  /** The listing's own value, from which the derived value was computed. Set only for the first few listings. */
   behind: ExplainedValue | undefined;
 }
 

@@ -25,7 +25,7 @@ const PLUGGED: Wings = {
   audit: WINGS.find(({ audit }) => audit !== undefined)?.audit,
 };
 
-/** Puts each behind those whose tables it reads. */
+/** Sorts derivers so that each follows those whose tables it reads. */
 function orderDerivers(left: readonly Deriver[]): Deriver[] {
   const isFree = ({ reads = [] }: Deriver) => !left.some(({ tables }) => tables.some((table) => reads.includes(table)));
   const first = left.find(isFree);
@@ -73,7 +73,7 @@ export function rebuildWithWings(
   return rebuildLake(pipeline, io, signal, { ...options, wings: PLUGGED });
 }
 
-/** Does `work` with the plugs that the pipeline's wings add to a run. */
+/** Runs `work` with the extensions that the pipeline's wings add to a run. */
 export function withWings<T>(
   { lake }: Pick<Pipeline, 'lake'>,
   io: Io,

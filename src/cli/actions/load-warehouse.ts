@@ -132,7 +132,7 @@ async function connect(url: string | undefined) {
     throw new PricelakeError('usage', 'package pg is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
-  // Needs no handling here: if the session breaks off, the running statement fails as well.
+  // Ignored on purpose: if the connection drops, the running statement fails as well and reports the error.
   client.on('error', () => {});
   await client.connect().catch(explainPostgres);
   return client;

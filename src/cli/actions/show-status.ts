@@ -21,8 +21,8 @@ const DATED: readonly TableName[] = ['history', 'items'];
 export const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
- * Shows what a lake holds, what waits, and what is left of the month. With a pipeline file or `online`, it makes two
- * calls, and one more for each further dataset.
+ * Shows the contents of a lake, pending work, and the quota left this month. With a pipeline file or `online`, it makes
+ * two calls, plus one for each dataset after the first.
  */
 export async function showStatus(request: Arguments<typeof status>, context: CommandContext) {
   const { io, signal, json, output, style } = context;

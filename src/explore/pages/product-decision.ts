@@ -122,7 +122,7 @@ function describeLow({ best, currency }: Decision): Content {
   return html`<p class="verdict-line">${now} is ${above instanceof DuckDBDecimalValue ? money(above.toString(), currency) : ''} (${formatPercent(toNumber(row('above_low_pct')) ?? 0)}) above the 90-day low of <strong>${money(low.toString(), currency)}</strong> at ${foreign(toText(row('lowest_shop')) ?? null, 60)}${at === undefined ? '' : html`, until ${dayOf(at)}`}.</p>`;
 }
 
-/** Shows the range of the best price in 30 days, 90 days and all time. */
+/** Shows the range of the best price over the last 30 days, the last 90 days, and all time. */
 function renderRanges({ best, currency }: Decision): Content {
   if (best.length === 0) return '';
   const amount = (value: DuckDBValue) =>

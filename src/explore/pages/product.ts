@@ -17,8 +17,8 @@ const MOST_CHANGES = 50;
 const MOST_REDUCTIONS = 50;
 
 /**
- * Shows one product in one currency: its best price and how that ranks in the past, its offers and changes. Returns
- * undefined if the lake does not have the product.
+ * Shows one product in one currency: its best price, how that price compares with past prices, its offers, and its
+ * changes. Returns undefined if the lake does not have the product.
  */
 export async function productPage(product: string, request: PageRequest): Promise<Page | undefined> {
   const { search, ask } = request;

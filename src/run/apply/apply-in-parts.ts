@@ -1,4 +1,7 @@
-/** The steps of applying that read the rows of one item at a time: over all items at once, or part by part. */
+/**
+ * The steps of applying that need only the rows of the same item, so they can run over all items at once or part by
+ * part.
+ */
 
 import path from 'node:path';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -18,10 +21,13 @@ import { type Read, RowsInParts } from './rows-in-parts.js';
 
 type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
-/** The memory that applying a change takes. If the changes need more than there is, items are processed in parts. */
+/**
+ * Bytes of memory needed to apply one change. If all changes need more than the memory limit, items are processed in
+ * parts.
+ */
 const BYTES_OF_CHANGE = 400;
 
-/** Divides the items into one part, or into more if so many change that memory would not suffice. */
+/** Divides the items into one part, or into several if too many items change to fit in memory. */
 export async function divideItems(
   { graph, workFolder, memoryLimit }: Engine,
   { pending, different }: { pending: Relation; different: Relation },
@@ -32,8 +38,8 @@ export async function divideItems(
 }
 
 /**
- * The relations that the model `needs` must read. With several parts, these are the items that changes ask for, without
- * the changes.
+ * The relations that the model `needs` must read. With several parts, these contain only the items that changes
+ * require, without the changes.
  */
 export async function narrowNeeds(
   graph: RelationGraph,
@@ -81,7 +87,7 @@ export async function judgeReads(
   return { judged, taken };
 }
 
-/** Computes the changed rows as they are after the run. */
+/** Computes the rows that the run changes, in their state after the run. */
 export function mergeRows(parts: RowsInParts, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
   const { renamed_datasets, renamed_sites, ...ofItems } = needs;
   return parts.compute('merged_items', Object.values(ofItems), (read) => selectMerged(bindRead(needs, read), values));

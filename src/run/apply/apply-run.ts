@@ -37,14 +37,11 @@ export interface AppliedRun extends Batch {
   landed: LandedInput;
   sources: NextSources;
   datasets: LandedDatasets;
-  /** Sampled items whose values came only from the feed, and that were already read. */
+  /** Sampled items whose values came only from the feed. They have already been read. */
   describedSample: readonly bigint[];
 }
 
-/**
- * Types what landed, has items read whose changes don't contain all values, and applies everything to the current
- * items.
- */
+/** Types what landed, reads items whose changes don't contain all values, and applies everything to table `items`. */
 export async function applyRun(
   world: World,
   found: FoundLake,
@@ -52,7 +49,7 @@ export async function applyRun(
   engine: Engine,
   landed: LandedInput,
 ): Promise<AppliedRun> {
-  loadFooterReader().catch(() => {}); // whoever reads a footer gets the error
+  loadFooterReader().catch(() => {}); // reading a footer reports the error
   const { io } = world;
   const { landing } = ledger;
   const datasets = await landRunDatasets(world, landing, landed.account);
@@ -81,7 +78,10 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/** True if whole rows show only what the lake already has, and no source was seen since: no file is written. */
+/**
+ * True if whole rows contain only values that the lake already has, and no source was seen since, so that no file is
+ * written.
+ */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
@@ -103,7 +103,10 @@ function isSelectionNoted(tables: Tables, { added, selection }: LandedInput): bo
   return added.length === 0 && String(readLakeSelection(tables.items) ?? '') === String(selection);
 }
 
-/** Settles the row equation before publishing, because a later try would miscount rows that are already in place. */
+/**
+ * Checks that the counts of received and stored rows add up. This precedes publishing, because a later try would
+ * miscount rows that are already in place.
+ */
 export async function settleTally(
   { io, client }: World,
   landing: Landing,
@@ -118,7 +121,7 @@ export async function settleTally(
   return readPublishable(landing);
 }
 
-/** Finds out whether items that a complete copy lacks are gone. */
+/** Establishes whether items that are missing from a complete copy are gone. */
 async function establishAbsence(
   { client, io, look, listing }: World,
   found: FoundLake,
@@ -130,7 +133,7 @@ async function establishAbsence(
   return (await listing?.establish(run)) ?? { listed: false, removed: false };
 }
 
-/** Has the needed items read, and merges everything into the current items. */
+/** Reads the needed items, and merges everything into table `items`. */
 async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine: Engine, rows: FoundRows) {
   const { graph, typing } = engine;
   const { io } = world;
@@ -152,8 +155,9 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
 }
 
 /**
- * True for few changes to a small lake. Its statements are no faster on several threads, and a tenth of the run's CPU
- * time would be threads waiting for each other.
+ * True for few changes to a small lake, which are applied with one thread. More threads are no faster, and would spend
+ * a tenth of the run's CPU time waiting for each other. Its statements are no faster on several threads, and a tenth of
+ * the run's CPU time would be threads waiting for each other.
  */
 function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
@@ -198,8 +202,8 @@ async function readLandedChanges(
 }
 
 /**
- * True if items can only be in the listed datasets, so that an item is no longer in any other. Unknown for a key that
- * can read none of the known datasets.
+ * True if every item must be in one of the listed datasets, so that an item missing from them is gone. Unknown if the
+ * key can read none of the known datasets.
  */
 function isListWhole(
   selection: DatasetSelection,

@@ -23,7 +23,7 @@ import type { RowsInParts } from './rows-in-parts.js';
 /** The changes of a run, and the lake before it. */
 export interface ReadChanges {
   landed: LandedInput;
-  /** The tables of the lake before the run that applying reads. */
+  /** The tables that applying reads, as they were before the run. */
   lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
   changeFiles: readonly TypedFile[];
   changes: LandedChanges;
@@ -35,11 +35,11 @@ export interface ReadChanges {
   reader: ItemReader;
 }
 
-/** The whole rows of a run, the lake, and the items that must be read whole. */
+/** Whole rows compared with the lake, and the items that must be read whole. */
 export interface ComparedRun extends FoundRows {
   base: MergeBase;
   baseRows: BaseRows;
-  /** The items in parts, if many change. */
+  /** The items, divided into parts if many of them change. */
   parts: RowsInParts;
   exported: ItemReads;
   reread: ItemReads;
@@ -47,14 +47,14 @@ export interface ComparedRun extends FoundRows {
   rejected: RejectedRows;
   renamedDatasets: Relation;
   skew: FeedSkew;
-  /** True if changes could not be typed, in this run or an earlier one. */
+  /** True if this run or an earlier one could not type some changes. */
   lacksChanges: boolean;
   needed: NeededItems;
-  /** The number of changes and rows whose item is unknown, so that it is not known whether these items are listed. */
+  /** The number of changes and rows whose item is unknown. Whether these items are listed is therefore also unknown. */
   unnamed: bigint;
 }
 
-/** Typed whole rows, and what single reads have shown about items that they lack. */
+/** Typed whole rows, and the findings of single reads about items that are missing from them. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
   itemFiles: readonly TypedFile[];
   /** True if items are read whole although their changes seem to contain all values. */
@@ -90,7 +90,7 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
   );
-  // Another program changed the rows, not a shop, so history must not record differences.
+  // Another program, not a shop, changed the rows, so history must not record the differences.
   const isRepaired = Object.keys(found.repairs).length > 0;
   const compared = isRepaired ? { ...different, changes: graph.empty('diff_changes', 'history') } : different;
   const { unreadable: kept } = compared.counts;
@@ -116,7 +116,7 @@ export interface JudgedRun extends ComparedRun {
   reads: JudgedReads;
 }
 
-/** Judges whole reads. `itemFiles` are all files of whole rows so far. */
+/** Decides which whole reads are current enough to use. `itemFiles` are all files of whole rows so far. */
 export async function judgeRun(
   graph: RelationGraph,
   compared: ComparedRun,
@@ -127,7 +127,7 @@ export async function judgeRun(
   return judge(graph, { ...next, skew });
 }
 
-/** Judges again, after items were read once more. */
+/** Decides once more, after items were read again. */
 export async function judgeAgain(
   graph: RelationGraph,
   judged: JudgedRun,

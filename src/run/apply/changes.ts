@@ -7,20 +7,20 @@ import { LAG_MS, ORIGIN } from '../../tables/table.js';
 import type { TypedFile } from '../../typing/type-file.js';
 import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from '../../typing/typed-rows.js';
 
-/** Columns of typed changes that history does not have. */
+/** Columns that typed changes have and table `history` does not. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
 export interface LandedChanges {
   typed: Relation;
-  /** The changes of the feed, each once. */
+  /** The distinct changes of the feed. */
   feed: Relation;
-  /** Changes that only sources of early changes brought. */
+  /** Changes that only sources of early changes supplied. */
   early: Relation;
-  /** Changes that only sources of past changes brought. */
+  /** Changes that only sources of past changes supplied. */
   past: Relation;
-  /** The changes that history lacks, each once. */
+  /** The distinct changes that are not in history yet. */
   fresh: Relation;
-  /** Those of them that became visible after later changes were already applied. */
+  /** Changes in `fresh` that became visible after later changes were already applied. */
   late: Relation;
   tally: Tally;
 }
@@ -32,10 +32,10 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If both the feed and an early source brought a change, the feed's copy counts. With several
- * datasets, a feed may pass the common cursor; its changes beyond the cursor are new to history as well.
- * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to another
- *   dataset
+ * Reads the landed changes. If both the feed and an early source supplied a change, the feed's copy is used. With
+ * several datasets, a feed may pass the common cursor; its changes beyond the cursor are new to history as well.
+ * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to
+ *   another dataset
  */
 export async function readChanges(
   graph: RelationGraph,
@@ -164,8 +164,8 @@ export function findPendingChanges(
 }
 
 /**
- * The newest change in history beyond `to` after the run, or 0. Such changes are early, come from the feed of one of
- * several datasets, or are past ones if there is no feed.
+ * The newest change in history beyond `to` after the run, or 0. Such changes came from an early source, from the feed
+ * of one of several datasets, or, without a feed, from a source of past changes.
  */
 export async function findAhead(
   graph: RelationGraph,

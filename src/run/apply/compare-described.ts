@@ -4,10 +4,13 @@ import type { Ledger, World } from '../open/run-parts.js';
 import type { DescribedSample } from '../open/witness.js';
 import type { ComparedRun } from './apply.js';
 
-/** For this long after `changes` were seen to be partial, they are not trusted. Then samples may show it again. */
+/**
+ * After a sample shows that `changes` leave out values, they are not trusted for this time. Later samples may show it
+ * again.
+ */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
-/** True if this run reads all changed items whole, because a sample has shown that `changes` leave out values. */
+/** True if this run reads all changed items whole, because a sample showed that `changes` leave out values. */
 export async function isDistrusted(io: Io, { landing, memory }: Ledger, { account }: LandedInput): Promise<boolean> {
   const { journal } = landing;
   const { partialAt } = memory.state;
@@ -17,7 +20,7 @@ export async function isDistrusted(io: Io, { landing, memory }: Ledger, { accoun
   return journal.state.hydration.isDistrusted;
 }
 
-/** Lets a witness compare items that only changes describe with the service. Journals and remembers a difference. */
+/** Has a witness compare items that only changes describe with the service. Journals and remembers a difference. */
 export async function compareDescribed(
   { watches, io }: World,
   { landing, memory }: Ledger,

@@ -8,15 +8,17 @@ import type { KnownRows, LandedChanges } from './changes.js';
 import type { MergeBase } from './merge.js';
 
 export interface Comparison {
-  /** The number of items with other values that no landed change explains. */
+  /** Number of items whose whole rows differ from the lake although no landed change explains it. */
   differences: bigint;
-  /** JSON text with the number of different items by name of the value. */
+  /** JSON object: for each field, the number of items in which it differs. */
   columns: string;
-  /** The number of items that the lake lacked and that no landed change explains. */
+  /** Number of items that are missing from the lake although no landed change explains it. */
   missed: bigint;
-  /** The number of items that a complete copy lacks. */
+  /** Number of the lake's items that a complete copy does not contain. */
   gone: bigint;
-  /** The number of missing items that may be in a dataset which can no longer be read. Their rows stay. */
+  /**
+   * Number of missing items that may belong to a dataset which the key can no longer read. The lake keeps their rows.
+   */
   unreadable: bigint;
 }
 
@@ -26,9 +28,9 @@ export interface ComparedRows {
   counts: Comparison;
   different: Relation;
   changes: Relation;
-  /** Rows of the lake that are marked as gone, because a complete copy lacks them. */
+  /** The lake's rows that are marked as gone because a complete copy does not contain their items. */
   missing: Relation;
-  /** New items that the copy may lack only because it lags. They are read before they are marked as gone. */
+  /** New items that may be missing only because the copy lags. They are read before they are marked as gone. */
   doubted: Relation;
 }
 
@@ -40,20 +42,20 @@ export interface ComparedSources extends KnownRows {
 
 export interface ComparisonFacts {
   runId: string;
-  /** The time that differences get, ISO 8601. */
+  /** The time recorded for differences, ISO 8601. */
   at: string;
   skew: FeedSkew;
   /** The cursor up to which the feed was read; undefined without a feed. */
   cursor: bigint | undefined;
   /** Names of the datasets that the key can read; undefined if it can read all datasets of the lake. */
   datasets: readonly string[] | undefined;
-  /** Names of datasets that are new to the lake. Their items are not differences. */
+  /** Names of datasets that are new to the lake. Items of these datasets don't count as differences. */
   added: readonly string[];
-  /** False if a row could not be typed. Its item then does not count as missing. */
+  /** False if a row could not be typed. The item of that row does not count as missing. */
   isReadWhole: boolean;
   /** Items that single reads found to be no longer visible. */
   unlisted: readonly bigint[];
-  /** True if an item that a complete copy lacks is gone; separately for listed items and for removed ones. */
+  /** Whether an item that is missing from a complete copy is gone; separately for listed and for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 
@@ -63,7 +65,7 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** Compares whole rows with the lake. Rows of a dataset that can no longer be read stay. */
+/** Compares whole rows with the lake. Keeps the rows of a dataset that the key can no longer read. */
 export async function compareItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -120,13 +122,13 @@ export async function compareItems(
   };
 }
 
-/** The items to read again, and the time since which they changed. */
+/** Columns of the items to read again, with the time since which they changed. */
 export const DOUBTED_COLUMNS = [
   { name: 'item_id', type: 'BIGINT' },
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
 ];
 
-/** Adds the changed items that the run has not read whole. */
+/** Adds changed items that the run has not read whole. */
 export function addChanged(
   graph: RelationGraph,
   doubted: Relation,

@@ -9,7 +9,7 @@ import type { RejectedRows } from './rejects.js';
 
 export interface NeededItems {
   rows: Relation;
-  /** The items to read now, and the time since which they changed; undefined if there are none. */
+  /** The items to read now, and the time since which they have changed; undefined if there are none. */
   wanted: { itemIds: IdSet; changedSince: string } | undefined;
 }
 
@@ -30,8 +30,8 @@ export async function findNeeds(
 
 export interface JudgedReads {
   /**
-   * A row for each needed item, and for each changed item that was also read, with the reason why its read does not
-   * suffice.
+   * A row for each needed item, and for each changed item that was also read, with the reason why its read is not
+   * current enough.
    */
   judged: Relation;
   taken: Relation;
@@ -52,7 +52,7 @@ export interface JudgingFacts {
   skew: FeedSkew;
 }
 
-/** The relations and values of the model `judged_reads`. */
+/** Returns the relations and values of the model `judged_reads`. */
 export function describeJudging({ rejected, reread, ...sources }: JudgedSources, { at, skew }: JudgingFacts) {
   return {
     needs: { ...sources, rejected_items: rejected.items, rejected_rows: rejected.rows, reread_items: reread.rows },
@@ -60,27 +60,27 @@ export function describeJudging({ rejected, reread, ...sources }: JudgedSources,
   };
 }
 
-/** Selects the reads that become rows of items. Both arguments are texts after FROM. */
+/** Selects the reads that become rows of table `items`. Both arguments are SQL that follows FROM. */
 export function selectTaken(reread: Sql, judged: Sql): Sql {
   return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
     FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;
 }
 
-/** Lists needed items whose read does not show their newest changes. */
+/** Lists needed items whose read does not contain their newest changes. */
 export async function listStaleReads(graph: RelationGraph, { judged }: JudgedReads): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT item_id FROM ${judged}
     WHERE reason IS NOT NULL AND reason <> 'not found' AND NOT is_untyped(reason) ORDER BY item_id`);
   return rows.map((row) => row.item_id as bigint);
 }
 
-/** Items whose newest known changes no read shows yet (table stale_items). */
+/** Items whose newest known changes are not in any read yet (table stale_items). */
 export interface StaleItems {
   count: bigint;
-  /** The table after the run; undefined if it does not change. */
+  /** The rows of the table after the run; undefined if they don't change. */
   rows: Sql | undefined;
 }
 
-/** Computes the next stale_items. An item whose row can't be typed stays in it until a row can be typed. */
+/** Computes the next stale_items. An item whose row can't be typed stays in the table until a row of it can be. */
 export async function findStaleItems(
   graph: RelationGraph,
   { judged }: JudgedReads,

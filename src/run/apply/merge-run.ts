@@ -1,4 +1,4 @@
-/** Makes the changes of tables from what was compared and judged. */
+/** Computes the changes of tables from compared rows and selected reads. */
 
 import type { Io } from '../../io/io.js';
 import type { TableChange } from '../../lake/table-change.js';
@@ -21,7 +21,7 @@ import { findSites, type NextSites } from './sites.js';
 export interface Batch {
   merge: Merge;
   comparison: Comparison;
-  /** The number of changes that history does not hold yet. */
+  /** The number of changes that are not in history yet. */
   newChanges: bigint;
   /** The newest change in history beyond the cursor; 0 if there is none. */
   ahead: bigint;
@@ -97,7 +97,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   };
 }
 
-/** The number of whole rows that are in the table. A second read replaces the item's exported row. */
+/** Counts the whole rows that are stored in table `items`. A second read replaces the item's exported row. */
 async function countWritten(graph: RelationGraph, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
   const rereads = await graph.count(reads.taken);
   if (base.kind === 'lake') return rereads;

@@ -9,16 +9,16 @@ import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { MergedItems } from '../open/wings.js';
 
 /**
- * The rows that changes are applied to. `first`: the whole rows are the lake. `lake`: published rows. `poll`: published
- * rows, with whole rows in place of those that differ. `reload`: as `poll`, with whole rows of all items; an item
- * without one is marked as gone.
+ * The rows that changes are applied to. `first`: the whole rows that the run has read, because the lake is empty.
+ * `lake`: published rows. `poll`: published rows, with whole rows in place of those that differ. `reload`: as `poll`,
+ * with whole rows of all items; an item without one is marked as gone.
  */
 export type MergeBase = { kind: 'first' } | LakeBase;
 
 interface LakeBase {
   kind: 'lake' | 'poll' | 'reload';
   before: TableRows;
-  /** True if all rows are written again, because the layout of the files changes. */
+  /** True if all rows are rewritten, because the layout of the files changes. */
   isRewritten: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface TouchedItems {
 /** The rows, before the run, of all items that may change. */
 export interface BaseRows {
   rows: Relation;
-  /** The items and the files that hold them, if these were looked up. */
+  /** The items and the files that contain them, if the files were looked up. */
   places?: Relation;
 }
 
@@ -67,7 +67,10 @@ function selectIds({ pending, different, stale, doubted, rejected }: TouchedItem
   return sql`SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(others, ' ')}`;
 }
 
-/** Keeps few rows in memory, because each statement over files opens every column of each file again. */
+/**
+ * Reads the rows of the lake. Small numbers of rows are kept in memory, because each statement over files opens every
+ * column of each file again.
+ */
 async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
   if (before.files.length === 0) return { rows: before.rows };
   const all = before.ofFiles(before.files, { places: true });
@@ -95,10 +98,10 @@ export interface Merge extends MergedItems {
   change: TableChange;
 }
 
-/** Values of the model `apply`, and the number of missing items. */
+/** Values of the model `apply`, and the number of items that are gone. */
 export type MergeValues = Values<'apply'> & { gone: bigint };
 
-/** Selects the rows that changes and whole reads make of the base (model apply), and the rows of missing items. */
+/** Selects the base rows with changes and whole reads applied (model apply), and the rows of missing items. */
 export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeValues): Sql {
   const applied = bindModel('apply', needs, values);
   if (gone === 0n) return applied;
@@ -108,7 +111,7 @@ export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeVa
     SELECT * FROM ${asRows(needs.missing_items)} ANTI JOIN applied USING (item_id)`;
 }
 
-/** The change of table items. @param merged the rows of `selectMerged` */
+/** Computes the change of table `items`. @param merged the rows of `selectMerged` */
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -142,7 +145,7 @@ export async function mergeItems(
 }
 
 /**
- * Adds changes and differences to history, at most `maxRows` of both. A change of this run replaces the row that an
+ * Adds changes and differences to history, together at most `maxRows`. A change of this run replaces the row that an
  * earlier comparison wrote for the same difference. Such rows have no change id, so only files that contain some are
  * read, from the day of the first change on.
  */
@@ -177,7 +180,7 @@ async function findLooseFiles(graph: RelationGraph, history: TableRows, fresh: R
   return loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
 }
 
-/** True if a file may have rows without a change id, by its statistics. */
+/** True if, by its statistics, a file may contain rows without a change id. */
 function hasRowsWithoutId({ stats }: DataFile): boolean {
   const { nullCount } = (stats === '' ? {} : JSON.parse(stats)) as { nullCount?: { change_id?: number } };
   return nullCount?.change_id !== 0;

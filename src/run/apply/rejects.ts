@@ -6,7 +6,7 @@ import { code, join, readFiles, type Sql, sql } from '../../sql/sql.js';
 import { CHANGE_ORIGINS } from '../../tables/table.js';
 import { isChangeOrigin, type TypedFile } from '../../typing/type-file.js';
 
-/** Selects rows of table `rejects` with place, reason and raw text; undefined if there are none. */
+/** Selects rows of table `rejects` with file position, reason and raw text; undefined if there are none. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
@@ -28,7 +28,7 @@ const ROW_COLUMNS = [
 export interface RejectedRows {
   /** `item_id` is null if a row does not show its item. */
   rows: Relation;
-  /** Items that only rejected rows show. */
+  /** Items that appear only in rejected rows. */
   items: Relation;
 }
 
@@ -42,7 +42,7 @@ export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile
   );
 }
 
-/** Selects rejected rows with all that is known of them; undefined if there are none. */
+/** Selects rejected rows with every known column; undefined if there are none. */
 function selectRejected(files: readonly TypedFile[]): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
   return parts.length === 0 ? undefined : join(parts, ' UNION ALL ');

@@ -7,7 +7,7 @@ import { quoteLiteral } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
 
-/** Returns the rows of a relation for use after FROM: all of them, or those of one part. */
+/** Returns SQL for use after FROM that reads all rows of a relation, or the rows of one part. */
 export type Read = (rows: Relation) => Sql;
 
 type ReadPart = (part: number) => Sql;
@@ -36,7 +36,7 @@ export class RowsInParts {
     this.#parts = parts;
   }
 
-  /** Declares that the rows of a part follow from other rows of the same part. */
+  /** Declares rows that are computed, in each part, only from rows of the same part. */
   follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void {
     const read = async (): Promise<ReadPart> => {
       const reads = await this.read(from);
@@ -52,7 +52,7 @@ export class RowsInParts {
   }
 
   /**
-   * Divides these relations. All other relations are read whole.
+   * Divides these relations. All other relations are read whole in each part.
    * @param columns the columns of a relation that are kept; by default all
    */
   async read(from: readonly Relation[], columns?: (rows: Relation) => Sql): Promise<Read[]> {

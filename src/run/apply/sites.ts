@@ -9,7 +9,7 @@ export interface NextSites {
   rows: Relation;
   /** The new rows of table sites; undefined if no website is new or different. */
   changed: Sql | undefined;
-  /** The current name and host of websites whose items have others. */
+  /** The current name and host of websites whose items have an outdated name or host. */
   renamed: Relation;
   renamedCount: bigint;
 }

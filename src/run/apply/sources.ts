@@ -6,7 +6,7 @@ import { columnsOf, type Sql, sql } from '../../sql/sql.js';
 
 /** Sources after the run. */
 export interface NextSources {
-  /** All rows of table sources; undefined if none is newer. */
+  /** All rows of table sources; undefined if no row is newer. */
   changed: Sql | undefined;
   /** Sources whose offers change because the source became stale, or is no longer stale. */
   flipped: Relation;
@@ -17,15 +17,15 @@ export interface SeenSources {
   sources: Relation;
   /** Rows with `site_id`, `source_id`, `last_seen_at`, and the kind of read as `read_by`. */
   seen: Sql;
-  /** The websites that were asked, with `source_id` and `last_seen_at` of the item that was seen last. */
+  /** The websites that were probed, with the `source_id` and `last_seen_at` of the most recently seen item. */
   probed: Sql;
-  /** Items from whose times the usual interval of a source is measured again; undefined if the limits stay. */
+  /** Items from which the usual interval between reads of a source is measured again; undefined if the limits stay. */
   measured: Source | undefined;
   /** True if all items were read. */
   isWhole: boolean;
 }
 
-/** A row is written again only if one of these columns changes. */
+/** A row is rewritten only if one of these columns changes. */
 const REPORTED = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
 /** Finds when each source was last seen, and which are stale (model sources). */
@@ -51,7 +51,7 @@ export async function findSources(
   );
   const different = sql`SELECT ${REPORTED} FROM ${rows} EXCEPT SELECT ${REPORTED} FROM ${sources}`;
   const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
-  // Offers state since which day a stale source was not seen.
+  // Offers record the last day on which a stale source was seen.
   const flipped = graph.table(
     'flipped_sources',
     sql`SELECT site_id, source_id FROM ${rows} AS n LEFT JOIN ${sources} AS k USING (site_id, source_id)

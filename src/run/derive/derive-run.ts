@@ -16,13 +16,16 @@ import type { NextVersion } from '../open/witness.js';
 /** The next version of the lake's tables, except those that describe the run itself. */
 export interface DerivedRun {
   applied: AppliedRun;
-  /** The row equation is settled, so the run may be published from now on. */
+  /** Shows that the row counts add up, so that the run may be published. */
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
 }
 
-/** Writes the next files of every table beside the lake. Witnesses ask the service meanwhile. */
+/**
+ * Writes the next files of every table, without publishing them. Meanwhile, witnesses send their requests to the
+ * service.
+ */
 export async function deriveRun(
   world: World,
   found: FoundLake,
@@ -56,7 +59,7 @@ export async function deriveRun(
   return { next: next.with(...derived), attributions, applied, settled };
 }
 
-/** Lets witnesses choose their questions before tables are derived. */
+/** Has witnesses choose their requests before tables are derived. */
 async function chooseQuestions({ watches }: World, next: NextVersion): Promise<(() => Promise<void>)[]> {
   const asking: (() => Promise<void>)[] = [];
   // Witnesses choose one after the other, because each may read all items.
@@ -78,7 +81,7 @@ export function describeNext(
   };
 }
 
-/** Stages the tables that follow from those that are staged before them. */
+/** Stages the derived tables, which are computed from tables staged before them. */
 async function stageDerived(
   { derivers }: World,
   staging: Staging,
@@ -111,13 +114,16 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
   return [...staged, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
 }
 
-/** The time up to which items were polled, for the next run if this one did not reach the feed's end. */
+/** The time up to which items were polled. The next run uses it if this run did not reach the end of the feed. */
 function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-/** The datasets that the items are now a copy of: those that can be read and were copied whole, now or before. */
+/**
+ * The datasets of which the lake now has a copy: those that the key can read and that were copied whole, in this run or
+ * an earlier one.
+ */
 function noteDatasets(
   tables: Tables,
   { mode, added, selection }: LandedInput,

@@ -13,7 +13,9 @@ import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
 import { skipSample } from '../../source/allow-skipping.js';
 
-/** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
+/**
+ * The response of /plan. Missing null fields and unknown statuses are accepted, because a run needs only the limits.
+ */
 export const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
@@ -21,7 +23,7 @@ export const accountPlan = planInfo
 /** Section 2, PlanInfo. */
 export type AccountPlan = z.output<typeof accountPlan>;
 
-/** The parts of a run that ask for the account, with the bounds of the run beside the plan. */
+/** The parts of a run that reading the account requires, with the run's own limits. */
 interface Caller {
   client: ApiClient;
   io: Io;
@@ -36,12 +38,15 @@ export interface Account {
   gate: ExportGate;
 }
 
-/** Section 4, /plan. */
+/** Requests the plan (section 4, /plan). */
 export function fetchAccountPlan(client: ApiClient): Promise<AccountPlan> {
   return client.json('/plan', {}, accountPlan);
 }
 
-/** As `openAccount`; notes the service's count at that time, and the plan for `status`. */
+/**
+ * Reads the account as `openAccount` does, and records the service's usage count at that time, and the plan for
+ * `status`.
+ */
 export async function readAccount(run: Caller): Promise<Account> {
   const { landing, memory, io, client } = run;
   const account = await openAccount(run, landing.journal.state);
@@ -55,8 +60,8 @@ export async function readAccount(run: Caller): Promise<Account> {
 }
 
 /**
- * Reads the plan, limits the client's calls, and opens the gate for exports. Rows and blocks that earlier tries of the
- * run took count against its caps.
+ * Reads the plan, limits the client's calls, and opens the gate for exports. Rows and overage blocks that earlier tries
+ * of the run used count against its caps.
  */
 export async function openAccount(
   { client, io, memory, pipeline, caps: { maxRows, maxOverage, onExport } }: Omit<Caller, 'landing'>,
@@ -84,19 +89,19 @@ export async function limitClient(client: ApiClient, budget: Budget, caps: RunCa
   return { plan, allowance };
 }
 
-/** The service's count of this month; null for an operator's token. */
+/** The service's usage count for this month; null for an operator's token. */
 export function pickUsage({ usage }: Pick<AccountPlan, 'usage'>): Counted {
   if (usage === undefined || usage === null) return null;
   const { apiCalls, exportRows, resetsAt } = usage;
   return { apiCalls, exportRows, resetsAt };
 }
 
-/** Only `false` means no feed: null and absent limits are unlimited. */
+/** Returns false only if the plan's limit is `false`. Null and absent limits are unlimited. */
 export function hasFeed(plan: AccountPlan): boolean {
   return plan.limits.changeFeed !== false;
 }
 
-/** The service's count from the run's first call to its last, both included; null if unknown. */
+/** Usage by the service's count, from the run's first call to its last, both included; null if unknown. */
 export interface Usage {
   usage_calls: bigint | null;
   usage_export_rows: bigint | null;
@@ -104,12 +109,12 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 
-/** With fewer calls, one more would cost too much for the comparison. */
+/** Minimum number of calls for which one more call is worth the comparison. */
 const LEAST_CALLS = 40;
 
 /**
  * Asks for the plan again (section 4) after all other calls, to compare the ledger with the service's count. Skipped if
- * no call is left, or if the run was small and took no export.
+ * no call is left, or if the run was small and downloaded no export.
  */
 export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>): Promise<Usage> {
   const { client, io, landing } = run;

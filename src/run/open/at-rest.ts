@@ -4,24 +4,27 @@ import type { FoundLake } from './open-tables.js';
 
 type Found = Pick<FoundLake, 'pipeline' | 'lake' | 'tables' | 'repairs' | 'derived' | 'isDue'>;
 
-/** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
+/** True if the lake needs a run only for new data: no item waits for another read, and everything is published. */
 export async function isAtRest(found: Found): Promise<boolean> {
   return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
 }
 
-/** True if all tables and lake.json are at the same state, and settings that tables follow from have not changed. */
+/**
+ * True if all tables and lake.json are at the same state, and the settings that derived tables depend on have not
+ * changed.
+ */
 export async function isComplete(found: Found): Promise<boolean> {
   return !found.isDue && isWhole(found) && isPointed(found);
 }
 
-/** False where lake.json does not say what the tables do: a run that publishes writes it again. */
+/** False if lake.json differs from the tables. A run that publishes rewrites it. */
 async function isPointed({ lake, tables }: Found): Promise<boolean> {
   const pointer = await readPointer(lake);
   const { runs, history } = tables;
   return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
 }
 
-/** Every table is where the others are: a run that lost its landing midway leaves them apart. */
+/** True if all tables are at the same run. They can differ after a run that lost its landing midway. */
 function isWhole({ tables, repairs, derived }: Found): boolean {
   // A first run that lost its landing midway may have no sources.
   if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;

@@ -17,8 +17,8 @@ export function readLakeSelection({ version, applied }: TableState): DatasetSele
 }
 
 /**
- * Refuses to copy fewer datasets than the lake holds, before any call: the rows of the others would no longer be kept
- * in sync. This includes the datasets that an unfinished run has begun to copy.
+ * Refuses to copy fewer datasets than the lake holds, before any call, because the rows of the other datasets would no
+ * longer be kept in sync. This includes the datasets that an unfinished run has begun to copy.
  * @throws PricelakeError `config`
  */
 export function refuseNarrowing(
@@ -52,14 +52,14 @@ export function showSelection(selection: DatasetSelection): string {
 const visible = z.array(z.looseObject({ id: int64, name: z.string(), items: int64 }));
 const counted = z.looseObject({ totalElements: int64 });
 
-/** Datasets that the key can read now (section 4, /datasets). */
+/** Requests the datasets that the key can read now (section 4, /datasets). */
 export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visible>> {
   return client.json('/datasets', {}, visible);
 }
 
 /**
- * Checks the datasets of a list before anything is paid for. If the plan locks some, the service is asked for one that
- * it does not list, because it answers 402 for a locked one.
+ * Checks the listed datasets before the run makes calls that cost quota. If the plan locks some datasets, requests each
+ * listed one that is not among the readable ones, because the service answers 402 for a locked dataset.
  * @throws PricelakeError `config` for a dataset that the key can't read, `plan_refuses` for one beyond the plan
  */
 export async function checkSelection(

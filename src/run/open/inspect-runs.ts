@@ -5,13 +5,15 @@ import { type AnyRun, sumLanded } from '../../journal/run-state.js';
 import { readTable } from '../../lake/read.js';
 import type { Lake } from '../../tables/layout.js';
 
-/** The first step whose work is not done according to the journal. */
+/** The first unfinished step for each stage of the journal. */
 const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ begun: 'land', asked: 'land', landed: 'apply', complete: 'apply' },
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/** Describes an unfinished run, even a running one; undefined if there is none. Changes nothing, makes no call. */
+/**
+ * Describes an unfinished run, even if it is running; undefined if there is none. Changes nothing and makes no call.
+ */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
@@ -19,7 +21,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { runId, runNumber, state } = open;
   const isHeld = state.stage === 'held';
   const last = (await readMemory(lake)).tries.findLast((made) => made.runNumber === runNumber);
-  // `sync --land-only` ends without an error before the run does.
+  // `sync --land-only` ends without an error although the run is unfinished.
   const hasLanded = NEXT_STEP[state.stage] === 'apply' && last !== undefined && last.fault === undefined;
   const rest = isHeld ? ('held' as const) : hasLanded ? ('landed' as const) : ('interrupted' as const);
   return {

@@ -7,27 +7,30 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { DataFile, TableState } from '../../tables/table.js';
 
 /**
- * Up to this many websites have files of their own, however few their items. Opening this many files takes a run two
+ * Up to this many websites get their own files, however few items they have. Opening this many files takes a run two
  * seconds.
  */
 const FEW_SITES = 500;
 /**
- * More websites have their own files if each has this many items, because rewriting shared files for one website takes
- * longer than opening a file.
+ * Beyond FEW_SITES, one website per this many items of the table may have its own files, because with fewer items,
+ * rewriting files that websites share takes less time than opening a file for each.
  */
 const MANY_ITEMS = 1_000n;
-/** There are never more than this, because footers of more files are not kept in memory (src/lake/views.ts). */
+/**
+ * Maximum number of websites with their own files, because footers of more files are not kept in memory
+ * (src/lake/views.ts).
+ */
 const MOST_SITES = 2_000;
 
 /**
- * The most websites with files of their own, unless the pipeline asks for it. With more, a file holds the items of many
- * websites, in the order of websites.
+ * Maximum number of websites with their own files if the pipeline sets no partitioning. Beyond it, a file holds the
+ * items of many websites, sorted by website.
  */
 function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 
-/** Chooses the partitioning of items: that of the pipeline, else of the lake, else by website. */
+/** Chooses the partitioning of table `items`: the pipeline's setting, else the lake's present one, else by website. */
 export function chooseItemsLayout(
   { lake }: Pipeline,
   items: TableState,
@@ -40,7 +43,7 @@ export function chooseItemsLayout(
   return isFree ? { mostPartitions: limitSites } : { partitionBy: present };
 }
 
-/** True if more websites exist than may have own files. The next complete copy writes all items again. */
+/** True if there are more websites than may have their own files. The next complete copy then rewrites all items. */
 export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean {
   const present = readPartitionColumns(items);
   if (lake.tables.items?.partitionBy !== undefined || present === undefined || !isBySite(present)) return false;
@@ -48,7 +51,10 @@ export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean 
   return sites > limitSites(countRows(items.files));
 }
 
-/** Refuses another partitioning before anything is fetched, because all files of a table have the same. */
+/**
+ * Refuses a partitioning that differs from the table's before anything is fetched, because all files of a table have
+ * the same one.
+ */
 export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableState): void {
   const wanted = lake.tables.items?.partitionBy;
   const present = readPartitionColumns(items);
@@ -62,7 +68,7 @@ export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableStat
 
 const isBySite = (columns: readonly string[]) => columns.join() === loadTableSchema('items').partitionBy.join();
 
-/** Undefined if the table has no rows yet. */
+/** Returns undefined if the table has no rows yet. */
 function readPartitionColumns({ files }: TableState): string[] | undefined {
   const file = files.find((one) => !isEmptyFile(one));
   return file && Object.keys(file.partitionValues);

@@ -26,10 +26,13 @@ import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
 import { lookAtDerivers, NO_WINGS, type Wings } from './wings.js';
 import type { Watch } from './witness.js';
 
-/** The statements that run at a time: two, and a third while a table is written in lanes. */
+/** Number of statements that run at the same time: two, and a third while a table is written in parallel. */
 const SESSIONS = 3;
 
-/** Few statements read the lake before the run, except its items, so a larger table is left in its files. */
+/**
+ * Tables other than `items` with at most this many rows are loaded into memory. Larger ones stay in their files,
+ * because few statements read them.
+ */
 const FEW_ROWS_BEFORE = 5_000n;
 
 export interface OpenedRun {
@@ -42,7 +45,7 @@ export interface OpenedRun {
   stop: AbortSignal;
   /** True if an interrupted run is continued. */
   resumed: boolean;
-  /** Releases everything. The landing stays, so that an unfinished run can be continued. */
+  /** Releases all resources. The landing stays, so that an unfinished run can be continued. */
   close(): Promise<void>;
 }
 
@@ -50,7 +53,7 @@ export interface OpenOptions {
   signal?: AbortSignal | undefined;
   /** Creates the client; by default, one for the pipeline's service. */
   connect?: (options: ClientOptions, io: Io) => ApiClient;
-  /** True to continue only a held batch. Any other lake is refused before anything begins. */
+  /** True to continue only a held batch. If there is none, opening fails before anything begins. */
   requiresHeld?: boolean;
   wings?: Wings | undefined;
 }
@@ -65,7 +68,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const { sources, store, derivers, audit, listing, probe, mendLanding, upkeep } = wings;
   const stop = new AbortController();
   const closed = new AbortController();
-  // Every wait of the run ends when the run has to stop.
+  // Each wait of the run ends when the run has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
   const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), provide: store?.provide };
@@ -141,7 +144,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
 }
 
-/** Until a table is repaired, nothing of the lake is pointed at: the next run prepares it. */
+/** Prepares table files for the run. If a table needs a repair, skips this, and the next run does it. */
 async function prepareTables(
   upkeep: Wings['upkeep'],
   db: Database,
@@ -155,7 +158,9 @@ async function prepareTables(
   return tables;
 }
 
-/** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */
+/**
+ * Finds the run to continue. A run that has made no request yet starts over if the pipeline now copies other datasets.
+ */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
@@ -216,7 +221,7 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
   });
 }
 
-/** Removes a run that found nothing to do. The changes that its sources brought are already in history. */
+/** Removes a run that found no new data. History already has the changes that its sources supplied. */
 export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: Lake, ledger: Ledger): Promise<void> {
   await settleSources(world, lake, ledger);
   await dropRun(ledger.landing);

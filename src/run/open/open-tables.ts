@@ -30,18 +30,18 @@ export async function planRepairs(lake: Lake, states: readonly TableState[], { s
   return markAccepted(changes);
 }
 
-/** The lake as the run found it, and the pipeline that keeps it. */
+/** The lake before the run, and the run's pipeline. */
 export interface FoundLake {
   pipeline: Pipeline;
   lake: Lake;
   tables: Tables;
-  /** Rows of these tables. */
+  /** The rows of `tables`. */
   before: LakeRows;
   standing: Standings;
   repairs: Repairs;
-  /** Tables that follow from those of the copy, in this run. */
+  /** The derived tables that this run computes. */
   derived: readonly TableName[];
-  /** True if settings have changed from which some of these tables follow. */
+  /** True if a setting that one of the derived tables depends on has changed. */
   isDue: boolean;
 }
 

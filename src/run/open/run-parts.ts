@@ -13,7 +13,7 @@ export type { FoundLake } from './open-tables.js';
 /** The machine, the service, and what plugs into the run. */
 export interface World {
   io: Io;
-  /** Its calls have no limit until the account is read (`readAccount`). */
+  /** Its calls are not limited until the account is read (`readAccount`). */
   client: ApiClient;
   sources: readonly ChangeSource[];
   derivers: readonly Deriver[];
@@ -35,7 +35,7 @@ export interface Ledger {
 export interface Engine {
   graph: RelationGraph;
   typing: TypingQueue;
-  /** For files that only this try reads. */
+  /** A folder for files that only this try reads. */
   workFolder: string;
   /** The memory limit of DuckDB in bytes. */
   memoryLimit: number;

@@ -13,11 +13,14 @@ const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, obser
 
 export interface ServiceState {
   plan: AccountPlan;
-  /** The feed's newest change; undefined if there is none, or if the plan does not show it. */
+  /** The feed's newest change; undefined if the feed is empty or the plan does not include it. */
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
-/** Reads the plan, and the newest change, or that of each dataset of a list (section 4, /plan, /changes/recent). */
+/**
+ * Reads the plan and the newest change, or the newest change of each listed dataset (section 4, /plan,
+ * /changes/recent).
+ */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
   selection: DatasetSelection,
@@ -48,7 +51,9 @@ async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
   return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }
 
-/** The plan that the last run saw; undefined before the first run, or if another version wrote it. */
+/**
+ * Returns the plan that the last run read; undefined before the first run, or if another version of pricelake saved it.
+ */
 export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
   if (seen === undefined) return undefined;
   try {

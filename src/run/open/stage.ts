@@ -53,12 +53,12 @@ export class Staging {
     return this.#run.landing.runId;
   }
 
-  /** Writes the rows of a change. The commit will record what is `noted`. */
+  /** Writes the rows of a change. The commit will record the values in `noted`. */
   stage(table: TableName, change: TableChange, noted: Partial<Applied> = {}): Promise<StagedTable> {
     return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], noted);
   }
 
-  /** Stages as `stage` does, with rows that are computed part by part. */
+  /** Stages a table as `stage` does, with rows that are computed part by part. */
   async stageParts(
     table: TableName,
     { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
@@ -95,7 +95,7 @@ export class Staging {
     };
   }
 
-  /** Does work that stages tables. If a file can't be sealed, throws that error first. */
+  /** Runs `work`, which stages tables. If a file can't be sealed, throws that error first. */
   guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return reportSealFirst(
       () => work(this),
@@ -139,7 +139,7 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
-  /** Does work that reads these tables. If a file can't be sealed, throws that error first. */
+  /** Runs `work`, which reads these tables. If a file can't be sealed, throws that error first. */
   guard<T>(work: () => Promise<T>): Promise<T> {
     return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
@@ -162,7 +162,7 @@ export class NextLake {
     return add.length + remove.length === 0;
   }
 
-  /** The rows that the run adds to a table, as far as they are staged. */
+  /** The rows that the run adds to a table, among those staged so far. */
   added(name: TableName): Sql {
     const files = this.#staged.get(name)?.change?.add ?? [];
     return sql`SELECT * FROM ${relateFiles(
@@ -188,7 +188,10 @@ export class NextLake {
   }
 }
 
-/** Reports the error of the seal first: a file that can't be sealed is removed, so reading it fails as well. */
+/**
+ * Throws a sealing error in preference to an error of `work`, because a file that can't be sealed is removed, so
+ * reading it fails as well.
+ */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;
@@ -196,7 +199,7 @@ async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Pro
   throw made.reason;
 }
 
-/** Returns a function that does the work at its first call and keeps the result. */
+/** Returns a function that calls `make` once, at its first call, and returns the same result afterwards. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

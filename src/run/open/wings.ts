@@ -1,4 +1,4 @@
-/** The sockets of a run, into which wings plug. A run works without any. */
+/** The extension points of a run, which wings implement. A run works without any wing. */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';
@@ -38,24 +38,24 @@ export interface Wings {
 
 export const NO_WINGS: Wings = { sources: [], witnesses: [], derivers: [], upkeep: [] };
 
-/** A place beyond this disk that keeps copies of a lake's files. */
+/** Remote storage that holds copies of a lake's files. */
 export interface Store {
   /** Fetches data files that are not on this disk. */
   provide: Lake['provide'];
-  /** Keeps what has landed, before tables that follow from it are published. */
+  /** Copies the landed bytes to the store, before tables computed from them are published. */
   saveLanding(): Promise<void>;
   publish(): Promise<void>;
 }
 
-/** Makes tables that follow from those of the copy, or from settings of the pipeline. */
+/** Computes tables from the copied tables or from pipeline settings. */
 export interface Deriver {
-  /** The tables that it makes. */
+  /** The tables that this deriver writes. */
   readonly tables: readonly TableName[];
-  /** Tables of other derivers that it reads, so it comes after these. */
+  /** Tables that this deriver reads and other derivers write, so it runs after them. */
   readonly reads?: readonly TableName[];
-  /** True if its tables are to be made even if nothing else changed, because settings have. */
+  /** True if its tables must be computed although no copied table changed, because settings did. */
   isDue?(found: SettingFacts): boolean;
-  /** Stages their next files. @param next the lake as it would be, with the tables that are staged before them */
+  /** Stages the next files of its tables. @param next the lake after the run, with the tables that are staged so far */
   derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
 }
 
@@ -73,15 +73,15 @@ export function lookAtDerivers(
 
 /** The items that a run changes. */
 export interface MergedItems {
-  /** Their rows after the run. */
+  /** The rows of these items after the run. */
   merged: Relation;
-  /** Their rows before it. */
+  /** The rows of these items before the run. */
   before: Relation;
-  /** Their number; undefined if all rows are new. */
+  /** The number of changed items; undefined if all rows are new. */
   changed: bigint | undefined;
 }
 
-/** The changes that the run has applied to the copy. */
+/** The changes that the run has made to the copied tables. */
 export interface CopiedNews {
   merge: MergedItems;
   /** Sources that became stale, or are no longer stale. */
@@ -91,19 +91,19 @@ export interface CopiedNews {
   workFolder: string;
 }
 
-/** The moment that dates what a run finds. */
+/** The time that a run records for its findings. */
 export interface Moment {
-  /** By this machine's clock, ISO 8601. */
+  /** By this machine's clock, in ISO 8601. */
   at: string;
-  /** By the service's; null if its answers don't say. */
+  /** By the service's clock; null if its responses have no date. */
   serviceAt: string | null;
 }
 
 /**
- * Compares what earlier tries of a run have landed with its checksums, and takes altered bytes back, so that they are read
- * again. Without it, a run trusts the disk.
- * @param run `requiresHeld`: its batch is to be published as it is; `isCommitted`: it has committed a table
- * @returns undefined where the run was dropped, which costs calls alone
+ * Verifies the checksums of the bytes that earlier tries of a run have landed, and discards altered ones, so that they
+ * are read again. Without this wing, a run trusts the disk.
+ * @param run `requiresHeld`: the run may only publish its held batch; `isCommitted`: the run has committed a table
+ * @returns undefined if the run was dropped, which costs only calls
  */
 export type MendLanding = (
   landing: Landing,
@@ -112,16 +112,19 @@ export type MendLanding = (
 ) => Promise<Landing | undefined>;
 
 /**
- * Establishes which items are listed if the rows that a run has read don't say it: it asks for the service's own counts,
- * and reads items of the parts whose counts differ. Without it, items that a complete copy lacks stay as they are, and a run by polling
- * says that it does not know.
+ * Establishes which items are listed if the rows that a run has read don't show it: requests the service's own counts,
+ * and reads items of the parts whose counts differ. Without this wing, items that are missing from a complete copy stay
+ * as they are, and a polling run records that the listing is unknown.
  */
 export interface ListingProof {
-  /** Asks for the counts right behind a copy. A later try does not ask again. */
+  /** Requests the counts right after a copy. A later try does not request them again. */
   ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
-  /** Adds the items that it reads to the typing. Journals what is not established, and items that are gone. */
+  /**
+   * Passes the items that it reads to the typing queue. Journals the parts that could not be established, and the items
+   * that are gone.
+   */
   establish(run: ListedRun): Promise<Absence>;
-  /** Prices how a poll establishes it; undefined if that is done. */
+  /** Estimates the calls with which a poll establishes the listing; undefined if the poll has already done so. */
   estimate(next: NextPoll): Promise<CallEstimate | undefined>;
 }
 
@@ -132,11 +135,13 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
   selection: DatasetSelection;
 }
 
-/** Asks websites when their items were last seen. Without it, only the rows that a run reads show that. */
+/** Asks websites when their items were last seen. Without this wing, only the rows that a run reads show it. */
 export interface Probe {
-  /** The websites that this try asks after the feed; undefined if that is not due, or if no call is left for it. */
+  /**
+   * The websites to ask in this try, after the feed is read; undefined if they are not due, or if no calls are left.
+   */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
-  /** Asks them, and journals the answers. A run continues without them if it can't ask. */
+  /** Asks these websites, and journals the answers. If the service does not answer, the run continues without them. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;
 }
 
@@ -149,7 +154,7 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** True if a listed item, or one that is no longer listed, is gone if a complete copy lacks it. */
+/** Whether an item that is missing from a complete copy is gone; separately for listed and for removed items. */
 export interface Absence {
   listed: boolean;
   removed: boolean;
@@ -169,13 +174,13 @@ export interface ListedRun {
     selection: DatasetSelection;
     /** Datasets that are new to the lake. */
     added: readonly bigint[];
-    /** For further calls; undefined if all has landed. */
+    /** The account, for further calls; undefined if everything has landed. */
     account: Account | undefined;
   };
   /** Items before the run. */
   items: Relation;
   changes: Relation;
-  /** Changes that are not yet in items. */
+  /** Changes that are not yet applied to table `items`. */
   pending: Relation;
   names: DatasetNames;
   /** Datasets as the service describes them. */
@@ -184,7 +189,7 @@ export interface ListedRun {
   moment: Moment;
 }
 
-/** Examines the lake as it would be. @throws PricelakeError `gate_failed` where it must not be published */
+/** Checks the lake as the run would publish it. @throws PricelakeError `gate_failed` if it must not be published */
 export type Audit = (run: AuditedRun) => Promise<Audited>;
 
 export interface AuditedRun {
@@ -195,59 +200,65 @@ export interface AuditedRun {
   graph: RelationGraph;
   next: NextLake;
   merge: MergedItems;
-  /** Rows that the ledger gets. */
+  /** Rows that the run adds to the ledger. */
   rows: readonly RunsRow[];
-  /** True where a person lets the batch through whatever is found. */
+  /** True if the user publishes the batch whatever the gates report. */
   isWaived: boolean;
 }
 
 export interface Audited {
   checks: CheckResult[];
-  /** Notes what the next run needs. Call it after the publication. */
+  /** Saves facts for the next run. Call it after the publication. */
   keep(): Promise<void>;
 }
 
-/** Writes files of tables again, with the same rows, so that readers of the lake find them quickly and with plain globs. */
+/** Rewrites table files with the same rows, so that readers find the rows quickly and with plain globs. */
 export interface Upkeep {
-  /** Finishes what another command began and a crash has cut off, before a run reads the logs. */
+  /** Completes the rewrites that a crash interrupted, before a run reads the logs. */
   recover(lake: Lake): Promise<void>;
-  /** Does so before a run reads its tables. Returns true if a table has other files now. */
+  /** Rewrites files before a run reads its tables. Returns true if a table has new files. */
   prepare(db: Database, lake: Lake, tables: Readonly<Record<TableName, TableState>>, io: Io): Promise<boolean>;
-  /** Does so for the tables that have no file, when the others are committed. */
+  /** Writes a file for each table that has no file, after the run's tables are committed. */
   complete(db: Database, lake: Lake, run: CommittedRun): Promise<void>;
-  /** Does so behind a publication. */
+  /** Rewrites files after a publication. Optional: stopping it loses nothing. */
   tidy(db: Database, lake: Lake, io: Io, options: TidyOptions): Promise<void>;
 }
 
 /** A run whose tables are committed. */
 export interface CommittedRun {
-  /** Tables without files. Only these are read: each log takes some milliseconds. */
+  /** Tables without files. Only the logs of these tables are read, because each log takes some milliseconds. */
   empty: readonly TableName[];
   commit: CommitInfo;
   /** Key-value metadata of each file. */
   metadata: Record<string, string>;
-  /** Columns by which new tables are partitioned; default: as schemas/<table>.yaml says. */
+  /** Partition columns of new tables; by default, those in schemas/<table>.yaml. */
   partitionBy: Partial<Record<TableName, string[] | undefined>>;
 }
 
 export interface TidyOptions {
   stop?: AbortSignal | undefined;
-  /** Size of files to aim at. */
+  /** Target size of files. */
   targetBytes?: number | undefined;
 }
 
 /**
- * Brings changes to the lake beside the feed. It keeps them until a run lands them. The run's journal names what has
- * landed (`source.rows`), so that a later try needs nothing else from the source.
+ * Supplies changes from a source other than the feed, and stores them until a run lands them. The run's journal lists
+ * the landed rows (`source.rows`), so that a later try needs nothing else from the source.
  */
 export interface ChangeSource {
-  /** Copies what waits into the run's folder, and journals it. An earlier try may have landed some or all of it. */
+  /**
+   * Copies the stored changes into the run's folder, and journals them. An earlier try may have landed some or all of
+   * them.
+   */
   land(landing: Landing, lake: Lake, io: Io): Promise<void>;
-  /** Forgets what the run has landed, because it is in history. A run that is killed here repeats this. */
+  /**
+   * Deletes the changes that the run has landed, because history now has them. A run that is killed here repeats this
+   * step.
+   */
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
-  /** True if something waits for a run. */
+  /** True if stored changes have not landed yet. */
   hasWaiting(lake: Lake): Promise<boolean>;
-  /** Prices the source's calls before and after the next run; undefined if there are none. */
+  /** Estimates the source's calls before and after the next run; undefined if it makes none. */
   estimate?(next: NextRun): Promise<SourceEstimate | undefined>;
 }
 
@@ -260,13 +271,13 @@ export interface NextRun {
   before: LakeRows;
   graph: RelationGraph;
   journal: { readonly state: RunState };
-  /** The calls that the account has left; null is unlimited. */
+  /** The account's remaining calls; null if unlimited. */
   callsLeft: bigint | null;
-  /** The number of items that it copies whole; undefined for a run without a complete copy. */
+  /** The number of items in its complete copy; undefined for a run without one. */
   copied: bigint | undefined;
 }
 
 export interface SourceEstimate extends StepEstimate {
-  /** True if the step brings changes. */
+  /** True if the step lands changes. */
   bringsChanges: boolean;
 }

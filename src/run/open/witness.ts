@@ -1,4 +1,4 @@
-/** The socket for wings that compare the lake with the service. */
+/** The extension point for wings that compare the lake with the service. */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';
@@ -23,24 +23,29 @@ export interface StepEstimate extends CallEstimate {
   step: string;
 }
 
-/** Compares the lake with the service and reports differences. A run continues without it if it can't ask. */
+/**
+ * Compares the lake with the service and reports differences. If the service does not answer, the run continues without
+ * the comparison.
+ */
 export interface Witness {
   watch(run: WatchedRun): Watch;
-  /** Prices its calls during the next run, by the run's plan; undefined if there are none. */
+  /** Estimates the witness's calls in the next run, by the run's plan; undefined if it makes none. */
   estimate?(next: PlannedNext): Promise<StepEstimate | undefined>;
 }
 
 export interface Watch {
   look?: LookAtRow;
-  /** Reads some items whole that only changes describe, and compares the values that the changes do not name. */
+  /**
+   * Reads a sample of the items that only changes describe, and compares the values that the changes do not contain.
+   */
   compareDescribed?(described: DescribedItems): Promise<DescribedSample>;
-  /** Chooses what to ask. The work that it returns asks for it while tables are derived. */
+  /** Chooses what to request. The returned function sends the requests while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;
   judge?(next: NextVersion): Promise<Testimony>;
   conclude?(): Findings;
 }
 
-/** The columns of witnesses in the run's row of the ledger if no witness has looked. */
+/** The ledger columns of witnesses for a run in which no witness compared anything. */
 export const NOTHING_WITNESSED = {
   ...{ sampled: 0n, sample_mismatches: 0n, mismatch_bound: 1, sample_differences: '[]' },
   ...{ products_compared: 0n, products_different: 0n, product_differences: '[]' },
@@ -55,26 +60,26 @@ export interface Testimony {
   table?: { name: TableName; rows: Relation } | undefined;
 }
 
-/** Items that a run changes, as far as only changes describe them. */
+/** The changed items whose new values come only from changes. */
 export interface DescribedItems {
   plan: ComparisonPlan;
-  /** False if the run has made all its calls. */
+  /** False if the run makes no further calls. */
   mayAsk: boolean;
-  /** Their rows before the run. */
+  /** The rows of these items before the run. */
   items: Relation;
-  /** Their changes. */
+  /** The changes of these items. */
   pending: Relation;
-  /** Items that the run reads whole anyway, and those that it has read. */
+  /** Items that the run reads whole in any case, and items that it has read. */
   needed: Relation;
   exported: Relation;
   skew: FeedSkew;
   datasetPattern: string | null;
 }
 
-/** A sample of these items. */
+/** The result of comparing a sample of these items. */
 export interface DescribedSample {
   ids: readonly bigint[];
-  /** True if the service shows other values of one than its changes name. */
+  /** True if, for any sampled item, the service shows a changed value that the item's changes do not contain. */
   isPartial: boolean;
 }
 
@@ -91,7 +96,7 @@ export interface WatchedRun {
   look: LookAtRow;
 }
 
-/** The lake as this run would publish it, as far as its tables are staged, and facts about the run. */
+/** The lake as this run would publish it, with the tables staged so far, and facts about the run. */
 export interface NextVersion {
   rows(table: TableName): Promise<Relation>;
   plan: ComparisonPlan;
@@ -107,7 +112,7 @@ export interface NextVersion {
   alreadyRead: readonly bigint[];
 }
 
-/** The amount that the run compares by its plan, in parts of what the key can read. */
+/** How much the run compares, by its plan, in parts of the data that the key can read. */
 export interface ComparisonPlan {
   comparisons: ProofPlan;
   parts: readonly Dataset[];

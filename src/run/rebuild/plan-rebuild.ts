@@ -19,7 +19,7 @@ export interface RebuildPlan {
   isWhole: boolean;
 }
 
-/** A rebuild at work: the tables so far, and the lake that takes their place. */
+/** A rebuild in progress: the existing tables, and the new lake that will replace them. */
 export interface Rebuild {
   old: OldTables;
   rebuilt: Lake;

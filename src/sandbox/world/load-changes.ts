@@ -61,7 +61,10 @@ FROM (
   FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
 )`;
 
-/** Puts the changes into the form that `publishOrdered` reads. Every caller sees a change whose item is gone. */
+/**
+ * Puts the changes into the form that `publishOrdered` reads. A change whose item no longer exists is visible to every
+ * caller.
+ */
 const ORDER_RECORDED = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r.previous_price, changes, item_json,

@@ -6,7 +6,10 @@ import { FEW_ROWS } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
-/** Lets checks leave out rows. If many items changed, or another program changed some, checks read all rows. */
+/**
+ * Supplies the counts with which checks can skip unchanged rows. If many items changed, or another program changed
+ * some, checks read all rows.
+ */
 export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
   const { found, graph, memory, next, merge } = run;
   const { items } = found.tables;
@@ -30,7 +33,7 @@ export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
 
 function listChanged({ next }: AuditedRun): ReadonlySet<TableName> {
   const others = next.changes.filter(({ add, remove }) => add.length + remove.length > 0);
-  // The tables that describe the run are staged later.
+  // The tables that describe the run itself are staged later.
   return new Set([...others.map(({ table }) => table), 'check_results', 'runs'] as const);
 }
 

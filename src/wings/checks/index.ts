@@ -13,9 +13,9 @@ import type { Wing } from '../wing.js';
 import { countChanges } from './count-changes.js';
 
 /**
- * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
- * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. If a person has
- * waived it, that is journaled, and marked in the results.
+ * Runs the checks over the lake as the run would publish it, including this run's row of the ledger. If a gate fails,
+ * the run throws `gate_failed`, publishes nothing, and keeps the raw bytes, so that the next try costs no call. If the
+ * user has waived the gate, the run journals that and marks it in the results.
  */
 const audit: Audit = async (run) => {
   const { io, found, landing, graph, rows, isWaived } = run;
@@ -34,7 +34,7 @@ const audit: Audit = async (run) => {
     await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
     io.log('warn', 'gate.waived', { checks: names });
   }
-  // A try that was interrupted after the decision is gone on with: the journal remembers it.
+  // If a try was interrupted after the user waived a gate, the waiver is in the journal and remains valid.
   const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
@@ -45,12 +45,12 @@ const audit: Audit = async (run) => {
   };
 };
 
-/** SQL checks over the lake as it would be. */
+/** Runs SQL checks over the lake as the run would publish it. */
 export const checks: Wing = { audit };
 
 /**
- * The tables that checks read. If checks read only the rows of a table that the run writes, its other files need not be
- * there.
+ * Reads the tables that checks need. If the checks of a table need only the rows that the run writes, the table's other
+ * files need not be on this disk.
  */
 async function readCheckedTables(
   { found: { standing }, next }: AuditedRun,
@@ -60,14 +60,17 @@ async function readCheckedTables(
   const whole = new Set(read(checks.filter(({ withinRun }) => withinRun !== 'run_id')));
   const tables: Partial<Record<TableName, Source>> = {};
   for (const table of new Set(read(checks))) {
-    // The rows of an earlier try are in files that are committed already.
+    // The rows of an earlier try are in files that are already committed.
     const isWhole = whole.has(table) || standing[table] === 'committed';
     tables[table] = isWhole ? await next.rows(table) : next.added(table);
   }
   return tables;
 }
 
-/** The level follows what the run does: only a gate that holds the batch is an error; the others are for a person to look at. */
+/**
+ * Logs failed checks. Only a gate that stops the run is logged as an error, because the other results don't affect the
+ * run.
+ */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
   const next = new Map(checks.map((check) => [check.name, check.next]));
   for (const result of results) {

@@ -10,18 +10,18 @@ import { DAY_MS } from './service-time.js';
 
 const TABLE = 'price_spread_daily';
 
-/** The tables that closed days are computed from. */
+/** The tables from which closed days are computed. */
 export interface DaySources {
   items: Relation;
   history: Relation;
   sites: Relation;
   runs: Relation;
-  /** The rows, before the run, of the items that it changed; undefined if there was no table. */
+  /** The rows, before the run, of the items that the run changed; undefined if there was no table. */
   itemsBefore: Relation | undefined;
 }
 
 /**
- * Adds the days (UTC) that have closed since the last run, and computes earlier days again if the run learned something
+ * Adds the days (UTC) that have closed since the last run, and computes earlier days again if the run has new data
  * about them. The licence texts of a day stay as they were when it closed.
  * @param now by the service's clock
  */
@@ -74,7 +74,7 @@ function selectDays(
   return selectDailySpreads(graph, sources, { ...days, runId });
 }
 
-/** The first day to add: the one after the kept days, or the first that history and `daily` cover. */
+/** Finds the first day to add: the day after the stored days, or the first day that both history and `daily` cover. */
 async function findFirstDay(
   graph: RelationGraph,
   { history, runs }: DaySources,
@@ -92,9 +92,9 @@ async function findFirstDay(
 }
 
 /**
- * Computes the kept days again for the products about which the run learned something. That is a change that arrived
- * after its day was closed, or an item that is new or has another product, website or currency. Only rows that differ
- * are replaced, so unchanged files stay.
+ * Recomputes stored days for products with new data about them: a change that arrived after its day was closed, or an
+ * item that is new or has another product, website or currency than before. Only rows that differ are replaced, so
+ * unchanged files stay.
  */
 async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Promise<TableChange> {
   const { graph, runId } = staging;
@@ -127,7 +127,10 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
   });
 }
 
-/** Finds products, and the first kept day that may differ. A first known change also shows the values before it. */
+/**
+ * Finds products, and the first kept day that may differ. An item's first known change also contains the values before
+ * it.
+ */
 async function findTouchedProducts(
   staging: Staging,
   { items, history, itemsBefore }: DaySources,
@@ -135,7 +138,7 @@ async function findTouchedProducts(
 ): Promise<Relation> {
   const { graph, runId } = staging;
   const first = (await readFirstDay(staging)) ?? last;
-  // Without earlier items there is nothing to compare with, as when a rebuild begins with a copy.
+  // Without earlier items, no comparison is possible, as when a rebuild begins with a copy.
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
   const select = sql`WITH news AS (
@@ -172,7 +175,7 @@ async function findTouchedProducts(
   return graph.table('touched_products', select);
 }
 
-/** Reads the first day of the table. Only files whose statistics lack it are read. */
+/** Reads the first day of the table. Reads only files without statistics about it. */
 async function readFirstDay({ graph, found: { before, tables } }: Staging): Promise<string | undefined> {
   const { firstDay } = tables[TABLE].applied;
   const files = withRows(tables[TABLE]);
@@ -188,7 +191,7 @@ async function readFirstDay({ graph, found: { before, tables } }: Staging): Prom
   return row?.day === null || row === undefined ? undefined : String(row.day);
 }
 
-/** Computes the rows of the touched products from what is known now. */
+/** Computes the rows of the affected products from the present data. */
 async function remakeDays(
   staging: Staging,
   sources: DaySources,

@@ -13,5 +13,5 @@ const days: Deriver = {
   },
 };
 
-/** The spreads of each day that has closed. */
+/** Adds a table with the spreads of each closed day. */
 export const daily: Wing = { derivers: [days] };

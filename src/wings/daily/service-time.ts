@@ -5,28 +5,28 @@ import type { Relation } from '../../sql/relation.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
-/** Evidence of the service's time. */
+/** Clock readings from which the service's time is chosen. */
 export interface TimeEvidence {
-  /** By the `Date` headers of its answers; undefined if none was valid. */
+  /** The time in the `Date` headers of the service's responses; undefined if none was valid. */
   date: Date | undefined;
-  /** The newest time that the service wrote into a row. */
+  /** The newest time in any row from the service. */
   seen: Date | undefined;
-  /** By this machine's clock. */
+  /** The time of this machine's clock. */
   local: Date;
 }
 
 /**
- * Chooses the time by which days close. The `Date` headers show it, but a proxy may write them, so if the rows are more
- * than a day behind, the rows decide. Without headers, it is the time that the rows show, at most this machine's time;
- * without rows, this machine's time. If clocks contradict each other, the earlier one is taken, because a day that
- * closes late is complete.
+ * Chooses the time by which days close. Normally this is the time in the `Date` headers. A proxy may write those, so if
+ * the newest row is more than a day older, the row's time is used. Without headers, it is the time of the newest row,
+ * but at most this machine's time; without rows, this machine's time. If clocks contradict each other, the earlier time
+ * is used, because a day that closes late is complete.
  */
 export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
   if (date === undefined) return seen !== undefined && seen < local ? seen : local;
   return seen !== undefined && date.getTime() - seen.getTime() > DAY_MS ? seen : date;
 }
 
-/** The service's time at the run's moment. */
+/** Fixes the service's time for the run. */
 export async function settleServiceTime(
   graph: RelationGraph,
   tables: { history: Relation; items: Relation },

@@ -9,9 +9,9 @@ import type { TableName } from '../../tables/table.js';
 import { isByProduct } from './product-parts.js';
 
 export interface Made {
-  /** Undefined if it is not a derived table. */
+  /** The table as staged in this run; undefined for a table that is not derived. */
   staged?: StagedTable;
-  /** Its rows of the changed products, if its other rows stay unchanged. */
+  /** The table's rows of the changed products, if the other rows stay unchanged. */
   changed?: Relation;
   /** True if rows of other products stay unchanged. */
   isKept: boolean;
@@ -23,13 +23,13 @@ export interface Deriving {
   next: NextLake;
   one: DerivedTable;
   reads: ReadonlyMap<TableName, Made>;
-  /** The products whose rows may change; undefined if they are many or all. */
+  /** The products whose rows may change; undefined if too many may. */
   products: ChangedProducts | undefined;
 }
 
 /** The rows of a table that may change, and the rows that they are computed from. */
 export interface Narrowed {
-  /** The column of the table by which these rows are chosen, and its values; undefined for all values. */
+  /** The key column by which these rows are chosen, and its values; undefined for all values. */
   key: 'product_id' | 'site_id';
   keys: Relation | undefined;
   /** Rows that replace whole tables as input. */
@@ -44,9 +44,9 @@ export interface ChangedProducts {
   count: bigint;
 }
 
-/** If more than one product in this many changed, the changed products count as many. */
+/** If more than one in this many products changed, whole tables are computed. */
 const FEW_PRODUCTS = 4n;
-/** Up to this many products with another brand or code count as few. */
+/** Maximum number of products with a changed brand or code for which only some rows are computed. */
 const FEW_RENAMED = 100n;
 
 const narrowByProduct: Narrow = async ({ reads, products, next }) => {
@@ -59,7 +59,7 @@ const narrowByProduct: Narrow = async ({ reads, products, next }) => {
   return { key: 'product_id', keys: products.rows, sources };
 };
 
-/** Finds products of which an item has another brand, code or shop than before, and the items of their brands. */
+/** Finds products with an item whose brand, code or shop changed, and the items of their brands. */
 const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) => {
   if (merge.changed === 0n) return 'none';
   const all: Narrowed = { key: 'product_id', keys: undefined, sources: {} };
@@ -86,7 +86,7 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
   return { key: 'product_id', keys: renamed, sources: { items: own } };
 };
 
-/** Finds websites of which an item is new or has another listing state than before, and their items. */
+/** Finds websites with an item that is new or whose listing state changed, and the items of these websites. */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';
   const sites = graph.table(
@@ -105,7 +105,7 @@ export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   site: narrowBySite,
 };
 
-/** Items as they are now or were before the run, where they have other values of some columns. */
+/** Selects the rows of items, before and after the run, whose values in some of the columns differ. */
 function selectDifferent({ merged, before }: MergedItems, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})
@@ -113,8 +113,8 @@ function selectDifferent({ merged, before }: MergedItems, columns: string): Sql 
 }
 
 /**
- * Finds the products to which the merged rows belong, now or before the run, and those with offers of a flipped source;
- * undefined if they are many.
+ * Finds the products of the merged rows, before and after the run, and the products with offers of a flipped source;
+ * undefined if there are too many.
  */
 export async function findChangedProducts(
   { graph, found }: Staging,

@@ -7,10 +7,10 @@ import type { TableName } from '../../tables/table.js';
 
 /** Up to this many items are grouped by product at once, because DuckDB can't spill everything that grouping needs. */
 const WHOLE_ITEMS = 1_100_000n;
-/** With more items, this many are grouped at a time. */
+/** Beyond WHOLE_ITEMS, this many items are grouped at a time. */
 const PART_ITEMS = 600_000n;
 
-/** The number of parts for a number of items; one for few items. */
+/** Returns the number of parts for a number of items; one if the items fit in memory. */
 export function countParts(items: bigint, { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = {}): number {
   const divide = (size: bigint) => Number((items + size - 1n) / size);
   if (items <= wholeItems) return 1;

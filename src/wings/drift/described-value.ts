@@ -22,8 +22,8 @@ export interface DescribedValue {
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
 /**
- * Reads the type on the wire from the contract's metadata (api/wire-types.ts), because zod's own types are those after
- * parsing.
+ * Reads the type on the wire from the contract's metadata (api/wire-types.ts), because zod's own types describe values
+ * after parsing.
  */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};

@@ -24,13 +24,13 @@ export interface SeenField {
  */
 type FindPath = (parent: string, name: string) => string | undefined;
 
-/** The most fields of one object that are watched. The service chooses their names, so there could be any number. */
+/** Maximum number of fields to watch in one object. The service chooses their names, so there could be any number. */
 const MOST_FIELDS = 500;
 
-/** Matches a fraction of a second with a digit other than 0 beyond the sixth. */
+/** Matches a fraction of a second that has a nonzero digit after the sixth. */
 const FINER = /\.\d{6}\d*[1-9]/;
 
-/** Counts fields and kinds of values in a run's rows, by the answer that brought them. */
+/** Counts fields and kinds of values in a run's rows, by the kind of response that contained them. */
 export class DriftWatch {
   readonly seen = new Map<AnswerName, SeenField>();
   readonly #findPaths: Partial<Record<AnswerName, FindPath>>;

@@ -7,7 +7,7 @@ import { type FoundDifferences, readDifferences } from '../differences.js';
 
 /**
  * Compares the counts of listed items by website, category and currency with table `items` as this run would publish
- * it. A difference has facet, id, name, service and lake; the largest comes first.
+ * it. Each difference has the fields facet, id, name, service and lake. The largest difference comes first.
  */
 export async function proveFacets(
   io: Io,

@@ -4,12 +4,12 @@ import { type Chain, listChain } from '../../journal/chain.js';
 import type { Fold } from '../../journal/journal.js';
 import { asked, counted, int64Text, note } from '../../journal/run-entry.js';
 
-/** An entry in the journal of a backfill: histories of chosen items that wait for the next run. */
+/** An entry in the journal of a backfill, which stores histories of chosen items until the next run adds them. */
 export const backfillEntry = z.discriminatedUnion('type', [
   note('try', { at: z.string() }),
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
-  /** The history of an item has landed; the file ends at byte `end` with it. */
+  /** The history of an item has landed, and ends at byte `end` of the file. */
   asked('backfill.item', { itemId: int64Text, rows: z.number(), end: z.number(), sha256: z.string() }),
   /** All histories have landed. `left` counts the items for which no call was left. */
   asked('backfill.done', { left: z.number() }),
@@ -28,7 +28,7 @@ export interface Backfill {
   /** The number of items that were not requested, because no call was left. */
   left: number;
   calls: Calls;
-  /** The number of calls in earlier processes, by the service's counter if it is known. */
+  /** The number of calls that earlier processes made, by the service's counter if it is known. */
   counted: bigint;
   /** The service's counters before and after this process, and the calls that the process counted. */
   now: { before: Counted; after: Counted; calls: number };
@@ -76,7 +76,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/** The calls of all processes of the backfill, by the service's counter if it is known. */
+/** Counts the calls of all processes of the backfill, by the service's counter if it is known. */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

@@ -5,11 +5,11 @@ import { findMissingHistories } from './fetch-histories.js';
 /** Calls of the run that adds the histories after a first copy: `/plan` twice, the feed or a poll, and the datasets. */
 const RUN_BEHIND = 5;
 
-/** Prices the reads of item histories, if the pipeline asks for them. */
+/** Estimates the calls for item histories, if the pipeline requests histories. */
 export async function estimateHistories(next: NextRun): Promise<SourceEstimate | undefined> {
   const { pipeline, isFirst, graph, before, lake, journal, callsLeft, copied } = next;
   if (pipeline.source.history !== 'items') return undefined;
-  // A run that is unfinished ends before histories are read.
+  // An unfinished run is completed before histories are read.
   if (!isFirst && journal.state.stage !== 'none') return undefined;
   const missing = isFirst
     ? Number(copied ?? 0n)

@@ -22,7 +22,7 @@ import { hasOpenBackfill, landHistories, listReadHistories, listWaitingHistories
 /** Item histories that were read before a run, one call each. */
 export interface TakenHistories {
   asked: number;
-  /** The number of items whose histories wait for calls of a later run. */
+  /** The number of items whose histories were not read because no calls were left. A later run reads them. */
   left: number;
 }
 
@@ -30,8 +30,8 @@ const NONE: TakenHistories = { asked: 0, left: 0 };
 
 /**
  * For `source.history: items`, lands histories of the lake's items that were never read (section 4,
- * /items/{id}/history), with the calls that a run does not need. The next run takes them over. Does nothing while a run
- * is unfinished. Returns undefined if the lake holds no items yet.
+ * /items/{id}/history), with the calls that a run does not need. The next run adds them to the lake. Does nothing while
+ * a run is unfinished. Returns undefined if the lake has no items yet.
  */
 export async function takeHistories(
   pipeline: Pipeline,
@@ -43,7 +43,7 @@ export async function takeHistories(
   const lake = await findLake(pipeline.lake.path);
   const items = await readTable(lake, 'items');
   if (items.version < 0n) return undefined;
-  // After a foreign commit, nothing is read: the next run repairs or refuses it first.
+  // After a foreign commit, histories are not read, because the next run must first repair or refuse the commit.
   if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
   const { applied } = await readTable(lake, 'runs');
   if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
@@ -65,7 +65,7 @@ export async function takeHistories(
       io.log('info', 'histories', { ...taken });
       return taken;
     } catch (error) {
-      // Without calls, the landed histories wait for a later run, and this run may still work.
+      // If no calls are left, the landed histories stay for a later run, and this run may still succeed.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.size, reason: error.message });
       return { asked: 0, left: missing.size };
@@ -73,7 +73,9 @@ export async function takeHistories(
   });
 }
 
-/** Lands the histories of the items that `choose` names, with at most the given number of calls; null is unlimited. */
+/**
+ * Lands the histories of the items that `choose` returns, with at most the given number of calls; null is unlimited.
+ */
 export async function landItemHistories(
   pipeline: Pipeline,
   { lake, stop }: Pick<LockedLake, 'lake' | 'stop'>,
@@ -98,8 +100,8 @@ async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'
 }
 
 /**
- * Items that the service still shows and whose history has neither been read nor landed. @param items rows of table
- * items
+ * Finds items that the service still shows and whose history has neither been added to the lake nor landed.
+ * @param items rows of table items
  */
 export async function findMissingHistories(graph: RelationGraph, lake: Lake, items: Relation | Sql): Promise<IdSet> {
   const missing = await graph.itemIds(sql`${items} WHERE gone_at IS NULL`);

@@ -10,7 +10,7 @@ import type { Database } from '../../sql/connection.js';
 import type { Lake } from '../../tables/layout.js';
 import { landItemHistories } from './fetch-histories.js';
 
-/** The items whose history is wanted: by id, or by a condition over table `items`. */
+/** The items whose history is requested: by id, or by a condition over table `items`. */
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
 
 /**

@@ -18,8 +18,8 @@ import { RowFile, type RowMark } from '../../source/row-file.js';
 import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from './backfill-journal.js';
 
 /**
- * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them over once
- * all have landed.
+ * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run adds them to the lake
+ * once all have landed.
  */
 function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
@@ -28,7 +28,7 @@ function backfillFolder(lakeRoot: string): string {
 const SOURCE = 'histories';
 const FILE = 'history.ndjson';
 const JOURNAL = 'journal.ndjson';
-/** Requests at a time. The client also limits the rate. */
+/** Number of parallel requests. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 /**
@@ -92,7 +92,7 @@ async function readHistories(
   io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/** Reads an item's history as lines that name the item. An item that is not visible (404) has none. */
+/** Reads an item's history as lines that name the item. For an item that is not visible (404), returns no lines. */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -131,7 +131,7 @@ function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { bo
 const OPEN_BRACE = 0x7b;
 
 /**
- * Links complete histories into the run's landing. Incomplete ones wait.
+ * Links complete histories into the run's landing. An incomplete backfill is left for a later run.
  * @throws PricelakeError `lake_invalid` if bytes have changed since they landed
  */
 export async function takeBackfill({ folder, journal }: Landing, lakeRoot: string): Promise<void> {
@@ -186,17 +186,17 @@ async function hashHistories(file: string, lakeRoot: string): Promise<string> {
 
 const readBackfill = (lakeRoot: string) => readJournal(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
 
-/** Items whose histories have landed and no run has published. */
+/** Lists items whose histories have landed but are not published yet. */
 export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
   return listItems(await readBackfill(lakeRoot));
 }
 
-/** True if histories wait for a run. */
+/** True if complete histories have landed but are not published yet. */
 export async function hasBackfill(lakeRoot: string): Promise<boolean> {
   return (await readBackfill(lakeRoot)).isBegun;
 }
 
-/** True if a backfill was interrupted. Runs don't take it over. */
+/** True if a backfill was interrupted. Runs don't use the histories of an interrupted backfill. */
 export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
   const { isBegun, isDone } = await readBackfill(lakeRoot);
   return isBegun && !isDone;
@@ -211,5 +211,5 @@ export async function removeBackfill({ journal }: Landing, lakeRoot: string, mem
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
 }
 
-/** Items whose histories published runs have taken over. */
+/** Lists items whose histories are published. */
 export const listReadHistories = (memory: LakeMemory) => listBrought(memory, SOURCE);

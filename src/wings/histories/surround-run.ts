@@ -2,7 +2,10 @@ import { NO_DEADLINE } from '../../run/open/deadline.js';
 import type { AskedSync, SyncReport } from '../wing.js';
 import { takeHistories } from './fetch-histories.js';
 
-/** Reads histories before the run that takes them over. After a first copy, a second run takes them over. */
+/**
+ * Reads item histories before the run, which adds them to the lake. After a first copy, reads them afterwards and
+ * starts a second run that adds them.
+ */
 export async function surroundRun(
   { pipeline, io, signal, options, store }: AskedSync,
   run: () => Promise<SyncReport>,

@@ -20,8 +20,10 @@ interface DeltaStats {
 }
 
 /**
- * Metrics of a file from its statistics in the Delta log. Its bounds are never tighter than the data, and neither are
- * these. The log leaves out partition columns, so their value is both bounds.
+ * Converts a file's statistics in the Delta log to Iceberg metrics. The bounds in the log are never tighter than the
+ * data, so the returned bounds aren't either. The log has no statistics of partition columns, so the partition value is
+ * used as both bounds. Its bounds are never tighter than the data, and neither are these. The log leaves out partition
+ * columns, so their value is both bounds.
  */
 export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
   const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;
@@ -37,7 +39,7 @@ export function describeMetrics({ columns }: TableSchema, { stats, rows, partiti
     metrics.nulls.set(id, nulls);
     const lower = isPartition ? value : writeText(minValues[name]);
     const upper = isPartition ? value : writeText(maxValues[name]);
-    // A file has both bounds of a column or neither, because some readers require both.
+    // A file gets both bounds of a column or neither, because some readers require both.
     if (lower === undefined || upper === undefined) continue;
     metrics.lower.set(id, encodeValue(type, lower));
     metrics.upper.set(id, encodeValue(type, upper));
@@ -102,7 +104,7 @@ function readUnits(text: string): bigint {
   return BigInt(whole + fraction.padEnd(4, '0').slice(0, 4));
 }
 
-/** Two's complement, big-endian, in the fewest bytes. */
+/** Encodes an integer in two's complement, big-endian, in as few bytes as possible. */
 function writeUnscaled(units: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(units);

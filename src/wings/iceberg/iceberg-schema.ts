@@ -1,8 +1,8 @@
 import { type Column, LIST_ELEMENT_ID, type TableSchema } from '../../tables/schemas.js';
 
-/** Folder of the lake that holds the metadata. It holds no data. */
+/** Folder of the lake that contains the Iceberg metadata, but no data. */
 export const ICEBERG_FOLDER = 'iceberg';
-/** Names the newest metadata of a table. */
+/** Name of the file that contains the newest metadata version of a table. */
 export const HINT = 'version-hint.text';
 
 type IcebergType = string | { type: 'list'; 'element-id': number; element: string; 'element-required': boolean };
@@ -37,7 +37,9 @@ export function findFieldId({ columns }: TableSchema, name: string): number {
   return columns.findIndex((column) => column.name === name) + 1;
 }
 
-/** A table's contract as a schema of Iceberg. Every column is optional there, as it is in Delta's log and in the files. */
+/**
+ * Returns a table's contract as an Iceberg schema. Every column is optional, as it is in Delta's log and in the files.
+ */
 export function describeSchema({ columns }: TableSchema, schemaId: number): IcebergSchema {
   const fields = columns.map(({ name, type, description }, index): IcebergField => {
     const id = index + 1;
@@ -75,7 +77,7 @@ export interface PartitionSpec {
   fields: { name: string; transform: 'identity'; 'source-id': number; 'field-id': number }[];
 }
 
-/** Ids of partition fields, which are of their own, begin here. */
+/** The first id of partition fields, whose ids are separate from those of columns. */
 const FIRST_PARTITION_ID = 1000;
 
 export function describePartitions(schema: TableSchema, partitionBy: readonly string[]): PartitionSpec {

@@ -15,7 +15,10 @@ export const iceberg: Wing = {
   mirrored: [{ name: ICEBERG_FOLDER, pointer: HINT }],
 };
 
-/** The lake's folder, and the address under which Iceberg readers find it. Commands that get only a folder lack the latter. */
+/**
+ * The lake's folder, and the address under which Iceberg readers find it. The address is undefined for commands that
+ * get only a folder.
+ */
 export interface IcebergSetting {
   path: string;
   iceberg?: string | boolean | undefined;
@@ -59,7 +62,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/** The address that a pipeline sets. Without a setting, metadata keeps the address that it has. */
+/** Returns the address that the pipeline sets. Without a setting, the metadata keeps its present address. */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');

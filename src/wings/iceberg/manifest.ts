@@ -116,8 +116,8 @@ export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[]
 }
 
 /**
- * The entries of the next manifest: files that stay, files that the commit adds, and an entry of status deleted for
- * each that it removes.
+ * Returns the entries of the next manifest: files that stay, files that the commit adds, and, for each file that it
+ * removes, an entry with status `deleted`.
  * @throws Error if the commit removes a file that the previous snapshot does not have
  */
 export function continueEntries(

@@ -37,8 +37,8 @@ import {
 const KEPT_METADATA = 10;
 
 /**
- * Brings the metadata of a table in line with its Delta log: one snapshot a commit, without snapshots whose files may
- * be deleted. Begins with the newest version if there is no metadata to continue. The caller holds the lock.
+ * Updates the metadata of a table to match its Delta log: one snapshot per commit, without snapshots whose files may be
+ * deleted. If there is no metadata to continue, begins with the newest version. The caller holds the lock.
  * @param base address of the lake as readers see it
  */
 export async function publishTable(lake: Lake, table: TableName, base: string, now: Date): Promise<void> {
@@ -100,7 +100,7 @@ async function readNewest(folder: string): Promise<Found | undefined> {
   if (version === 0) return undefined;
   const text = await readFile(join(folder, metadataName(version)), 'utf8');
   const hint = await readFile(join(folder, HINT), 'utf8').catch(() => '');
-  // If the hint does not name this version, the version is written again under the next number.
+  // If the hint does not contain this version, the version is written once more under the next number.
   return { version, metadata: hint.trim() === String(version) ? parseMetadata(text) : undefined };
 }
 
@@ -117,10 +117,7 @@ interface Planned {
   planned: PlannedSnapshot[];
 }
 
-/**
- * Plans snapshots of the commits after the newest snapshot; undefined if the log or the metadata lacks something that
- * they need.
- */
+/** Plans snapshots of the commits after the newest snapshot; undefined if the log or the metadata is incomplete. */
 async function planMissing(
   lake: Lake,
   folder: string,
@@ -145,7 +142,7 @@ async function planMissing(
     }
     return holdsSameFiles(place, newest.entries, state) ? { isContinued: true, planned } : undefined;
   } catch {
-    // Metadata that was changed or damaged is made again from the Delta log.
+    // Metadata that was changed or damaged is recreated from the Delta log.
     return undefined;
   }
 }

@@ -10,7 +10,7 @@ import {
   type PartitionSpec,
 } from './iceberg-schema.js';
 
-/** A version of a table in Iceberg. Its number is Delta's plus 1, because some readers take 0 for "no snapshot". */
+/** A version of a table in Iceberg. Its number is Delta's plus 1, because some readers treat 0 as "no snapshot". */
 export interface Snapshot {
   'snapshot-id': number;
   'parent-snapshot-id'?: number;
@@ -22,8 +22,8 @@ export interface Snapshot {
 }
 
 /**
- * Summaries hold Delta's version and commit time. `timestamp-ms` can't hold the time, because it must never go back and
- * a clock may.
+ * Summaries hold Delta's version and commit time. `timestamp-ms` can't be the commit time, because it must never
+ * decrease, and a clock may be set back.
  */
 export const VERSION = 'delta.version';
 export const COMMITTED_AT = 'delta.timestamp-ms';
@@ -58,7 +58,7 @@ export interface TableFacts {
   partitionBy: readonly string[];
 }
 
-/** The schemas of a table. The newest one is the contract's. */
+/** Returns the schemas of a table. The newest is the contract's. */
 export function continueSchemas(before: TableMetadata | undefined, contract: TableSchema): IcebergSchema[] {
   const { schemas = [] } = before ?? {};
   const current = schemas.find((schema) => schema['schema-id'] === before?.['current-schema-id']);

@@ -85,7 +85,7 @@ export function countListedOf(graph: RelationGraph, items: Relation, ids: readon
   return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
 }
 
-/** Finds items that a reading of all pages should have shown, and that none of these files contains. */
+/** Finds items that a full read of the listing should have returned but that are in none of these files. */
 export async function findMissing(
   graph: RelationGraph,
   { items, typed }: ListingRows,

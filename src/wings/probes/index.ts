@@ -28,7 +28,7 @@ async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   return rows.map(({ site_id }) => site_id as bigint);
 }
 
-/** The question to websites when their items were last seen. */
+/** Asks websites when their items were last seen. */
 export const probes: Wing = {
   probe: {
     choose: chooseSites,

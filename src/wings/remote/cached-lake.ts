@@ -29,8 +29,8 @@ export interface CachedLake {
 }
 
 /**
- * Reads a remote through a cache during `work`. Takes no lease and does not write to the remote.
- * @throws PricelakeError `lake_invalid` if there is no lake, `usage` if the tables are larger than the cache
+ * Runs `work` with a cached copy of a remote lake. Takes no lease and never writes to the remote.
+ * @throws PricelakeError `lake_invalid` if the remote has no lake, `usage` if the tables are larger than the cache
  */
 export async function readRemote<T>(
   address: string,

@@ -41,8 +41,8 @@ export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }:
 }
 
 /**
- * Replaces a folder by that of the remote.
- * @throws PricelakeError `lake_invalid` for an object that is too large for such a folder
+ * Replaces a local folder with the remote's copy.
+ * @throws PricelakeError `lake_invalid` if an object exceeds the size limit for mirrored folders
  */
 export async function fetchFolder(ends: Ends, { name }: MirroredFolder): Promise<void> {
   const { store, lake } = ends;

@@ -4,7 +4,7 @@ import { Refusal } from './refusal.js';
 /** All bodies in memory may take this many times the size limit of one. */
 const BODIES_AT_ONCE = 4;
 
-/** Reads raw bodies within a size limit for each and for all together. */
+/** Reads raw request bodies, and limits the size of each body and of all bodies held at once. */
 export class BodyReader {
   readonly #maxBytes: number;
   #heldBytes = 0;

@@ -36,7 +36,7 @@ const ANSWER_WITHIN_MS = 8_000;
 /** Longer than load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Serves the endpoint of section 6. @throws PricelakeError `usage` if the address can't be opened */
+/** Serves the webhook endpoint (section 6). @throws PricelakeError `usage` if the address can't be bound */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
   const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;
   const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, onLanded, io };
