@@ -11,8 +11,8 @@ export interface Attribution {
 }
 
 /**
- * Reads each website's newest licence and credit text, by id. The text goes with the data (section 2, SiteRef), even
- * after the website dropped it.
+ * Reads each website's newest licence and credit text, by id. The text must be passed on with the data (section 2,
+ * SiteRef), even after the website dropped it.
  * @param sites SQL of a relation
  */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
@@ -28,13 +28,13 @@ export async function readAttributions(db: Database, sites: string): Promise<Att
   }));
 }
 
-/** The same, of a relation of a run. */
+/** Reads each website's newest licence and credit text from a relation of a run. */
 export async function readCredits(graph: RelationGraph, sites: Relation): Promise<Attribution[]> {
   await sites.made;
   return readAttributions(graph.db, quoteIdentifier(sites.name));
 }
 
-/** Metadata of a data file that carries the credits; none where no site asks for one. */
+/** Returns Parquet metadata with the credits; empty if no website asks for a credit. */
 export function describeAttributions(attributions: Attribution[]): Record<string, string> {
   if (attributions.length === 0) return {};
   const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));

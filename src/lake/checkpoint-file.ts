@@ -3,7 +3,7 @@ import { Database } from '../sql/connection.js';
 import { escapeGlob, quoteLiteral } from '../sql/quote.js';
 import { MAX_LOG_BYTES } from '../tables/layout.js';
 
-/** Far more rows than a table can have files. */
+/** Maximum number of rows to read from a checkpoint, far above the number of files of any table. */
 const MAX_ROWS = 2_000_000;
 
 /** The columns of a checkpoint (protocol, "Checkpoint Schema"): a nullable struct for each kind of action. */
@@ -41,7 +41,9 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
   );
 }
 
-/** The whole process shares one database, because opening and closing one takes longer than a checkpoint. */
+/**
+ * The database that the whole process shares, because opening and closing one takes longer than reading a checkpoint.
+ */
 let database: Promise<Database> | undefined;
 
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {

@@ -20,10 +20,10 @@ import { encodeApplied } from './table-state.js';
 
 export interface CommitInfo {
   runId: string;
-  /** The kind of commit, for people: `SYNC`, `OPTIMIZE`. */
+  /** The kind of commit, for human readers: `SYNC`, `OPTIMIZE`. */
   operation: string;
   at: Date;
-  /** The time for which the table keeps superseded files from now on. Without it, the present time stays. */
+  /** The time for which the table keeps superseded files from now on. If undefined, the present setting stays. */
   retentionMs?: number;
   /** The version from which the change was made. A later commit by another program is refused. */
   since?: bigint;
@@ -60,7 +60,7 @@ export async function commitTable(lake: Lake, wanted: FileChange, info: CommitIn
   return version;
 }
 
-/** Keeps a table's empty file until a commit brings rows. */
+/** Keeps a table's empty file until a commit adds rows. */
 function keepEmptyFile(state: LogState, change: FileChange): FileChange {
   if (change.add.length === 0) return { ...change, remove: change.remove.filter((file) => !isEmptyFile(file)) };
   if (change.add.every(isEmptyFile)) return change;
@@ -78,7 +78,10 @@ function checkFiles(state: LogState, change: FileChange): void {
   }
 }
 
-/** Without this, a commit that removes no file would build on a change that another program made meanwhile. */
+/**
+ * Refuses to commit if another program has committed since. Otherwise, a commit that removes no file would build on the
+ * other program's change.
+ */
 async function refuseIntruder(lake: Lake, { table, version }: LogState, since: bigint | undefined): Promise<void> {
   if (since === undefined || version <= since) return;
   const intruder = (await findForeignCommits(lake, table, since)).find(({ change }) => change !== undefined);

@@ -29,12 +29,14 @@ export interface Compaction {
 }
 
 /**
- * Which files are rewritten. Files of other programs always are. `foreign`: no others. `due`: small files of partitions
- * with many of them. `always`: small files wherever there are two, and tables without rows get a file.
+ * Selects the files to rewrite. Files written by other programs are always rewritten. `foreign`: only those. `due`:
+ * also small files of partitions that have many. `always`: also small files of every partition that has at least two;
+ * tables without rows get an empty file. `foreign`: no others. `due`: small files of partitions with many of them.
+ * `always`: small files wherever there are two, and tables without rows get a file.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
 
-/** Files and commits of a compaction name it in place of a run. */
+/** The run id in files and commits of a compaction. */
 const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
@@ -56,7 +58,7 @@ export async function compactLake(
   };
   const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
-    // The tables so far are committed. The next sync writes lake.json.
+    // The tables compacted so far are committed. The next sync writes lake.json.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);

@@ -42,7 +42,9 @@ function mayBeDamage(error: unknown): error is Error {
   return !isOutOfMemory(error) && findFault(error) === undefined;
 }
 
-/** The first data file that differs from its log, in words. Files that are on the remote only are not missing. */
+/**
+ * Describes the first data file that differs from its log. Files that are only on the remote don't count as missing.
+ */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

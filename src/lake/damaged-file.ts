@@ -5,8 +5,8 @@ import type { TableName } from '../tables/table.js';
 import { hashFile } from './data-file.js';
 
 /**
- * Compares files with their checksums. Rows that are copied into another file lose the checksum that proves them right.
- * @throws PricelakeError `lake_invalid` that names the first damaged one
+ * Compares files with their checksums, before their rows are copied into other files, which get checksums of their own.
+ * @throws PricelakeError `lake_invalid` that names the first damaged file
  */
 export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {
   const found = await findDamagedFile(files, (path) => tablePath(lake, table, path));
@@ -25,13 +25,13 @@ export function describeDamage(lakePath: string, reason: string, cause?: Error):
 }
 
 export interface KeptFile {
-  /** Relative to the lake. */
+  /** Path relative to the lake. */
   path: string;
   bytes: number;
   sha256?: string | undefined;
 }
 
-/** The first fault of these files, in words; undefined if all are as their writer left them. */
+/** Describes the first damaged file; undefined if all files are as they were written. */
 export async function findDamagedFile(
   files: readonly KeptFile[],
   locate: (path: string) => string,

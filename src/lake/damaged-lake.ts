@@ -10,13 +10,12 @@ import { explainSystemFault } from './system-faults.js';
 export interface RepairableLake {
   lake: Lake;
   damage: string | undefined;
-  /** True if the tables have another format: then only the landing is read. */
+  /** True if the tables have an unsupported format, so that only the landing is read. */
   isOtherFormat: boolean;
 }
 
 /**
- * Opens a lake also where its marker is damaged, gone or of another format, as long as runs have landed in it. Nothing
- * is written.
+ * Opens a lake even if its marker is damaged, missing or of another format, if runs have landed in it. Writes nothing.
  * @throws PricelakeError `lake_invalid` as openLake does for everything else
  */
 export async function openDamagedLake(path: string): Promise<RepairableLake> {
@@ -36,12 +35,12 @@ async function hasLandings(lake: Lake): Promise<boolean> {
   return names.some((name) => /^\d{6,}-/.test(name));
 }
 
-/** A lake of which parts may be damaged. */
+/** An inspected lake, parts of which may be damaged. */
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**
- * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and does the work.
- * Repairs nothing itself.
+ * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and runs `work`. Does
+ * not repair anything itself.
  * @throws PricelakeError `lake_invalid` if there is no lake, `lake_locked`
  */
 export function withDamagedLake<T>(

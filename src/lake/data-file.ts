@@ -6,7 +6,10 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True for a file whose log entry has its checksum. One without it may lack columns, or have other types. */
+/**
+ * True for a file whose log entry has a checksum. A file without a checksum may lack columns, or have columns of other
+ * types.
+ */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
 /**
@@ -82,7 +85,10 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
   expectEqual(path, 'codecs', found.codecs.join(), describeCodecs(expected.rows));
 }
 
-/** The codecs of our own files. A file without rows has none, because it has no column chunk. */
+/**
+ * Returns the codecs that a file written by pricelake has. A file without rows has no codec, because it has no column
+ * chunk.
+ */
 export function describeCodecs(rows: bigint): string {
   return rows === 0n ? '' : String(ZSTD);
 }
@@ -105,7 +111,7 @@ function allocateInt64(): void {
   });
 }
 
-/** Loads the footer reader. That takes some 20 ms, so a run starts it as soon as it has news. */
+/** Loads the footer reader. Loading takes some 20 ms, so a run starts it as soon as it has new data. */
 export async function loadFooterReader() {
   if (loaded === undefined) {
     allocateInt64();
@@ -130,7 +136,9 @@ async function readFooter(path: string, file: FileHandle, size: number) {
   }
 }
 
-/** The number of elements in the schema's depth-first list that belong to the element at `index`, including itself. */
+/**
+ * Counts the elements in the schema's depth-first list that belong to the element at `index`, including that element.
+ */
 function countElements(schema: { num_children: number | null }[], index: number): number {
   let count = 1;
   for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {

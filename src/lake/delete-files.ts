@@ -21,7 +21,7 @@ export async function deleteFiles(lake: Lake, table: TableName, paths: string[])
   }
 }
 
-/** Finds folders that lead out of the table through a link. Files there are not the lake's to delete. */
+/** Finds folders that lead out of the table through a link. The lake must not delete files in these folders. */
 async function findLinked(top: string, paths: readonly string[]): Promise<Set<string>> {
   const folders = new Set(paths.map((path) => dirname(path)).filter((folder) => folder !== '.'));
   const linked = new Set<string>();

@@ -46,14 +46,14 @@ export interface Action {
   txn?: { appId: string; version: number | bigint; lastUpdated?: number | bigint | null } | null;
   metaData?: MetaData | null;
   protocol?: Protocol | null;
-  /** Free text of the program that wrote the commit. */
+  /** Information from the program that wrote the commit. Its values may have any type. */
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'timestamp' | 'runId', unknown>> | null;
 }
 
 const optional = <Type extends z.ZodType>(type: Type) => type.nullish();
 const whole = z.union([z.int(), z.bigint()]);
 
-/** The members of an action that are read. Delta and other writers may add more. */
+/** The members of an action that pricelake reads. Delta and other writers may add others. */
 const actionSchema = z.looseObject({
   add: optional(
     z.looseObject({
@@ -207,7 +207,7 @@ function decodeLogPath(path: string): string {
 /** A commit of a log, and who wrote it. */
 export interface NamedCommit {
   version: bigint;
-  /** As its commitInfo says: `DELETE`, `OPTIMIZE`. */
+  /** The operation in commitInfo: `DELETE`, `OPTIMIZE`. */
   operation: string;
   /** `delta-rs:py-1.6.6` */
   engine: string;
@@ -220,7 +220,7 @@ export function readName(version: bigint, actions: readonly Action[]): NamedComm
 
 const MAX_NAME = 60;
 
-/** Anybody may write a log, so its texts become one short line. */
+/** Shortens text from a log to one line, because any program may have written it. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);

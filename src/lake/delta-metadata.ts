@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 /** A table property: the hours for which superseded files are kept; absent for 0. */
 const RETENTION = 'pricelake.retentionHours';
 
-/** The time for which a table keeps superseded files, in ms. */
+/** Returns the time for which a table keeps superseded files, in ms. */
 export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
@@ -24,8 +24,8 @@ export function readTombstoneMs(metaData: MetaData | undefined): number {
 }
 
 /**
- * The `metaData` that a commit needs; undefined if the table's own is still right. Columns and partitioning may change
- * only if the commit replaces every file.
+ * Returns the `metaData` that a commit must write; undefined if the table's present one is still right. Columns and
+ * partitioning may change only if the commit replaces every file.
  * @throws PricelakeError `config` if files of another partitioning would stay, `lake_invalid` if files with other
  *   columns would
  */

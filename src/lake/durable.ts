@@ -10,7 +10,7 @@ export async function writeDurably(lake: Lake, path: string, text: string): Prom
   await replaceFile(path, text, temporaryPath(lake, path));
 }
 
-/** Creates a complete file; false if the name exists. With `wx`, readers would see an empty file. */
+/** Creates a complete file; returns false if the name exists. Opening with `wx` would let readers see an empty file. */
 export async function createExclusively(lake: Lake, path: string, text: string): Promise<boolean> {
   const temporary = temporaryPath(lake, path);
   try {
@@ -21,7 +21,9 @@ export async function createExclusively(lake: Lake, path: string, text: string):
   }
 }
 
-/** Gives a file a second name; false if it exists. link(2) is atomic on local and network file systems. */
+/**
+ * Gives a file a second name; returns false if that name exists. link(2) is atomic on local and network file systems.
+ */
 export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

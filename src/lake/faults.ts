@@ -1,6 +1,8 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/** True for DuckDB's error at its memory limit. At its limit for spills, the disk is full. */
+/**
+ * True for DuckDB's error at its memory limit. The error at its limit for temporary files means a full disk instead.
+ */
 export function isOutOfMemory(error: unknown): error is Error {
   return (
     error instanceof Error &&
@@ -30,7 +32,9 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
   }
 }
 
-/** The stable code of any error, including some of the system and of DuckDB; `unexpected` for all others. */
+/**
+ * Returns the stable code of any error, including some errors of the system and of DuckDB; `unexpected` for all others.
+ */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

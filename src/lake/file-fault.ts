@@ -2,12 +2,15 @@ import { PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { REBUILD_HINT } from './delta-log.js';
 
-/** True for an error about a file that is gone. A run that commits meanwhile deletes the files that it replaces. */
+/**
+ * True for an error about a missing file. This can happen to a reader, because a run deletes the files that it
+ * replaces.
+ */
 export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }
 
-/** System error codes by DuckDB's wording of them. */
+/** System error codes, keyed by DuckDB's wording. */
 const CODES: Record<string, string> = {
   'Permission denied': 'EACCES',
   'Is a directory': 'EISDIR',
@@ -15,7 +18,7 @@ const CODES: Record<string, string> = {
   'Too many levels of symbolic links': 'ELOOP',
 };
 
-/** Explains an error about a file of the lake that is gone or unreadable. Returns any other error unchanged. */
+/** Explains an error about a missing or unreadable file of the lake. Returns any other error unchanged. */
 export function explainFileFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   if (isLostFile(error)) {

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The longest label of partition values. The whole file name stays below 255 bytes, the limit of file systems. */
+/**
+ * Maximum length of the label of partition values. The whole file name stays below 255 bytes, the limit of file
+ * systems.
+ */
 const LABEL_LENGTH = 120;
 
 /**
@@ -13,7 +16,7 @@ export function nameDataFile(partitionValues: Record<string, string | null>, bas
   return label === '' ? baseName : `${label}.${baseName}`;
 }
 
-/** A null is labelled by its column's name alone. */
+/** Returns the label of a partition value. The label of a null is the column's name alone. */
 function labelValue([column, value]: [string, string | null]): string {
   return value === null ? column : `${column}-${encodeValue(value)}`;
 }

@@ -20,8 +20,8 @@ export interface Filling {
 }
 
 /**
- * Gives every table without rows an empty file, so that a plain read finds its columns and types. The commit that
- * brings the first rows removes it.
+ * Gives every table without rows an empty file, so that a plain read finds its columns and types. The commit that adds
+ * the first rows removes this file.
  */
 export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling): Promise<TableName[]> {
   const filled: TableName[] = [];

@@ -16,8 +16,8 @@ interface GroupRow {
 }
 
 /**
- * Reads the statistics of files by path, as DuckDB writes them. Readers may take a column without bounds for all nulls
- * and skip the file, so each column with values gets bounds. Lists have no statistics, and NaN has no bounds.
+ * Reads the statistics that DuckDB wrote into files, by path. Readers may treat a column without bounds as all null and
+ * skip the file, so each column with values gets bounds. Lists have no statistics, and NaN has no bounds.
  */
 export async function readStatistics(
   db: Database,

@@ -8,10 +8,10 @@ export interface DatasetPart {
   client: ApiClient;
 }
 
-/** Endpoints with the parameter `dataset` (section 4). */
+/** Endpoints that accept the `dataset` parameter (section 4). */
 const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
 
-/** Lists the parts to ask for. There is one for each dataset, because a call takes only one. */
+/** Lists the parts to request, one for each dataset, because a call accepts only one dataset. */
 export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
 }

@@ -16,9 +16,15 @@ const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: tr
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   rows: readonly unknown[];
-  /** By the service's clock, like the times in the rows; by this machine's clock if no answer had a valid `Date`. */
+  /**
+   * The time of reading, by the service's clock, like the times in rows; by this machine's clock if no response had a
+   * valid `Date` header.
+   */
   readAt: string;
-  /** The number of the caller's datasets that the plan locks; undefined if the plan was not read with them. */
+  /**
+   * The number of the account's datasets that the plan locks; undefined if the plan was not read together with the
+   * datasets.
+   */
   locked: number | undefined;
   run: Applicable;
 }
@@ -40,14 +46,14 @@ export async function landDatasets(
   return readDatasets(readApplicable(landing));
 }
 
-/** The answer of `/datasets` that a run has landed. */
+/** Returns the response of `/datasets` that a run has landed. */
 export function readDatasets(run: Applicable): LandedDatasets {
   const { answer, readAt, locked } = run.datasets;
   const rows = JSON.parse(answer) as unknown[];
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
-/** The most pairs of counts. Two counts may disagree while items change. */
+/** Maximum number of attempts to read two counts that agree. They may disagree while items change. */
 const LOOKS = 3;
 
 /** Only the counts are parsed, so that drift in other fields can't stop a run. */

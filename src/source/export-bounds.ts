@@ -5,7 +5,7 @@ import { readFreeBytes } from '../io/machine.js';
 interface Landed {
   rows: bigint;
   bytes: number;
-  /** The bytes of a row that has not ended yet. */
+  /** The number of bytes of an incomplete last row. */
   openBytes: number;
 }
 
@@ -54,7 +54,10 @@ export class ExportBounds {
     }
   }
 
-  /** Throws `disk_full` if the disk has no room for the rest of the export and the files that are made from it. */
+  /**
+   * Throws `disk_full` if the free disk space is too small for the rest of the export and the files that are written
+   * from it.
+   */
   async requireRoom({ rows, bytes }: Omit<Landed, 'openBytes'>): Promise<void> {
     const { stepBytes, reserveBytes, workShare } = this.#limits;
     if (bytes < this.#checkedAt + stepBytes) return;

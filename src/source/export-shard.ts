@@ -15,18 +15,18 @@ import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** The most attempts of a process at an export that is interrupted, because each attempt's rows cost money. */
+/** Maximum number of attempts that a process makes at an interrupted export, because each attempt's rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
 export interface ShardSegment extends ItemFile {
-  /** True if all rows are of one website. */
+  /** True if all rows belong to one website. */
   isOfOneSite: boolean;
 }
 
 /** The part of `TypingQueue` that exports use: it types landed segments while others download. */
 export interface SegmentTyping {
-  /** Adds a segment. It may become void until its export is complete. */
+  /** Adds a segment. Until its export is complete, the segment may become void. */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
   /** Drops segments that became void because their export was interrupted. */
   forget(paths: readonly string[]): void;
@@ -81,10 +81,10 @@ export async function exportShard(
   }
 }
 
-/** Our own reasons to end an export, which say nothing about the service. */
+/** Errors with which pricelake itself ends an export. They are not faults of the service. */
 const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 
-/** Records for later runs that this one gave up the export. Returns the error with the time of the next try. */
+/** Records for later runs that this run gave up the export. Returns the error with the time of the next attempt. */
 async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
   const { unreadable } = error.facts;
@@ -154,7 +154,7 @@ class ShardExport {
     if (cut !== undefined) throw cut;
   }
 
-  /** Returns the number of items by `/items` if the export has clearly fewer rows than were planned. */
+  /** Returns the number of items that `/items` counts if the export has clearly fewer rows than planned. */
   async #findShortage(announced: bigint): Promise<bigint | undefined> {
     const { rows, status, site } = this.#shard;
     if (!isClearlyFewer(announced, rows)) return undefined;
@@ -162,7 +162,7 @@ class ShardExport {
     return isClearlyFewer(announced, counted) ? counted : undefined;
   }
 
-  /** Explains a short export. It is remembered as a failed one, because each try would be paid for again. */
+  /** Explains an export with too few rows. Records it as a failed export, because each attempt costs rows again. */
   async #explainShortage(announced: bigint, counted: bigint): Promise<PricelakeError> {
     const message = `/export: ${announced} rows came, but /items counts ${counted}: the export is not complete`;
     const noted = await this.#gate.memory.note(this.#shard.name, { rows: announced, reason: message });
@@ -255,15 +255,16 @@ class ShardExport {
   }
 }
 
-/** Segments of the shard's complete export; undefined if it has none. */
+/** Lists the segments of the shard's complete export; undefined if there is no complete export. */
 export function listSegments({ journal, folder }: Landing, shard: Shard): ShardSegment[] | undefined {
   const done = findDone(journal.state.exports, shard.name);
   return done && placeSegments(folder, done, shard);
 }
 
 /**
- * Segments of complete exports, and of exports that the service cut. They are paid for, so a run uses their rows even
- * if its copy continues by pages.
+ * Lists the segments of complete exports and of exports that the service cut. Their rows are paid for, so a run uses
+ * them even if its copy continues by pages. They are paid for, so a run uses their rows even if its copy continues by
+ * pages.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
   const { attempts, planned } = journal.state.exports;
@@ -273,7 +274,7 @@ export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] 
   });
 }
 
-/** @param shard undefined if it is no longer planned */
+/** @param shard undefined if the shard is no longer planned */
 function placeSegments(
   folder: string,
   { segments, readAt }: ExportAttempt,

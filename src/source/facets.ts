@@ -5,7 +5,7 @@ import { facets } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
 
-/** Fields that may be null may also be missing, because a service may leave out nulls. */
+/** The response of /facets. Nullable fields may also be missing, because a service may leave out nulls. */
 export const facetsAnswer = facets.extend({
   categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
 });

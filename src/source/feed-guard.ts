@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { LIMITS } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
-/** The end of the whole feed at a certain time: it shows every change up to the newest. */
+/** The end of the whole feed at a certain time. Every change up to `newest` is in the feed. */
 export interface FeedEnd {
   newest: bigint;
   at: string;
@@ -15,9 +15,9 @@ export interface FeedGuard {
    * @param findNewest asks for the newest change of this part
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
-  /** The end up to which a long feed is read; undefined for a short one. Later changes belong to the next run. */
+  /** The end up to which a long feed is read; undefined for a short feed. Changes beyond it belong to the next run. */
   goal(): FeedEnd | undefined;
-  /** The goal, if it was reached while later changes waited. */
+  /** The goal, if it was reached although the feed already had later changes. */
   reached(): FeedEnd | undefined;
 }
 
@@ -30,7 +30,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
   let newest = known;
   let goal: FeedEnd | undefined;
   let isReached = false;
-  /** The number of pages with `hasMore`, of their changes, and of empty pages at the end. */
+  /** Numbers of pages with `hasMore`, of the changes on these pages, and of empty pages at the end. */
   let pages = 0;
   let changes = 0;
   let emptyPages = 0;
@@ -59,7 +59,8 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        // Nothing shows that the service can continue from its cursor, so ours stays at the last change shown.
+        // The service may be unable to continue from the page's cursor, so the next cursor stays at the last change
+        // received.
         const last = newest > shown ? await findNewest() : newest;
         if (last <= shown) return { cursor: shown, goesOn: false };
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);

@@ -2,9 +2,9 @@ import type { Slice } from '../formats/json-scan.js';
 import type { FeedOverlap } from '../tables/cursor-window.js';
 import { readChangeId } from './page.js';
 
-/** The part of the feed before the lake's cursor that is read again. */
+/** The part of the feed up to the lake's cursor that is read again. */
 export interface ReadOverlap extends FeedOverlap {
-  /** Returns the ids, among these, of changes that earlier runs rejected and history therefore lacks. */
+  /** Returns those of the given ids whose changes earlier runs rejected, so that history does not have them. */
   findRejected(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 

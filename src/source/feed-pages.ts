@@ -4,7 +4,7 @@ import type { FeedPage } from './page.js';
 /** The largest page that a caller may request (section 4, /changes). */
 export const PAGE_LIMIT = 1000;
 
-/** For this long after a page wrongly said that no more changes wait, `hasMore` is not trusted. */
+/** After a page without `hasMore` was followed by more changes, `hasMore` is not trusted for this time. */
 const DISBELIEF_MS = 30 * 24 * 3600 * 1000;
 
 type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
@@ -12,13 +12,13 @@ type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
 interface SeenPages {
   /** The number of changes on the longest page so far. */
   longest: number;
-  /** True if a page said that no more changes wait although some did. */
+  /** True if a page without `hasMore` was followed by more changes. */
   isDenying: boolean;
 }
 
 type Remembered = Pick<LakeMemory, 'longestPage' | 'deniedMoreAt'>;
 
-/** The lake's memory of its feed's pages. */
+/** The stored observations about the lengths of feed pages and about `hasMore`. */
 export interface PageMemory extends Pick<Memory, 'append'> {
   readonly state: Remembered;
 }
@@ -30,15 +30,16 @@ export function recallPages({ longestPage, deniedMoreAt }: Remembered, now: Date
 }
 
 /**
- * True if changes may wait after a page without `hasMore`, because some services never set it. A page shorter than
- * another was not cut at a fixed length; only a service that was wrong before may cut anywhere.
+ * True if more changes may follow a page without `hasMore`, because some services never set it. A page shorter than an
+ * earlier one was not cut at a fixed length, so it is the last, unless the service has already left out `hasMore`
+ * wrongly.
  * @param hasMark true if whole rows were read, so that the run claims only what happened before them
  */
 export function mayBeCut({ rows, hasMore }: Page, { longest, isDenying }: SeenPages, hasMark: boolean): boolean {
   return !hasMore && rows > 0 && (isDenying || rows >= (hasMark ? PAGE_LIMIT : Math.min(longest, PAGE_LIMIT)));
 }
 
-/** Reads the feed to its end even if the service wrongly says that no more changes wait. */
+/** Decides when the feed has been read to its end, even if the service sends `hasMore: false` too early. */
 export class FeedPages {
   readonly #memory: PageMemory;
   readonly #now: Date;
@@ -54,8 +55,8 @@ export class FeedPages {
   }
 
   /**
-   * Returns a function that takes the pages of a part in order, and decides whether to request another although
-   * `hasMore` is false. Once changes came after such a page, only an empty page is the end.
+   * Returns a function that receives the pages of a part in order, and decides whether to request another although
+   * `hasMore` is false. Once changes have followed such a page, only an empty page counts as the end.
    */
   follow(hasMark: boolean): (page: Page, isBehind: boolean) => boolean {
     let denial: { rows: number; isBehind: boolean } | undefined;

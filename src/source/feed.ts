@@ -23,9 +23,12 @@ export interface LandedFeed {
   /** The number of changes that don't name their item. */
   unnamed: number;
   bytes: number;
-  /** Every change up to it has landed. Later changes of some datasets may have landed too; these will come again. */
+  /**
+   * Every change up to this id has landed. Later changes of some datasets may have landed too, and will be received
+   * again.
+   */
   cursor: bigint;
-  /** False if the plan lost the feed before its end was reached. */
+  /** False if the plan stopped including the feed before its end was reached. */
   complete: boolean;
   at: string;
 }
@@ -33,11 +36,11 @@ export interface LandedFeed {
 /** A part of the feed, and the change after which it is read. */
 export interface FeedPart extends DatasetPart {
   from: bigint;
-  /** Changes before `from` that are read again. Only late ones land. */
+  /** Changes before `from` that are read again. Only those that became visible late land. */
   overlap?: ReadOverlap | undefined;
   /**
-   * Changes up to it happened before whole rows were read; undefined if none are read. If it is set, a refused cursor
-   * is not an error: the feed is read from its first page, and counts as read up to the watermark.
+   * Changes up to this id happened before whole rows were read; undefined if no whole rows are read. If it is set, a
+   * refused cursor is not an error: the feed is read from its first page, and counts as read up to the watermark.
    */
   watermark?: bigint;
 }
@@ -55,7 +58,7 @@ interface FeedJudges {
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** The id of the newest change (section 4, /changes/recent). The feed shows every change up to it. */
+/** Returns the id of the newest change (section 4, /changes/recent). The feed contains every change up to it. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
   // Parse only the id, so drift in other fields can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
@@ -72,7 +75,7 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
  * Several datasets share a cursor: the feed's end before they were read, or the smallest id that all have reached. An
  * interrupted run continues after its last page. If the plan has no feed, returns what has landed; undefined if nothing
  * has.
- * @param client asks about all datasets
+ * @param client sends requests without a dataset
  */
 export async function landFeed(
   client: ApiClient,
@@ -168,7 +171,10 @@ async function pullParts(
   return cursors;
 }
 
-/** True if the service refuses a cursor that its history no longer reaches. The document does not say how it does. */
+/**
+ * True if the service refuses a cursor that is older than its history. The API document does not describe this
+ * response.
+ */
 export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
@@ -194,7 +200,7 @@ async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   });
 }
 
-/** Estimates the number of changes up to the newest one, from the distance of the ids that were read. */
+/** Estimates the number of changes up to the newest one, from the average distance between the ids read so far. */
 class FeedTotal {
   #first: { cursor: bigint; rows: bigint } | undefined;
 

@@ -22,11 +22,11 @@ export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** When its last page was read, or its export was requested, ISO 8601. */
+  /** The time when the last page was read or the export was requested, ISO 8601. */
   readAt: string;
 }
 
-/** The files that the journal names, in order. */
+/** Lists the files in the journal, in order. */
 export function listItemFiles({ folder, journal }: Landing, kind: PageKind): ItemFile[] {
   return [...journal.state.pages[kind].files].map(([file, page]) => ({ path: path.join(folder, file), ...page }));
 }
@@ -40,7 +40,7 @@ export async function cutItemTails({ folder, journal }: Landing): Promise<void> 
   }
 }
 
-/** Lands whole items, one a line, in files of about FILE_BYTES. One call at a time. */
+/** Lands whole items, one per line, in files of about FILE_BYTES. Calls must not overlap. */
 export class ItemFiles {
   readonly #landing: Landing;
   readonly #kind: PageKind;
@@ -137,7 +137,7 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
   }
 }
 
-/** Requests at a time. The client also limits the rate. */
+/** Number of parallel requests. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 /**

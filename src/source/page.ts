@@ -12,7 +12,7 @@ import { PricelakeError } from '../io/errors.js';
 /** The envelope of a page of the feed (section 2, ChangePage). */
 export interface FeedPage {
   changes: Slice[];
-  /** The id of its newest change; `after` if it has none. */
+  /** The id of the newest change on the page; `after` if the page is empty. */
   shown: bigint;
   /** The number of changes with a readable id. */
   readable: number;
@@ -81,15 +81,16 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   return { shown, readable };
 }
 
-/** The id of the change at `slice`; undefined if it is unreadable. */
+/** Reads the id of the change at `slice`; undefined if the id is unreadable. */
 export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): bigint | undefined {
   const field = findField(body, start, (name) => name === 'id');
   return field === undefined ? undefined : parseInt64(body, field);
 }
 
 /**
- * True if a change names its item. An item that left the caller's data is not named (section 2, Change). @throws
- * SyntaxError if there is no object at `change`
+ * True if a change contains its item. A change of an item that left the caller's data does not (section 2, Change).
+ * @throws SyntaxError if there is no object at `change` An item that left the caller's data is not named (section 2,
+ *   Change). @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   const item = findField(body, change.start, (name) => name === 'item');
@@ -117,14 +118,14 @@ function readList(body: Buffer, fields: Map<string, Slice>): ProductPage {
   };
 }
 
-/** The id of the item at `slice`. */
+/** Reads the id of the item at `slice`. */
 export function readItemId(body: Buffer, slice: Slice): bigint {
   const id = findField(body, slice.start, (name) => name === 'id');
   if (id === undefined) throw new SyntaxError(`the item at byte ${slice.start} has no "id"`);
   return readInt64(body, id);
 }
 
-/** When the item at `slice` last changed; undefined without a readable date. */
+/** Reads the time at which the item at `slice` last changed; undefined without a readable date. */
 export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
   const field = findField(body, slice.start, (name) => name === 'lastChangedAt');
   const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));

@@ -10,11 +10,12 @@ import type { DatasetPart } from './dataset-client.js';
 import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
-/** The most rounds of a poll. If items still change then, the next run catches up. */
+/** Maximum number of rounds of a poll. If items still change after the last round, the next run catches up. */
 const ROUNDS = 5;
 /**
- * The most readings of all items. Items that changed at the same moment may be ordered differently on each page, so one
- * may be missed.
+ * Maximum number of times that all items are read. Items that changed at the same moment may be ordered differently on
+ * each page, so one reading may miss an item. Items that changed at the same moment may be ordered differently on each
+ * page, so one may be missed.
  */
 const READINGS = 2;
 /**
@@ -55,7 +56,7 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll')) onFile(file);
 }
 
-/** Opens the poll again from an earlier time, because the whole reads are older than the feed reaches. */
+/** Starts another poll from an earlier time, because the whole reads are older than the oldest change in the feed. */
 export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }

@@ -8,7 +8,7 @@ import { hasSystemCode, PricelakeError } from '../io/errors.js';
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
-/** Marks landed rows for a journal: their end in the file, and their checksum. */
+/** The position and checksum of landed rows, for a journal. */
 export interface RowMark {
   end: number;
   sha256: string;
@@ -20,8 +20,9 @@ interface RowJournal<Entry> {
 }
 
 /**
- * A file of landed rows, one JSON object a line. Opening it cuts off the bytes after the last journaled row. Rows are
- * synced, then journaled, while the next page downloads.
+ * A file of landed rows, one JSON object per line. Opening it cuts off the bytes after the last journaled row. Rows are
+ * synced, then journaled, while the next page downloads. Opening it cuts off the bytes after the last journaled row.
+ * Rows are synced, then journaled, while the next page downloads.
  */
 export class RowFile<Entry> {
   readonly #file: FileHandle;
@@ -46,7 +47,10 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends the rows of a page, and journals them once they are on disk. Returns their end. One call at a time. */
+  /**
+   * Appends the rows of a page, and journals them once they are on disk. Returns the offset after them. Calls must not
+   * overlap.
+   */
   async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);

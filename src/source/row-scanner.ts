@@ -7,9 +7,9 @@ export type ExportFormat = 'ndjson' | 'csv';
 
 /** Counts rows in a stream of bytes, and finds where the stream may be cut. */
 export interface RowScanner {
-  /** The number of rows that end in the chunk, and the offset after the last of them; 0 if none ends. */
+  /** Returns the number of rows that end in the chunk, and the offset after the last of them, or 0. */
   scan(chunk: Buffer): { rows: number; end: number };
-  /** Counts a last row without a newline: 0 or 1. */
+  /** Returns 1 if the stream ends with a row that has no newline, else 0. */
   finish(): number;
   /** The bytes after the last end of a line or record. */
   readonly openBytes: number;

@@ -7,7 +7,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { exportShard, listSegments, type SegmentTyping, type ShardProgress } from './export-shard.js';
 import type { ExportFormat } from './row-scanner.js';
 
-/** Exports at a time. The client also limits the rate. */
+/** Number of parallel exports. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 export interface SnapshotOptions {
@@ -17,9 +17,10 @@ export interface SnapshotOptions {
 }
 
 /**
- * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: if one is interrupted, only
- * that one is taken again, and an interrupted run continues with the missing ones. Throws the gate's refusal before any
- * request.
+ * Lands all items, in one export or in parallel shards. Each shard is a checkpoint: an interrupted shard alone is
+ * requested again, and an interrupted run continues with the missing shards. Throws the gate's refusal before any
+ * request. Each shard is a checkpoint: if one is interrupted, only that one is taken again, and an interrupted run
+ * continues with the missing ones. Throws the gate's refusal before any request.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],
@@ -37,7 +38,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // The gate is asked for all shards first, so that a copy does not begin if it would be stopped midway.
+  // The gate checks all shards first, so that a copy does not begin if the gate would stop it midway.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) =>
     io.progress({ step: 'land', part: 'snapshot', ...sum([...came.values()]), totalRows, done });

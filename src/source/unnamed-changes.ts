@@ -4,12 +4,12 @@ import { hasItem, readChangeId } from './page.js';
 
 /**
  * Lists the ids of landed changes without an item (section 2, Change), unless the feed of another dataset or one of
- * `others`, which hold the same changes, names the item.
+ * `others`, which contain the same changes, contains the item.
  */
 export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
   for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
-  // Only the unnamed changes are held in memory, because the named ones may be too many.
+  // Only the changes without an item are kept in memory, because there may be too many others.
   for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
     for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
   }

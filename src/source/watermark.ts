@@ -17,7 +17,7 @@ const newestItem = z.looseObject({
  * Journals the low watermark: the newest change (section 4, /changes/recent), from which the feed can safely be read,
  * and the latest time at which an item of any part changed (/items by `-lastChanged`). One time suffices for all parts,
  * because polls reach back an hour before it.
- * @param client asks about all datasets
+ * @param client sends requests without a dataset
  * @param feed `new` if the feed is read only from about the low watermark on
  */
 export async function landLowWatermark(
@@ -67,8 +67,9 @@ async function readNewest(
 
 const PAGE_LIMIT = 200;
 /**
- * The most pages of recent changes. If there are more changes in an hour, the window is shorter, because later runs
- * read these answers again anyway.
+ * Maximum number of pages of recent changes. If an hour has more changes, the window is shorter, because later runs
+ * read these changes again anyway. If there are more changes in an hour, the window is shorter, because later runs read
+ * these answers again anyway.
  */
 const MOST_PAGES = 25;
 
@@ -105,7 +106,7 @@ async function findStart(client: ApiClient, first: RecentPage, newest: RecentPag
     const older = page.changes.find(({ observedAt }) => Date.parse(observedAt ?? '') < since);
     if (older !== undefined) return older.id;
     const last = page.changes.at(-1)?.id;
-    // There are no older changes, so the window begins before the last one shown.
+    // There are no older changes, so the window begins before the oldest change received.
     if (last === undefined || last >= oldest) return oldest - 1n;
     if (page.hasMore !== true) return last - 1n;
     if (pages === MOST_PAGES) return last;

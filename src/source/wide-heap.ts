@@ -3,7 +3,7 @@ import v8 from 'node:v8';
 /** The percentage by which V8's heap may grow between garbage collections; 0 leaves it to V8. */
 const GROWTH = '--heap-growing-percent';
 
-/** The number of running streams. */
+/** Number of streams being read. */
 let works = 0;
 
 /**
