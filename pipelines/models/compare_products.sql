@@ -11,9 +11,8 @@ ours AS (
   SELECT p.product_id, any_value(p.offers) AS offers, any_value(p.shops) AS shops,
     list_sort(list({'currency': c.currency, 'min': c."min", 'max': c."max", 'offers': c.offers})
       FILTER (c.currency IS NOT NULL)) AS prices
-  FROM products AS p
-  LEFT JOIN product_prices AS c USING (product_id)
-  WHERE p.product_id IN (SELECT product_id FROM theirs)
+  FROM (FROM products SEMI JOIN theirs USING (product_id)) AS p
+  LEFT JOIN (FROM product_prices SEMI JOIN theirs USING (product_id)) AS c USING (product_id)
   GROUP BY p.product_id
 )
 SELECT t.service_id, t.product_id,

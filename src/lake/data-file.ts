@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { pipeline } from 'node:stream/promises';
+import { type FileMetaData, parquetMetadataAsync } from 'hyparquet';
 import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
@@ -26,11 +26,11 @@ export interface Expectation {
   columns: string[];
 }
 
-const ZSTD = 6;
+const ZSTD = 'ZSTD';
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Syncs a Parquet file, reads its footer back with a second, independent reader (parquetjs-lite), and returns the
+ * Syncs a Parquet file, reads its footer back with a second, independent reader (hyparquet), and returns the
  * SHA-256 of its bytes.
  * @throws PricelakeError `lake_invalid` if rows, bytes, columns or codec differ from what the writer reported
  */
@@ -56,7 +56,7 @@ export interface FooterFacts {
   rows: bigint;
   rowsInGroups: bigint;
   columns: string[];
-  codecs: number[];
+  codecs: string[];
 }
 
 /** Reads the footer of a data file. @throws PricelakeError `lake_invalid` if it can't be read */
@@ -71,9 +71,11 @@ async function describeFooter(path: string, file: FileHandle): Promise<FooterFac
   for (let i = 1; i < footer.schema.length; i += countElements(footer.schema, i)) {
     columns.push(footer.schema[i]?.name ?? '');
   }
-  const rowsInGroups = footer.row_groups.reduce((sum, group) => sum + BigInt(Number(group.num_rows)), 0n);
-  const codecs = new Set(footer.row_groups.flatMap((group) => group.columns.map((chunk) => chunk.meta_data.codec)));
-  return { bytes, rows: BigInt(Number(footer.num_rows)), rowsInGroups, columns, codecs: [...codecs] };
+  const rowsInGroups = footer.row_groups.reduce((sum, group) => sum + group.num_rows, 0n);
+  const codecs = new Set(
+    footer.row_groups.flatMap((group) => group.columns.map((chunk) => chunk.meta_data?.codec ?? 'of another file')),
+  );
+  return { bytes, rows: footer.num_rows, rowsInGroups, columns, codecs: [...codecs] };
 }
 
 async function checkFooter(path: string, file: FileHandle, expected: Expectation): Promise<void> {
@@ -90,47 +92,26 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
  * chunk.
  */
 export function describeCodecs(rows: bigint): string {
-  return rows === 0n ? '' : String(ZSTD);
+  return rows === 0n ? '' : ZSTD;
 }
 
-let loaded: Promise<typeof import('parquetjs-lite')> | undefined;
+/** The footers of nearly all files are shorter than this. */
+const FOOTER_BYTES = 1 << 15;
 
-/**
- * Replaces how the Thrift reader of parquetjs-lite allocates int64. It uses `new Buffer`, which is deprecated: Node
- * then inspects the stack, up to ten thousand times a process, which takes longer than reading the footer.
- */
-function allocateInt64(): void {
-  const parquet = createRequire(import.meta.url).resolve('parquetjs-lite');
-  const { prototype } = createRequire(parquet)('node-int64') as { prototype: object };
-  Object.defineProperty(prototype, 'buffer', {
-    configurable: true,
-    get: () => Buffer.alloc(8),
-    set(this: object, value: Buffer) {
-      Object.defineProperty(this, 'buffer', { value, writable: true });
-    },
-  });
-}
-
-/** Loads the footer reader. Loading takes some 20 ms, so a run starts it as soon as it has new data. */
-export async function loadFooterReader() {
-  if (loaded === undefined) {
-    allocateInt64();
-    loaded = import('parquetjs-lite');
-  }
-  return (await loaded).default;
-}
-
-async function readFooter(path: string, file: FileHandle, size: number) {
+async function readFooter(path: string, file: FileHandle, size: number): Promise<FileMetaData> {
   const read = async (offset: number, length: number) => {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+    const { buffer, bytesRead } = await file.read(new Uint8Array(length), 0, length, offset);
     if (bytesRead !== length) throw new Error(`${bytesRead} bytes at ${offset}, not ${length}`);
     return buffer;
   };
-  const parquet = await loadFooterReader();
-  const reader = new parquet.ParquetEnvelopeReader(read, async () => {}, size);
+  const tail = {
+    byteLength: size,
+    slice: async (start: number, end = size) => (await read(start, end - start)).buffer,
+  };
   try {
-    await reader.readHeader();
-    return await reader.readFooter();
+    const magic = Buffer.from(await read(0, 4)).toString('latin1');
+    if (magic !== 'PAR1') throw new Error('it does not begin as a Parquet file');
+    return await parquetMetadataAsync(tail, { initialFetchSize: FOOTER_BYTES, geoparquet: false });
   } catch (cause) {
     throw new PricelakeError('lake_invalid', `${path}: its footer can't be read`, {}, { cause });
   }
@@ -139,7 +120,7 @@ async function readFooter(path: string, file: FileHandle, size: number) {
 /**
  * Counts the elements in the schema's depth-first list that belong to the element at `index`, including that element.
  */
-function countElements(schema: { num_children: number | null }[], index: number): number {
+function countElements(schema: FileMetaData['schema'], index: number): number {
   let count = 1;
   for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {
     count += countElements(schema, index + count);

@@ -42,7 +42,7 @@ async function compareBytes(path: string, file: LoggedFile): Promise<string | un
 export const footerProof: Proof = {
   name: 'footers',
   claims:
-    "The footer of every file, read by parquetjs-lite, has the log's row count, its table's columns, and zstd compression.",
+    "The footer of every file, read by hyparquet, has the log's row count, its table's columns, and zstd compression.",
   async prove(context, report) {
     let count = 0n;
     const lacking = new Map<string, number>();

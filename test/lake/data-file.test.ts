@@ -55,7 +55,20 @@ test('a file without rows has no codec, one with rows has zstd', async () => {
     return sealDataFile(file, { rows, bytes, columns: ['a'] });
   };
   expect(await seal(0n, 'zstd')).toMatch(/^[0-9a-f]{64}$/);
-  await expect(seal(1n, 'snappy')).rejects.toThrow('its footer says codecs 1, but the writer said 6');
+  await expect(seal(1n, 'snappy')).rejects.toThrow('its footer says codecs SNAPPY, but the writer said ZSTD');
+});
+
+test('a footer of any length is read', async () => {
+  const [db, file] = [await openDatabase(1), path.join(await makeFolder(), 'x.parquet')];
+  const columns = Array.from({ length: 900 }, (_, i) => `column_${i}`);
+  const select = `SELECT ${columns.map((name, i) => `${i} AS ${name}`).join(', ')} FROM range(10)`;
+  await db.run(`COPY (${select}) TO '${file}' (FORMAT parquet, COMPRESSION zstd)`);
+  const bytes = await readFile(file);
+  expect(bytes.readUInt32LE(bytes.length - 8)).toBeGreaterThan(2 ** 16);
+  expect(await readFooterFacts(file)).toEqual({
+    ...{ bytes: bytes.length, rows: 10n, rowsInGroups: 10n },
+    ...{ columns, codecs: ['ZSTD'] },
+  });
 });
 
 test('what is no Parquet file is refused with its name', async () => {

@@ -1,7 +1,6 @@
 import { openStep, reportStep } from '../../io/io.js';
 import { type Landing, readPublishable } from '../../journal/landings.js';
 import { isPublishable, type Publishable, sumLanded } from '../../journal/run-state.js';
-import { loadFooterReader } from '../../lake/data-file.js';
 import type { Tables } from '../../lake/read.js';
 import { isSmall, type LakeRows } from '../../lake/table-rows.js';
 import type { LandedDatasets } from '../../source/datasets.js';
@@ -49,7 +48,6 @@ export async function applyRun(
   engine: Engine,
   landed: LandedInput,
 ): Promise<AppliedRun> {
-  loadFooterReader().catch(() => {}); // reading a footer reports the error
   const { io } = world;
   const { landing } = ledger;
   const datasets = await landRunDatasets(world, landing, landed.account);
