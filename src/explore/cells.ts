@@ -10,13 +10,17 @@ import {
 import { formatCount } from '../formats/count.js';
 import { type Content, html } from '../formats/html.js';
 import { isNumberType, roundDecimal, valueToText } from '../sql/value-json.js';
-import { foreign, formatMoney, formatPercent, link, moment } from './format.js';
+import { KINDS } from './charts/changes.js';
+import { foreign, formatDay, formatMoney, formatPercent, link, moment } from './format.js';
 import { toDate } from './values.js';
 
 export interface CellColumn {
   name: string;
   type: DuckDBType;
 }
+
+/** Kinds of the change feed in words. */
+const CHANGE_KINDS = new Map<string, string>(KINDS.map(({ kind, name }) => [kind, name]));
 
 /** Reads another value of the same row by the name of its column. */
 export type ReadCell = (name: string) => DuckDBValue | undefined;
@@ -43,12 +47,14 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   if (name === 'title') return showTitle(String(value), read);
   if (name === 'site_id') return html`<a href="/shops/${String(value)}">${String(value)}</a>`;
   if (/(^|_)shop$/u.test(name)) return showShop(name, String(value), read);
+  if (name === 'kind') return CHANGE_KINDS.get(String(value)) ?? foreign(String(value), 40);
   if (name === 'availability') return html`<span class="whole">${foreign(String(value), 20)}</span>`;
   if (name === 'url' || name === 'new_url') return link(String(value), 'open');
   if (value instanceof DuckDBDecimalValue)
     return html`<span class="money">${formatMoney(showAmount(name, value))}</span>`;
   if (value instanceof DuckDBTimestampTZValue) return showMoment(value);
-  if (value instanceof DuckDBDateValue) return html`<span class="whole">${value.toString()}</span>`;
+  if (value instanceof DuckDBDateValue)
+    return html`<span class="whole">${formatDay(new Date(value.toString()))}</span>`;
   if (value instanceof DuckDBListValue)
     return foreign(value.items.map((item) => (item === null ? '–' : valueToText(item))).join(', '), 240);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -182,8 +182,11 @@ export interface Choice {
   label: string;
 }
 
+/** Renders a list of choices. A value that is not among them is added, so that the list never shows another one. */
 export function renderChoice(name: string, label: string, choices: readonly Choice[], chosen: string): Html {
-  return html`<label>${label} <select name="${name}">${choices.map(({ value, label: text }) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`)}</select></label>\n`;
+  const isKnown = chosen === '' || choices.some(({ value }) => value === chosen);
+  const all = isKnown ? choices : [...choices, { value: chosen, label: chosen }];
+  return html`<label>${label} <select name="${name}">${all.map(({ value, label: text }) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`)}</select></label>\n`;
 }
 
 export function renderField(name: string, label: string, value: string, hint = ''): Html {

@@ -1,4 +1,4 @@
-import type { DuckDBValue } from '@duckdb/node-api';
+import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../formats/count.js';
 import { type Content, type Html, html } from '../formats/html.js';
 import { valueToText } from '../sql/value-json.js';
@@ -49,9 +49,12 @@ function nameEmpty(answer: Answer): Content {
   return empty.length === 0 ? '' : html`<p class="soft">Without a value: ${foreign(empty.join(', '), 1000)}.</p>`;
 }
 
-function isEmpty({ columns, rows }: Answer, name: string): boolean {
+/** True if no row has a value in a column. An empty list is no value. */
+export function isEmpty({ columns, rows }: Answer, name: string): boolean {
   const at = columns.findIndex((column) => column.name === name);
-  return rows.every((row) => row[at] === null);
+  const hasValue = (value: DuckDBValue = null) =>
+    value !== null && !(value instanceof DuckDBListValue && value.items.length === 0);
+  return !rows.some((row) => hasValue(row[at]));
 }
 
 /** Shows the rows of an answer as a table with all columns. */
@@ -154,6 +157,7 @@ function renderCell(
 
 export const DOWNLOADS = ['csv', 'parquet', 'arrow'] as const;
 export type DownloadFormat = (typeof DOWNLOADS)[number];
+const DOWNLOAD_NAMES: Readonly<Record<DownloadFormat, string>> = { csv: 'CSV', parquet: 'Parquet', arrow: 'Arrow' };
 
 /** The address of an analysis with these variables. */
 export function analysisAddress(question: Pick<Question, 'analysis' | 'set'>, format?: DownloadFormat): string {
@@ -164,7 +168,7 @@ export function analysisAddress(question: Pick<Question, 'analysis' | 'set'>, fo
 
 export function renderTools(question: Pick<Question, 'analysis' | 'set'>): Html {
   const links = DOWNLOADS.map(
-    (format) => html` · <a href="${analysisAddress(question, format)}" download>${format.toUpperCase()}</a>`,
+    (format) => html` · <a href="${analysisAddress(question, format)}" download>${DOWNLOAD_NAMES[format]}</a>`,
   );
   const command = describeCommand(question);
   return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', command === undefined ? '' : html`On the command line: <code>${command}</code>`)}</p>`;

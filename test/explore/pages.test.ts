@@ -119,11 +119,23 @@ test('the table of an analysis names the columns that it leaves out, because non
     /<p class="soft">Without a value: <bdi>Category slug, Site id, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u,
   );
   expect(page).not.toContain('data-name="category_slug"');
+  expect(page).not.toContain('data-name="shop"');
   expect(page).toContain('data-name="geks_jevons"');
   const grouped = await explored.page('/analyses/price_index?by=shop');
   expect(grouped).toContain('data-name="shop"');
   const asked = await explored.page(`/sql?sql=${encodeURIComponent('SELECT 1 AS one, NULL AS none')}`);
   expect(asked).toContain('data-name="none"');
+});
+
+test('a shop has its price index as one bar of the middle half, beside the market', async () => {
+  for (const path of ['/shops', '/shops/33']) {
+    const page = await explored.page(path);
+    expect(page).toMatch(
+      /<svg role="img" aria-label="median [\d.]+, half of all between [\d.]+ and [\d.]+" class="range"/u,
+    );
+    expect(page).toContain('class="reference"');
+    expect(page).not.toContain('data-name="index_p25"');
+  }
 });
 
 test('rows come in the order that the address asks for, page by page', async () => {
@@ -159,7 +171,7 @@ test('a product has its offers, its prices over time and its changes', async () 
     'Kiosk 100.00',
     'Museum 110.00',
   ]);
-  expect(readTable(page, /Changes reported by the service/u).filter((row) => row[2] === 'CHANGED')).toHaveLength(1);
+  expect(readTable(page, /Changes reported by the service/u).filter((row) => row[2] === 'changed')).toHaveLength(1);
   expect(page).toContain(
     'Now <strong><span class="money">80.00 <small>EUR</small></span></strong> is the lowest known price of the last 90 days.',
   );
@@ -196,6 +208,7 @@ test('a shop has its position and its moves', async () => {
 test('the copy tells what is left of the month, what each month cost, and what the samples proved', async () => {
   const page = await explored.page('/copy');
   expect(page).toMatch(/<li><bdi>budget: [\d,]+ of [\d,]+ calls left, /u);
+  expect(page).toMatch(/, until <time datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d<\/time> \(plan /u);
   const [month] = readTable(page, /Calls, export rows and overage of all runs/u);
   expect(month?.slice(0, 2)).toEqual(['Nov 2026', '3']);
   expect(page).toMatch(/All runs together compared \d+ items? and found no difference|No run compared a sample/u);

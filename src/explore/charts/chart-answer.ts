@@ -3,7 +3,7 @@ import { formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { foreign, shortenNames } from '../format.js';
 import type { Answer } from '../question.js';
-import { type ReadValue, readAll, toBigInt, toDate, toNumber } from '../values.js';
+import { type ReadValue, readAll, toBigInt, toDate, toNumber, toText } from '../values.js';
 import { changesChart, KINDS } from './changes.js';
 import { drawChart } from './draw-chart.js';
 import { type Line, type LinesOptions, linesChart, MOST_LINES } from './lines.js';
@@ -14,7 +14,7 @@ import { histogramChart, spreadDaysChart } from './spreads.js';
 const MOST_RANGES = 12;
 const LEGEND_NAME = 40;
 
-type Draw = (rows: readonly ReadValue[]) => Promise<Html> | undefined;
+type Draw = (rows: readonly ReadValue[], categories: ReadonlyMap<string, string>) => Promise<Html> | undefined;
 
 /**
  * Analyses with a chart: its title, and the function that draws the rows. The function returns undefined if there is
@@ -37,9 +37,13 @@ export const hasChart = (analysis: string): boolean => analysis in CHARTS;
 /**
  * Draws the chart of an analysis over the rows of an answer. Draws nothing if the answer has only a part of the rows.
  */
-export async function chartAnswer(analysis: string, answer: Answer): Promise<Content> {
+export async function chartAnswer(
+  analysis: string,
+  answer: Answer,
+  categories: ReadonlyMap<string, string> = new Map(),
+): Promise<Content> {
   const [title, draw] = CHARTS[analysis] ?? [];
-  const drawn = answer.rows.length === 0 || answer.hasMore ? undefined : await draw?.(readAll(answer));
+  const drawn = answer.rows.length === 0 || answer.hasMore ? undefined : await draw?.(readAll(answer), categories);
   if (drawn === undefined) return '';
   return html`<figure class="chart"><figcaption>${title}${nameZones(answer)}</figcaption>${drawn}</figure>`;
 }
@@ -121,9 +125,12 @@ async function drawChanges(rows: readonly ReadValue[]): Promise<Html> {
   return html`${await drawChart(changesChart(days))}<ul class="legend">${sums}</ul>`;
 }
 
-function drawIndex(rows: readonly ReadValue[]): Promise<Html> | undefined {
-  const nameOf = (read: ReadValue) =>
-    [read('category_slug'), read('shop'), read('currency')].filter((part) => part !== null).join(', ');
+function drawIndex(rows: readonly ReadValue[], categories: ReadonlyMap<string, string>): Promise<Html> | undefined {
+  const nameOf = (read: ReadValue) => {
+    const slug = toText(read('category_slug'));
+    const category = slug === undefined ? null : (categories.get(slug) ?? slug);
+    return [category, read('shop'), read('currency')].filter((part) => part !== null).join(', ');
+  };
   return drawLines(rows, 'period', 'geks_jevons', nameOf, { x: 'period', y: 'the index', reference: 100 });
 }
 

@@ -110,9 +110,7 @@ function renderVariable(variable: Variable, value: string, choices: readonly Cho
   const unset = variable.default ?? (isRequired ? 'choose' : 'any');
   const label = LABELS[name] ?? toLabel(name);
   if (choices !== undefined) {
-    const isKnown = value === '' || choices.some((one) => one.value === value);
-    const typed = isKnown ? [] : [{ value, label: value }];
-    return renderChoice(name, label, [{ value: '', label: unset }, ...typed, ...choices], value);
+    return renderChoice(name, label, [{ value: '', label: unset }, ...choices], value);
   }
   return renderField(name, label, value, variable.default ?? (kind === 'choices' ? describeType(variable) : ''));
 }

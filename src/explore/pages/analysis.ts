@@ -12,7 +12,7 @@ import { readHidden, renderColumnChoice } from '../hidden-columns.js';
 import { changeAddress, type Page, type PageRequest, readOffset, readOrder } from '../page.js';
 import { type Answer, listVariables, type Question, showSql } from '../question.js';
 import { isRefusedByDuckDb } from '../refusal.js';
-import { renderAnswer, renderPager, type ShownColumn } from '../table.js';
+import { isEmpty, renderAnswer, renderPager, type ShownColumn } from '../table.js';
 import { askForNames, type KnownNames, renderForm } from './analysis-form.js';
 
 const ROWS = 50;
@@ -106,7 +106,11 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   async function renderChart(answer: Answer): Promise<Content> {
     if (!hasChart(analysis)) return '';
     const isWhole = !answer.hasMore && offset === 0 && order === undefined;
-    return chartAnswer(analysis, isWhole ? answer : await ask({ analysis, set, limit: MOST_DRAWN }));
+    return chartAnswer(
+      analysis,
+      isWhole ? answer : await ask({ analysis, set, limit: MOST_DRAWN }),
+      names.categoryName,
+    );
   }
 }
 
@@ -115,16 +119,21 @@ const MACHINE = new Set(['item_id', 'change_id', 'run_id', 'attribution', 'of_ki
 /** Columns by which people recognize a row. */
 const HEADS = ['title', 'shop', 'category_name', 'category_slug', 'product_id'];
 
+/** Labels of columns that are known by an abbreviation. */
+const LABELS: Readonly<Record<string, string>> = { geks_jevons: 'GEKS-Jevons', tpd: 'Time-product dummy' };
+
 /** Puts names first and in place of ids, if the rows have them. */
-function chooseColumns({ columns }: Answer, names: KnownNames): ShownColumn[] {
-  const all = columns.map(({ name }) => name);
+function chooseColumns(answer: Answer, names: KnownNames): ShownColumn[] {
+  const all = answer.columns.map(({ name }) => name);
   const has = (name: string) => all.includes(name);
   const isNamed = (name: string) =>
     (name.endsWith('site_id') && (has(name.replace(/site_id$/u, 'shop')) || has(name.replace(/_?site_id$/u, '')))) ||
     (name === 'product_id' && has('title')) ||
     (name === 'category_slug' && has('category_name'));
   const shown = all.filter((name) => !MACHINE.has(name) && !isNamed(name));
-  const rank = (name: string) => (HEADS.includes(name) ? HEADS.indexOf(name) : HEADS.length);
+  // A column without a value heads no row.
+  const rank = (name: string) =>
+    isEmpty(answer, name) ? HEADS.length + 1 : HEADS.includes(name) ? HEADS.indexOf(name) : HEADS.length;
   return (shown.length === 0 ? all : shown)
     .sort((a, b) => rank(a) - rank(b))
     .map((name): ShownColumn => {
@@ -143,7 +152,7 @@ function chooseColumns({ columns }: Answer, names: KnownNames): ShownColumn[] {
           show: (value) => showName(value === null ? undefined : String(value), names.categoryName),
         };
       }
-      return { name };
+      return name in LABELS ? { name, label: LABELS[name] as string } : { name };
     });
 }
 

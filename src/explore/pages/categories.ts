@@ -1,5 +1,6 @@
 import { type Content, html } from '../../formats/html.js';
 import { chartAnswer } from '../charts/chart-answer.js';
+import { makeRangeColumn } from '../charts/range-bar.js';
 import { onlyIn } from '../edition.js';
 import { foreign } from '../format.js';
 import {
@@ -48,7 +49,6 @@ export async function categoriesPage(request: PageRequest): Promise<Page> {
   const charts = [
     await chartAnswer(histogram.analysis, steps),
     byDay.answer === undefined ? '' : await chartAnswer(days.analysis, byDay.answer),
-    await chartAnswer(spreads.analysis, answer),
   ];
   const tree = readAll(answer).map((read) => toText(read('category_path')) ?? '');
   return {
@@ -69,9 +69,11 @@ ${renderAnswer(answer, spreads, {
       },
     },
     { name: 'spreads', label: 'Products' },
-    { name: 'p25', label: 'Lower quarter, %' },
-    { name: 'median', label: 'Median, %' },
-    { name: 'p75', label: 'Upper quarter, %' },
+    makeRangeColumn(
+      answer,
+      { low: 'p25', middle: 'median', high: 'p75' },
+      { label: 'Median and middle half of spreads', unit: '\u00a0%' },
+    ),
     { name: 'widest', label: 'Widest, %' },
   ],
   sortAddress: (by, isDescending) =>

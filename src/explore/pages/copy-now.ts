@@ -1,14 +1,22 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
-import { foreign, formatDuration, moment } from '../format.js';
+import { cutText, foreign, formatDuration, moment } from '../format.js';
 import type { CopyNow, PublishedState, RemoteState, TriedRun } from '../now.js';
 import { renderSection } from '../page.js';
 
 /** Shows what a run is doing, or why the last one failed. */
 export function renderNow({ lines, tries: [last] }: CopyNow): Content {
-  const list = lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${foreign(line, 1000)}</li>`)}</ul>`;
+  const list = lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${showTimes(line)}</li>`)}</ul>`;
   return html`${list}${last?.fault === undefined ? '' : renderFault(last, last.fault)}`;
 }
+
+/** Shows a sentence of the command line, with its times as pages write them. */
+const showTimes = (line: string): Html =>
+  html`<bdi>${cutText(line, 1000)
+    .split(INSTANT)
+    .map((part, k) => (k % 2 === 1 ? moment(new Date(part)) : part))}</bdi>`;
+
+const INSTANT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/u;
 
 function renderFault({ runNumber, endedAt }: TriedRun, fault: NonNullable<TriedRun['fault']>): Html {
   const { step, code, message, hint } = fault;

@@ -58,8 +58,8 @@ function groupByLine(answer: Answer): ReadValue[][] {
 
 function renderMatrix(lines: readonly ReadValue[][], shops: readonly ReadValue[]): Html {
   const head = shops.map((read) => {
-    const sold = `${countOf(toBigInt(read('lines')), 'line')}, cheapest at ${String(read('cheapest'))}`;
-    return html`<th scope="col" class="number" data-name="${toText(read('shop')) ?? ''}"><a href="/shops/${String(read('site_id'))}">${foreign(toText(read('shop')) ?? null, 24)}</a> <small>${sold}</small></th>`;
+    const sold = `cheapest for ${String(read('cheapest'))} of ${countOf(toBigInt(read('lines')), 'line')}`;
+    return html`<th scope="col" class="number" data-name="${toText(read('shop')) ?? ''}"><a href="/shops/${String(read('site_id'))}">${foreign(toText(read('shop')) ?? null, 60)}</a> <small>${sold}</small></th>`;
   });
   return html`<div class="frame"><table class="matrix">
 <caption><span>The lowest price of each shop that counts. The cheapest of a line is marked, yours included; a dash stands where a shop has no price that counts.</span></caption>

@@ -6,7 +6,7 @@ import { showChangedValues } from '../changed-values.js';
 import { foreign, formatPercent } from '../format.js';
 import { changeAddress, type Page, type PageRequest, renderSection } from '../page.js';
 import type { Answer, Question } from '../question.js';
-import { renderAnswer } from '../table.js';
+import { renderAnswer, type ShownColumn } from '../table.js';
 import { type ReadValue, readAll, toNumber, toText } from '../values.js';
 import { renderAlarmForm } from './alarm.js';
 import { renderPastFigures, renderPriceChart } from './prices-over-time.js';
@@ -118,6 +118,11 @@ async function choosePicture(product: string, { ask, pictures }: PageRequest): P
 /** Shows offers with the reductions that shops announce, and what the offers' own past says about these. */
 function renderOffers(answer: Answer, question: Question, currency: string, reductions: readonly ReadValue[]): Html {
   const verdicts = new Map(reductions.map((read) => [read('item_id'), String(read('verdict'))]));
+  const announced: ShownColumn = {
+    name: 'regular_price',
+    label: 'Announced as',
+    show: (regular, read) => showReduction(regular, read('price') ?? null, verdicts.get(read('item_id') ?? null)),
+  };
   const left = readAll(answer).filter((read) => read('is_counted') !== true).length;
   return renderAnswer(answer, question, {
     caption: `${countOf(answer.rows.length, 'offer')} in ${currency}, the cheapest first${left === 0 ? '' : `; ${left} left out of all figures, each for the reason given`}`,
@@ -126,11 +131,7 @@ function renderOffers(answer: Answer, question: Question, currency: string, redu
       'price',
       { name: 'delivered_price', label: 'Delivered' },
       { name: 'availability', label: 'Stock' },
-      {
-        name: 'regular_price',
-        label: 'Announced as',
-        show: (regular, read) => showReduction(regular, read('price') ?? null, verdicts.get(read('item_id') ?? null)),
-      },
+      ...(readAll(answer).some((read) => announcesReduction(read('regular_price'), read('price'))) ? [announced] : []),
       { name: 'reason', label: 'Left out because', show: (reason) => showReason(reason) },
       { name: 'unit_price', label: 'Per unit' },
       'unit',
@@ -143,10 +144,14 @@ function renderOffers(answer: Answer, question: Question, currency: string, redu
   });
 }
 
-/** Shows a reduction. A regular price that is not above the price announces none. */
-function showReduction(regular: DuckDBValue, price: DuckDBValue, verdict: string | undefined): Content {
+/** A regular price that is not above the price announces no reduction. */
+function announcesReduction(regular: DuckDBValue, price: DuckDBValue): boolean {
   const [was, now] = [regular, price].map(toNumber);
-  if (!(regular instanceof DuckDBDecimalValue) || was === undefined || now === undefined || was <= now) return NONE;
+  return was !== undefined && now !== undefined && was > now;
+}
+
+function showReduction(regular: DuckDBValue, price: DuckDBValue, verdict: string | undefined): Content {
+  if (!(regular instanceof DuckDBDecimalValue) || !announcesReduction(regular, price)) return NONE;
   return html`<span class="money">was ${trimCents(regular.toString())}</span>${verdict === undefined ? '' : html` <small class="${verdict === 'not honest' ? 'bad' : ''}">${verdict}</small>`}`;
 }
 

@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
-import { chartAnswer } from '../charts/chart-answer.js';
+import { makeRangeColumn } from '../charts/range-bar.js';
 import { nameDates, readDates, renderDates, toMoments } from '../dates.js';
 import { onlyIn } from '../edition.js';
 import { foreign, moment } from '../format.js';
@@ -13,26 +13,29 @@ import {
   readOffset,
   readOrder,
   renderChoice,
-  renderField,
   renderFigures,
   renderFilters,
   renderSection,
 } from '../page.js';
 import { askPast } from '../past.js';
-import type { Question } from '../question.js';
-import { analysisAddress, renderAnswer, renderPager } from '../table.js';
+import type { Answer, Question } from '../question.js';
+import { analysisAddress, renderAnswer, renderPager, type ShownColumn } from '../table.js';
 import { type ReadValue, readFirst, toBigInt, toDate, toNumber, toText } from '../values.js';
+import { askForNames, toChoices } from './analysis-form.js';
 import { listCurrencies } from './products.js';
 import { MOVES } from './today.js';
 
-const POSITION = [
+/** The columns of shop_index_by_category.sql after those that name the row. */
+const listPositions = (answer: Answer): (string | ShownColumn)[] => [
   { name: 'products', label: 'Compared' },
   'cheapest',
   { name: 'win_pct', label: 'Win rate' },
   'price_index',
-  { name: 'index_p25', label: 'Lower quarter' },
-  { name: 'index_median', label: 'Middle' },
-  { name: 'index_p75', label: 'Upper quarter' },
+  makeRangeColumn(
+    answer,
+    { low: 'index_p25', middle: 'index_median', high: 'index_p75' },
+    { label: 'Median and middle half of products', reference: 100 },
+  ),
 ];
 
 /** The columns of source_freshness.sql, without the shop. */
@@ -87,23 +90,18 @@ export async function shopsPage({ search, ask }: PageRequest): Promise<Page> {
     analysis: 'shop_index_by_category',
     ...{ set, order, offset: readOffset(search), limit: readLimit(search) },
   };
-  const [answer, most, currencies] = await Promise.all([
-    ask(positions),
-    ask({ analysis: positions.analysis, set, order: { by: 'products', isDescending: true }, limit: 1000 }),
-    listCurrencies(ask),
-  ]);
+  const [answer, currencies, names] = await Promise.all([ask(positions), listCurrencies(ask), askForNames(ask)]);
   const address = (changes: Record<string, string>) => changeAddress('/shops', search, { from: '', ...changes });
   return {
     title: 'Shops',
     body: html`<p>Over the products that a shop shares with others: how often its price is the lowest, alone or with others, and its price index, where 100 is the median price of each product.</p>
 ${renderFilters('/shops', [
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency),
-  renderField('category', 'Category', set.category, 'slug or path'),
+  renderChoice('category', 'Category', [{ value: '', label: 'any' }, ...toChoices(names.category)], set.category),
 ])}
-${await chartAnswer(positions.analysis, most)}
 ${renderAnswer(answer, positions, {
   caption: 'Shops that share products with other shops',
-  columns: ['shop', 'host', ...POSITION],
+  columns: ['shop', 'host', ...listPositions(answer)],
   sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
   moreNote: '', // the pager links to the other rows
   empty: 'No shops share a product.',
@@ -180,7 +178,7 @@ const GAPS = [
 
 function renderShop(read: ReadValue): Html {
   const seen = toDate(read('newest_seen_at'));
-  return html`<p class="about">${foreign(toText(read('host')) ?? null, 200)} · site_id ${String(read('site_id'))}</p>
+  return html`<p class="about">${foreign(toText(read('host')) ?? null, 200)}</p>
 ${renderFigures([
   { name: 'Listings', value: formatCount(toBigInt(read('listings'))) },
   { name: 'Products', value: formatCount(toBigInt(read('products'))) },
@@ -233,7 +231,7 @@ ${renderSection(
     caption: 'Against the market, as a whole and by category',
     columns: [
       { name: 'category_name', label: 'Category', show: (value) => (value === null ? 'all' : String(value)) },
-      ...POSITION,
+      ...listPositions(answer),
     ],
     empty: 'No other shop sells what it sells.',
   }),
