@@ -90,3 +90,13 @@ test('lines are counted by place, and each place shows its own', async () => {
   expect(/Position(.*)Suggested prices/u.exec(middle)?.[1]).not.toContain('acme-r1');
   await explored.close();
 });
+
+test('several shops of a line unfold, and a column in which no line has anything is left out', async () => {
+  const file = join(folder, 'dear.csv');
+  await writeFile(file, 'product,price,currency\nacme-r1,199.00,EUR\n');
+  const explored = await explore(story, { list: file });
+  const page = await explored.page('/list');
+  expect(page).toMatch(/<summary>2 shops<\/summary><div><bdi>Kiosk<\/bdi><\/div><div><bdi>Market<\/bdi><\/div>/u);
+  expect(page).not.toContain('data-name="left_out"');
+  await explored.close();
+});

@@ -8,7 +8,6 @@ import type { ShownColumn } from '../table.js';
 import { toDate } from '../values.js';
 
 const NONE = html`<span class="none">–</span>`;
-const FEW = 3;
 
 /** The title, and the product as the list names it. */
 const LINE: ShownColumn = {
@@ -32,12 +31,10 @@ const PLACE: ShownColumn = {
 const listTexts = (value: DuckDBValue): string[] =>
   value instanceof DuckDBListValue ? value.items.flatMap((item) => (item === null ? [] : [valueToText(item)])) : [];
 
-/** Shows the first names, and how many more there are. */
-function showNames(value: DuckDBValue): Content {
-  const names = listTexts(value);
-  if (names.length === 0) return NONE;
-  const omitted = names.length > FEW ? ` and ${names.length - FEW} more` : '';
-  return html`${names.slice(0, FEW).map((name, k) => html`${k === 0 ? '' : ', '}${foreign(name, 40)}`)}${omitted}`;
+/** Shows the only name, or the number of names, which unfold. */
+function showShops(value: DuckDBValue): Content {
+  const [name = '', ...others] = listTexts(value);
+  return name !== '' && others.length === 0 ? foreign(name, 40) : showTexts('shop')(value);
 }
 
 /** Shows a number of texts, which unfold. */
@@ -71,9 +68,9 @@ export const LINES: readonly (string | ShownColumn)[] = [
   { name: 'in_stock_cheapest', label: 'In stock', show: showWithShop('in_stock_shop') },
   { name: 'delivered_cheapest', label: 'Delivered', show: showWithShop('delivered_shop') },
   'median',
-  { name: 'undercut_by', label: 'Undercut by', show: showNames },
+  { name: 'undercut_by', label: 'Undercut by', show: showShops },
   { name: 'undercut_since', label: 'Since', show: showDay },
-  { name: 'below_now', label: 'Below allowed', show: showNames },
+  { name: 'below_now', label: 'Below allowed', show: showShops },
   { name: 'alarm', label: 'Alarm' },
   { name: 'unsure_because', label: 'Unsure because', show: showTexts('reason') },
   { name: 'changes', label: 'Changed', show: showTexts('change') },
