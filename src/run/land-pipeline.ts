@@ -16,16 +16,16 @@ export interface LandReport {
   runId: string;
   runNumber: bigint;
   folder: string;
-  /** Counted over all tries of the run. */
+  /** The number of rows that all tries of the run have landed. */
   rows: bigint;
   bytes: number;
   calls: number;
 }
 
 /**
- * Runs only the first steps: lands what is new, and leaves the tables unchanged. Nothing is typed. The next run
- * continues from the journal as after a crash, and requests nothing that has landed. It also reads items whole whose
- * changes don't contain all values.
+ * Runs only the first steps of a run: lands new data, and leaves the tables unchanged. Also reads items whole whose
+ * changes don't contain all values. Nothing is typed. The next run continues from the journal as after a crash, and
+ * does not request landed data again.
  * @throws PricelakeError as `syncPipeline` does until bytes have landed
  */
 export async function landPipeline(

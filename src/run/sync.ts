@@ -28,9 +28,9 @@ export interface RunReport {
 }
 
 export interface SyncOptions {
-  /** Only publishes the batch that a failed gate holds, without a call. */
+  /** True to only publish the batch that a failed gate holds, without any call. */
   publishHeld?: boolean;
-  /** The time after which the run stops at the next point where that loses nothing. */
+  /** The time after which the run stops at the next point where stopping loses no work. */
   deadline?: Deadline;
   caps?: RunCaps;
   /** Creates the client; by default, one for the pipeline's service. */
@@ -42,10 +42,12 @@ export interface SyncOptions {
 }
 
 /**
- * The story of a run: open the lake, plan, land what is new by the plan, and apply it to the rows so far. Then derive the
- * tables of the next version beside the lake, prove them, and publish. Each step takes the values of those before it.
- * The journal has all that lasts, so a run that was stopped anywhere continues from there.
- * @throws PricelakeError as the steps do; the caller explains errors of the machine and of damaged files (src/wings/index.ts)
+ * Runs a pipeline once: opens the lake, plans, lands new data by the plan, and applies it to the existing rows. Then
+ * derives the tables of the next version beside the lake, checks them, and publishes them. Each step receives the
+ * values of those before it. The journal has all lasting state, so a run that was stopped anywhere continues from
+ * there.
+ * @throws PricelakeError as the steps do; the caller explains errors of the machine and of damaged files
+ *   (src/wings/index.ts)
  */
 export async function syncPipeline(
   pipeline: Pipeline,

@@ -5,7 +5,7 @@ import type { RunTry } from '../journal/tries.js';
 import { errorCodeOf, explainMemory } from '../lake/faults.js';
 import type { OpenedRun } from './open/open-run.js';
 
-/** Times the steps of this process's work on a run, and records them in the lake's memory. */
+/** Measures the steps of this process's work on a run, and records their seconds in the lake's memory file. */
 export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => void) {
   const begunAt = io.now();
   const steps = new Map<RunStep, number>();
@@ -28,7 +28,7 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
         onStep?.(step, seconds);
       }
     },
-    /** Does `work`, the steps after opening the lake, and records how it ended. */
+    /** Runs `work`, the steps after opening the lake, and records how it ended. */
     remember: async <T>(run: OpenedRun, work: () => Promise<T>): Promise<T> => {
       const done = await work().catch(async (error: unknown) => {
         // The error of the run takes precedence over an error of recording it.

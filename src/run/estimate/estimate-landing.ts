@@ -36,7 +36,7 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
   if (isDone) return 0;
   const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
-  // One call counts the items. After several pages, another one looks for items that changed meanwhile.
+  // One call counts the items. After several pages, another call looks for items that changed meanwhile.
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
@@ -65,7 +65,7 @@ export async function estimatePolls(
   return sumCounts(counts);
 }
 
-/** The waiting changes, and their first page. */
+/** The changes in the feed that the lake does not have yet, and their first page. */
 export interface WaitingFeed {
   changes: Count;
   body?: Buffer;
@@ -75,8 +75,8 @@ export interface WaitingFeed {
 type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before' | 'memory' | 'io'>;
 
 /**
- * Reads the page of the feed with which the run would begin (section 4, /changes), and if more changes wait, the newest
- * one. For a list of datasets, reads a page of each, unless no change is newer than the lake.
+ * Reads the page of the feed with which the run would begin (section 4, /changes), and if more changes follow, the
+ * newest change. For several listed datasets, reads a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(source: FeedSource, starts: readonly FeedStart[]): Promise<WaitingFeed> {
   const { client, journal } = source;
@@ -96,7 +96,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   }
   const [first] = waiting;
   if (isOne && first !== undefined) return first;
-  // A run asks for the newest change before it reads several feeds.
+  // A run requests the newest change before it reads several feeds.
   const look: Count = { count: 0n, calls: 1, exact: true };
   const changes = sumCounts([look, ...waiting.map((one) => one.changes)]) ?? look;
   return { ...waiting.find(({ changes }) => changes.count > 0n), changes };
@@ -121,7 +121,8 @@ async function readPart(
   const rows = BigInt(page.changes.length);
   const seen = recallPages(source.memory.state, source.io.now());
   const isCut = mayBeCut({ ...page, rows: page.changes.length }, seen, part.hasMark);
-  // The service may put fewer changes on a page than requested, even none while more wait.
+  // The service may put fewer changes on a page than requested, and may even send an empty page although more changes
+  // follow.
   const pageSize = (page.hasMore || isCut) && rows > 0n ? page.changes.length : PAGE_LIMIT;
   const count = (all: bigint, news: bigint): Count => ({
     count: news,

@@ -22,7 +22,7 @@ import type { FactSource } from '../plan/run-planner.js';
 import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
 
-/** An estimate reads the same facts as a run, without a lock. */
+/** The sources of an estimate's facts: the same as those of a run, but without a lock. */
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
   caps: RunCaps;
   witnesses: readonly Witness[];
@@ -32,8 +32,8 @@ export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'wor
 }
 
 /**
- * Prices whole reads of items. Finds those that the first page of the feed requires as a run does, and extrapolates if
- * more changes wait. One call counts the changed items (section 4, /items, `changedSince`).
+ * Estimates the calls for whole reads of items. Like a run, finds the items that the first page of the feed requires,
+ * and extrapolates if more changes follow. One call counts the changed items (section 4, /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,

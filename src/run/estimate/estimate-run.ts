@@ -46,16 +46,18 @@ export interface RunEstimate extends ModeChoice, Total {
   /** The interrupted or held run that the next run would continue. */
   unfinished: { runId: string; held: string[] } | undefined;
   steps: Step[];
-  /** The most blocks of overage that it could be billed. */
+  /** Maximum number of overage blocks that the run could be billed. */
   overageBlocks: bigint;
-  /** The seconds that its calls take at the plan's rate, which is the least; undefined for an unlimited rate. */
+  /** The minimum duration in seconds: the run's calls at the plan's rate; undefined for an unlimited rate. */
   seconds: number | undefined;
   rows: bigint;
-  /** The earlier run whose time is the best guess, if possible of the same mode; undefined before a first run. */
+  /**
+   * The earlier run whose duration is the best estimate, if possible of the same mode; undefined before a first run.
+   */
   earlier: EarlierRun | undefined;
-  /** The time of a first copy of this size in the benchmarks; only for a first run that is a complete copy. */
+  /** The duration of a first copy of this size in the benchmarks; only for a first run that is a complete copy. */
   benchSeconds: number | undefined;
-  /** The run's allowance. A missing figure is unlimited. */
+  /** The run's allowance. A missing value means unlimited. */
   allowed: { calls?: bigint; exportRows?: bigint };
   /** The allowance left after the run, until `resetsAt`. */
   rest: { calls?: bigint; exportRows?: bigint };
@@ -76,8 +78,9 @@ export interface EstimateOptions {
 }
 
 /**
- * Plans the next run as the run itself would, and prices it. Makes at most seven calls, and some more for each dataset
- * of a list. Writes nothing and takes no lock.
+ * Plans the next run as the run itself would, and estimates its cost. Makes at most seven calls, and some more for each
+ * dataset of a list. Writes nothing and takes no lock. Makes at most seven calls, and some more for each dataset of a
+ * list. Writes nothing and takes no lock.
  */
 export async function estimateRun(
   pipeline: Pipeline,
@@ -98,7 +101,7 @@ export async function estimateRun(
     const state = unfinished?.state ?? RUN_FOLD.start;
     refuseNarrowing(pipeline, tables.items, state);
     const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
-    // Only a run may write to the memory.
+    // Only a run may write to the lake's memory file.
     const memory = { state: await readMemory(lake), append: async () => {} };
     const journal = { state };
     const graph = new RelationGraph(db);
@@ -160,12 +163,14 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/** Drops a number of changes that was estimated from ids, which may have gaps, because it must not refuse a run. */
+/**
+ * Drops the number of changes if it was estimated from ids. Ids may have gaps, so an estimate must not refuse a run.
+ */
 function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
 
-/** The error if the calls do not suffice until the end of the run. */
+/** Returns the error for a run that needs more calls than are left; undefined if there are enough. */
 function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looked: number): PricelakeError | undefined {
   if (bound === undefined) return undefined;
   const left = countLeft(bound) - BigInt(looked - 1);
@@ -183,14 +188,14 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   );
 }
 
-/** A plan with its work, and the reason why it would not begin. */
+/** A plan with its estimated work, and the error with which the run would not begin. */
 interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
   refusal: PricelakeError | undefined;
 }
 
-/** For a run that has made its calls and only has to publish. */
+/** The work of a run that has made its calls and only has to publish. */
 const NOTHING: Ahead = {
   plan: false,
   lowWatermark: undefined,
@@ -208,7 +213,7 @@ const NOTHING: Ahead = {
   countsUsage: () => false,
 };
 
-/** Prices the rest of a run's plan, after its earlier tries. */
+/** Estimates the work that is left in a run's plan after its earlier tries. */
 async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
@@ -219,7 +224,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const changedItems = await estimatePolls(source.client, planner.facts, polls);
   const readsFeed = plan.feed.isRead && state.feed.done === undefined;
   const feed = readsFeed ? await lookAtFeed(source, plan, planner) : undefined;
-  // The plan is now another one, as it would be for a run.
+  // The refused cursor changes the plan, as in a run.
   if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
   const callsLeft = countCallsLeft(account.gate.left(), BigInt(source.client.calls()));
@@ -255,7 +260,9 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/** Estimates the waiting changes. As in a run, a refused cursor is a fact of the plan. */
+/**
+ * Estimates the number of changes that the lake does not have yet. As in a run, a refused cursor is a fact of the plan.
+ */
 async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
   return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
     if (!isCursorRefused(error)) throw error;
@@ -265,14 +272,17 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Calls for the newest change, the items of each part, and listed items by website for parts that may be split. */
+/**
+ * Counts the calls that read the newest change, count the items of each part, and count listed items by website for
+ * parts that may be split.
+ */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** Prices the calls of sources before and after the run. */
+/** Estimates the calls of sources before and after the run. */
 async function estimateSources(source: EstimateSource, { gate }: Account, copied: bigint | undefined) {
   const isFirst = source.tables.items.version < 0n;
   const next = { ...source, isFirst, callsLeft: countCallsLeft(gate.left(), 0n), copied };
@@ -280,7 +290,7 @@ async function estimateSources(source: EstimateSource, { gate }: Account, copied
   return priced.filter((one) => one !== undefined);
 }
 
-/** True if changes of sources, or upkeep of the lake, wait for a run. */
+/** True if a run has to land changes of sources or to rewrite files of the lake. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
   for (const one of source.sources) if (await one.hasWaiting(source.lake)) return true;
   return !(await isAtRest(source));

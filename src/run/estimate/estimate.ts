@@ -8,22 +8,22 @@ export interface Count {
   calls: number;
 }
 
-/** The work of a run, as far as lake and service show it. A step that the run does not have is undefined. */
+/** The work of a run, as far as the lake and the service show it. A step that the run does not have is undefined. */
 export interface Ahead {
-  /** False for a run that has made its calls and only has to publish. */
+  /** True if the run reads the plan; false if it has made its calls and only has to publish. */
   plan: boolean;
   /** Calls that only count: the newest change, all items, listed items by website. */
   lowWatermark?: number | undefined;
   exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
-  /** Pages of all items in place of exports, including the calls that show that none is missing. */
+  /** Pages of all items in place of exports, including the calls that verify that no item is missing. */
   pages?: { calls: number; items: bigint; reason: string } | undefined;
   /** Items that changed since the last run, or while a copy was taken in parts. */
   changedItems?: Count | undefined;
   /** Counts, pages and single reads that show which items are listed, for a run without the feed. */
   listing?: { calls: number; basis: string } | undefined;
-  /** Changes that wait in the feed. */
+  /** Changes in the feed that the lake does not have yet. */
   changes?: Count | undefined;
-  /** The number of websites that are asked for the newest time at which an item was seen, one call each. */
+  /** The number of calls, one per website, that read the newest time at which an item was seen. */
   probes?: number | undefined;
   /** Whole reads of items whose changes don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
@@ -31,16 +31,18 @@ export interface Ahead {
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
-  /** Calls that have nothing to do with items and changes; so are `facets` and those of `witnesses`. */
+  /**
+   * Calls that read the datasets. Like the calls of `facets` and `witnesses`, they don't depend on items and changes.
+   */
   datasets: number;
   facets: number;
   witnesses: readonly Pick<Step, 'step' | 'calls' | 'basis'>[];
-  /** True if the run reads the plan again to compare the ledger. */
+  /** True if the run reads the plan once more to compare the service's usage count with the ledger. */
   countsUsage: (calls: number, rows: bigint) => boolean;
 }
 
 export interface Step {
-  /** A name such as `plan`, `feed` or `sample`. */
+  /** The step's name, such as `plan`, `feed` or `sample`. */
   step: string;
   calls: number;
   exportRows: bigint;
@@ -115,7 +117,7 @@ export function sumSteps(steps: readonly Step[]): Total {
 }
 
 /**
- * Estimates the number of waiting changes from a page, assuming that ids up to the newest change are as far apart as on
+ * Estimates the number of changes that follow a page, assuming that ids up to the newest change are as far apart as on
  * the page.
  */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
@@ -124,7 +126,7 @@ export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bi
   return rows + ((newest - last) * (rows - 1n) + (last - first) - 1n) / (last - first);
 }
 
-/** Subtracts `total` from what is left of the month. Unlimited figures are absent. */
+/** Subtracts `total` from the remaining monthly allowance. Unlimited values are absent. */
 export function countRest(
   allowance: Allowance,
   { calls, exportRows }: Pick<Total, 'calls' | 'exportRows'>,
@@ -137,21 +139,21 @@ export function countRest(
   };
 }
 
-/** Rows that the run receives, as far as lake and service show. */
+/** Counts the rows that the run will receive, as far as the lake and the service show them. */
 export function countAhead({ exports, pages, changedItems, changes, hydration }: Ahead): RowsAhead {
   const items = [exports?.rows, pages?.items, changedItems?.count, hydration?.rows];
   return { items: items.reduce<bigint>((sum, count = 0n) => sum + count, 0n), changes: changes?.count ?? 0n };
 }
 
 /**
- * The time of a first copy of this many rows in the benchmarks: on two cores, with the service on the same machine
- * (`bench/README.md`). Another machine or a network may differ.
+ * Returns the duration of a first copy of this many rows in the benchmarks: on two cores, with the service on the same
+ * machine (`bench/README.md`). Another machine or a network may differ.
  */
 export function countBenchSeconds(rows: bigint): number {
   return 2 + Number(rows) / 52_000;
 }
 
-/** Undefined if the rate is unlimited. */
+/** Returns the minimum duration of calls in seconds; undefined if the rate is unlimited. */
 export function countSeconds(calls: number, ratePerSecond: number | null): number | undefined {
   return ratePerSecond === null || ratePerSecond <= 0 ? undefined : calls / ratePerSecond;
 }

@@ -28,8 +28,8 @@ export class ItemCopy {
   }
 
   /**
-   * Copies all items by the route of the plan. Rows of an export that was cut are kept. If the run is refused before
-   * anything has landed, it is removed.
+   * Copies all items by the route of the plan. Keeps the rows of an export that the service cut. If the run is refused
+   * before anything has landed, it is removed.
    */
   landAll(): Promise<void> {
     return this.#landAll().catch((error) => dropRefused(this.#landing, error));
@@ -41,7 +41,7 @@ export class ItemCopy {
       const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
-      // These rows are not paid for yet. Rows that have landed are already on the disk.
+      // These rows are still to be downloaded. Rows that have landed are already on the disk.
       const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
       await requireDisk(this.#found.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
@@ -78,7 +78,9 @@ export class ItemCopy {
     if (copy.settling !== undefined) await this.poll(copy.settling);
   }
 
-  /** Shards are chosen once for all tries, because those that have landed fit no other choice. */
+  /**
+   * Journals the shards. They are chosen once for all tries, because shards that have landed do not fit another choice.
+   */
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
     const { client, io } = this.#world;
@@ -99,7 +101,7 @@ export class ItemCopy {
   }
 }
 
-/** True if the service cut an export at the month's rows, or the gate refused one that would be cut. */
+/** True if the service cut an export at the month's rows, or the gate refused an export that the service would cut. */
 function isOutOfRows(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
 }

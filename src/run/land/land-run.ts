@@ -31,14 +31,14 @@ import { findRejectedChanges } from '../plan/read-overlap.js';
 import type { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
 
-/** The input that a run lands before it reads items whole. */
+/** The data that a run lands before it reads items whole. */
 export interface LandedInput {
   runId: string;
   mode: RunMode;
   selection: DatasetSelection;
-  /** Undefined for a run that continues by the feed alone. */
+  /** Undefined for a run that reads only the feed. */
   lowWatermark: LowWatermark | undefined;
-  /** Changes from other sources, which came before the feed was read. */
+  /** Changes from other sources, which landed before the feed was read. */
   brought: readonly BroughtChanges[];
   /** Undefined on a plan without the feed. */
   feed: LandedFeed | undefined;
@@ -58,8 +58,8 @@ export interface BroughtChanges {
 }
 
 /**
- * Lands what is new, by the run's plan: whole rows after a low watermark (all items, or those that changed since), then
- * the feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
+ * Lands new data by the run's plan: whole rows after a low watermark (all items, or those that changed since), then the
+ * feed; or only the feed. Segments of whole rows are typed while the rest downloads.
  */
 export async function landRun(
   world: World,
@@ -78,7 +78,7 @@ export async function landRun(
   }
 }
 
-/** True if nothing came and nothing is left of an interrupted run, so that no file is written. */
+/** True if no data landed and no work of an interrupted run is left, so that no file is written. */
 export async function isIdle(found: FoundLake, { journal }: Landing, landed: LandedInput): Promise<boolean> {
   if (journal.state.probes.sites.size > 0) return false;
   const { lowWatermark, feed, brought } = landed;
@@ -86,7 +86,10 @@ export async function isIdle(found: FoundLake, { journal }: Landing, landed: Lan
   return isAtRest(found);
 }
 
-/** Undefined if the feed requires another plan, because the service refuses its cursor or does not name items. */
+/**
+ * Lands data by the plan. Returns undefined if the feed requires another plan, because the service refuses its cursor
+ * or does not name items.
+ */
 async function landByPlan(
   { client, io, sources }: World,
   found: FoundLake,
@@ -124,8 +127,8 @@ async function landByPlan(
   }
   const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
-  // In a run by the feed, only new datasets come as whole rows. The other items already include changes up to the
-  // lake's cursor.
+  // In a run that reads the feed, only new datasets land as whole rows. The other items already include changes up to
+  // the lake's cursor. The other items already include changes up to the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
   const window = openWindow(tables, { ...bounds, overlap: decision.overlap });
@@ -149,7 +152,7 @@ function listFeedParts(
   });
 }
 
-/** Asks websites when their items were last seen. Never asks again once the landed rows are typed. */
+/** Asks websites when their items were last seen, unless the landed rows are already typed. */
 async function probeSites(
   { probe, client, io }: World,
   { pipeline, before }: FoundLake,
@@ -163,8 +166,8 @@ async function probeSites(
 }
 
 /**
- * Counts changes of the feed whose item is unknown: neither another feed, nor a source of the same changes, nor history
- * names it.
+ * Counts changes of the feed whose item is unknown, because it is in neither another feed, nor a source of the same
+ * changes, nor history.
  */
 async function countUnnamed(
   graph: RelationGraph,
@@ -180,8 +183,8 @@ async function countUnnamed(
 }
 
 /**
- * Reports the time of earlier runs of the same mode, by the ledger, as progress. The time left is estimated from it. A
- * first run has none.
+ * Reports the duration of earlier runs of the same mode, from the ledger, as progress, so that the remaining time can
+ * be estimated. Reports nothing for a first run.
  */
 async function reportPace(io: Io, graph: RelationGraph, { before, tables }: FoundLake, mode: RunMode): Promise<void> {
   if (tables.runs.files.length === 0) return;
@@ -195,7 +198,7 @@ async function reportPace(io: Io, graph: RelationGraph, { before, tables }: Foun
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds, rows } });
 }
 
-/** Journals the decision, because it holds for all tries. */
+/** Decides how the run updates the lake, and journals the decision, because it holds for all tries. */
 async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
   if (plan.isDecisionNew) {
@@ -205,7 +208,7 @@ async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunP
   return plan;
 }
 
-/** The copy comes first: if it is refused, nothing has landed that would bind the next run. */
+/** Lands whole rows. The copy comes first: if it is refused, no data has landed that would bind the next run. */
 async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
@@ -239,7 +242,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
   typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
-/** Reads items one by one if a list showed older values than the feed. True if any was read. */
+/** Reads items one by one if a list contained older values than the feed. Returns true if any item was read. */
 export async function rereadStale(
   { client, io }: World,
   landing: Landing,

@@ -5,7 +5,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';
 import type { RunMode } from '../../tables/table.js';
 
-/** The time that a run took and the rows that it received, by the ledger. */
+/** The duration of a run and the number of rows that it received, from the ledger. */
 export interface EarlierRun {
   run: bigint;
   mode: RunMode;
@@ -15,10 +15,7 @@ export interface EarlierRun {
 
 const RECENT = 20;
 
-/**
- * Finds the newest run of a mode that received about as many rows, or else a run of another mode; undefined before a
- * first run. The memory has the runs since the last publication, which found nothing new.
- */
+/** The lake's memory file has the runs since the last publication, which found no new data. */
 export async function findEarlierRun(
   { graph, before, tables, memory }: EarlierRuns,
   mode: RunMode,

@@ -11,7 +11,7 @@ import { RunPlanner } from './run-planner.js';
 
 export interface PlannedRun {
   planner: RunPlanner;
-  /** Undefined for a run that makes no calls. */
+  /** The account; undefined for a run that makes no calls. */
   account: Account | undefined;
   gate: ExportGate;
 }
@@ -38,8 +38,8 @@ export async function openPlan(
 }
 
 /**
- * Reads the account for the remaining calls; undefined if the run has made all of them. Publishing what has landed
- * needs no call, so then a run continues even if the service refuses, and skips comparisons.
+ * Reads the account for the remaining calls; undefined if the run has made all of them. Publishing landed data needs no
+ * call, so if everything has landed, the run continues even if the service refuses, and skips comparisons.
  */
 async function readAccountOfRun(
   world: World,

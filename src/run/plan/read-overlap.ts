@@ -7,7 +7,7 @@ import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** The most changes that are read again: half a page of the feed, so that new ones fit on the same page. */
+/** Maximum number of changes that are read again: half a page of the feed, so that new changes fit on the same page. */
 const MOST_AGAIN = 500;
 
 interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'> {
@@ -40,7 +40,7 @@ export async function readOverlap(source: OverlapSource, cursor: bigint | undefi
   return { after, known: new Set([...newest.keys()].filter((id) => id > after)) };
 }
 
-/** The newest changes of history up to the cursor, newest first, with their times in µs. */
+/** Reads the newest changes of history up to the cursor, newest first, with their times in µs. */
 async function readNewest(
   { graph, before, tables }: OverlapSource,
   cursor: bigint,
@@ -54,20 +54,20 @@ async function readNewest(
   return new Map(rows.map(({ change_id, at }) => [change_id as bigint, at as bigint]));
 }
 
-/** The files that contain all changes after `after`, or the newest ones, up to the cursor. */
+/** Chooses the files that contain all changes after `after`, or the newest changes, up to the cursor. */
 function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint | undefined): DataFile[] {
-  // Ids keep their order when rounded to doubles, so a comparison that includes equal ones misses no file.
+  // Ids keep their order when rounded to doubles, so a comparison that includes equal values misses no file.
   const end = Number(cursor);
   const bounds = files.map(readBounds).filter(({ first, rows }) => rows > 0n && first <= end);
   const start = after === undefined ? findStart(bounds, end) : Number(after);
   return bounds.filter(({ last }) => last >= start).map(({ file }) => file);
 }
 
-/** The id from which on there are enough of the newest changes up to `end`. */
+/** Finds the id from which to read, so that enough of the newest changes up to `end` are included. */
 function findStart(bounds: readonly FileBounds[], end: number): number {
   let rows = 0n;
   let start = end;
-  // A file that reaches beyond the cursor may have few rows before it.
+  // A file with changes beyond the cursor may have few rows up to the cursor.
   const isBefore = ({ last }: FileBounds) => last < end || (last === end && Number.isSafeInteger(end));
   for (const one of bounds.filter(isBefore).sort((a, b) => b.last - a.last)) {
     if (rows >= MOST_AGAIN) return start;
@@ -77,7 +77,7 @@ function findStart(bounds: readonly FileBounds[], end: number): number {
   return rows >= MOST_AGAIN ? start : -Infinity;
 }
 
-/** The smallest and largest change id of a file, and its rows with an id; infinite without statistics. */
+/** The smallest and largest change id of a file, and its number of rows with an id; infinite without statistics. */
 interface FileBounds {
   file: DataFile;
   first: number;
@@ -94,8 +94,8 @@ function readBounds(file: DataFile): FileBounds {
 }
 
 /**
- * The ids, among these, of changes that earlier runs rejected. Their raw text may be invalid JSON for DuckDB, which may
- * be why they were rejected.
+ * Returns those of the given ids whose changes earlier runs rejected. Their raw text may be invalid JSON for DuckDB,
+ * which may be why they were rejected.
  */
 export async function findRejectedChanges(
   graph: RelationGraph,

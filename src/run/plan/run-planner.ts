@@ -17,7 +17,7 @@ import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
-/** A run at work, or a look at the next one. */
+/** The sources of a plan's facts, for a run in progress or for an estimate of the next run. */
 export interface FactSource extends Pick<World, 'io' | 'client' | 'sources'>, Omit<FoundLake, 'standing'> {
   /** The datasets that the run copies. */
   selection: DatasetSelection;
@@ -28,7 +28,7 @@ export interface FactSource extends Pick<World, 'io' | 'client' | 'sources'>, Om
   isAtWork: boolean;
 }
 
-/** Gathers the facts of a run, and plans the run again whenever there are new ones. */
+/** Gathers the facts of a run, and plans the run again whenever a fact changes. */
 export class RunPlanner {
   readonly #source: FactSource;
   readonly #account: Account | undefined;
@@ -58,7 +58,7 @@ export class RunPlanner {
     Object.assign(this.facts, news);
   }
 
-  /** The current plan. Asks for the facts that it lacks, if they are in `lacks`. */
+  /** Returns the current plan. Requests the missing facts that are in `lacks`. */
   async plan(...lacks: Lack[]): Promise<RunPlan> {
     Object.assign(this.facts, readProgress(this.#source, this.#account));
     for (;;) {
@@ -91,7 +91,7 @@ async function askEach<T>(parts: readonly DatasetPart[], askPart: (part: Dataset
   return answers;
 }
 
-/** Reads the facts that change while a run lands: the time, the rest of the plan, the journal. */
+/** Reads the facts that change while a run lands: the time, the remaining allowance, the journal. */
 function readProgress(source: FactSource, account: Account | undefined) {
   const { io, client, isAtWork } = source;
   const { state: landed } = source.journal;
@@ -123,7 +123,7 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   // A later try begins where the first one did.
   const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
-  // Only table datasets shows that there are others.
+  // Only table `datasets` shows whether the lake has seen other datasets.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
@@ -141,11 +141,11 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   };
 }
 
-/** Counts the rows of a complete copy. An item in several datasets of a list comes with each. */
+/** Counts the rows of a complete copy. An item in several listed datasets counts in each. */
 async function countKnownRows({ tables, graph, before, selection }: FactSource): Promise<bigint> {
   const several = selection !== 'all' && selection.length > 1 ? selection : [];
   const { files } = tables.items;
-  // The log counts the rows of our own files.
+  // For files that pricelake wrote, the log has the row counts.
   if (several.length === 0 && files.every(({ sha256 }) => sha256 !== undefined)) {
     return countRows(files);
   }
@@ -160,8 +160,8 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
 
 /**
- * Finds up to when the lake is current, and when it was last copied whole. Runs that found nothing new, even complete
- * copies, are among the idle ones.
+ * Finds the time up to which the lake is current, and the time of its last complete copy. Runs that found nothing new,
+ * even complete copies, are among the idle ones.
  */
 async function findLastRuns(
   graph: RelationGraph,
@@ -181,7 +181,10 @@ async function findLastRuns(
   };
 }
 
-/** Reads what runs left unknown since one last established which items are listed. Idle runs are the newest. */
+/**
+ * Reads the number of items whose listing runs could not establish, since a run last established it for all. Idle runs
+ * are the newest.
+ */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,
@@ -207,7 +210,9 @@ async function findUnknownListing(
   };
 }
 
-/** The low watermark of the last run without a feed; after runs by the feed, the newest change in items. */
+/**
+ * Reads the low watermark of the last run without a feed; after runs that read the feed, the newest change in items.
+ */
 export async function readPollStart({
   graph,
   before,

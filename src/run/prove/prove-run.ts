@@ -12,21 +12,21 @@ import type { Audited } from '../open/wings.js';
 import type { Findings, NextVersion, Testimony, Watch } from '../open/witness.js';
 import { describeRun, type RunRow } from './run-record.js';
 
-/** A batch that no gate holds: what will be published. */
+/** A batch that passed all gates and will be published. */
 export interface ProvedRun extends Audited {
   settled: Publishable;
   /** The lake after the run, except the tables that describe the run itself. */
   next: NextLake;
   attributions: Attribution[];
   row: RunRow;
-  /** The rows that the ledger gets: those of idle runs since the last publication, and the run's own. */
+  /** The rows to add to the ledger: those of idle runs since the last publication, and the run's own. */
   rows: readonly RunRow[];
 }
 
 /**
  * Compares the lake as this run would publish it with a sample of the service's items and with its counts and products,
  * and checks it.
- * @param isWaived true if a person lets the batch pass whatever the gates report
+ * @param isWaived true if the user publishes the batch whatever the gates report
  * @throws PricelakeError `gate_failed` if a gate holds the batch
  */
 export async function proveRun(

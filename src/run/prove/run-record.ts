@@ -31,7 +31,7 @@ interface RunFindings extends Comparison {
 
 const NO_FINDINGS: RunFindings = { ...NO_COMPARISON, witnessed: {}, usage: NO_USAGE, items: undefined };
 
-/** The results of a run. One that finds nothing new applies nothing, and one that changes nothing compares nothing. */
+/** The results of a run. A run without new data has no applied changes, and a run without changes has no comparison. */
 interface Outcome {
   tally?: Batch['tally'];
   applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
@@ -88,7 +88,9 @@ export async function describeRun(
   };
 }
 
-/** Explains the mode of the run, what it left for lack of calls, and what it does not know. */
+/**
+ * Explains the mode of the run, the work that it skipped for lack of calls, and the facts that it could not establish.
+ */
 function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }: RunProgress, unnamed: bigint): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
   const reasons = [
@@ -103,8 +105,8 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
 
 /**
  * The time up to which the lake is current: the end of the feed, or when items were read without it. Polled items alone
- * don't show it, because the poll may have missed removals; nor do changes and rows that don't name their items. A run
- * by the feed alone does not establish what an earlier run could not.
+ * don't prove it, because the poll may have missed removals. Neither do changes and rows without an item. A run that
+ * reads only the feed does not resolve items whose listing an earlier run could not establish.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,
@@ -125,7 +127,7 @@ function describeCurrency(
   };
 }
 
-/** Counts the rows of exports that the run kept. An export of changed items counts only as a whole. */
+/** Counts the rows of exports that the run kept. An export of changed items counts only if it is complete. */
 function describeExports({ exports }: RunProgress) {
   const { kept, landed, lost } = countKept(exports);
   const { overage, blocks } = exports;

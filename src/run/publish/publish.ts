@@ -14,8 +14,9 @@ import type { ProvedRun } from '../prove/prove-run.js';
 import type { RunRow } from '../prove/run-record.js';
 
 /**
- * Commits the tables by COMMIT_STEPS, those of a step side by side, because a commit mostly waits for the disk. Each
- * commit is one version of its table; the next run continues after a crash between two.
+ * Commits the tables in the order of COMMIT_STEPS. Tables of the same step are committed in parallel, because a commit
+ * mostly waits for the disk. Each commit is one version of its table. After a crash between two commits, the next run
+ * continues.
  */
 export async function publishRun(
   { io, sources, upkeep }: Pick<World, 'io' | 'sources' | 'upkeep'>,
@@ -66,7 +67,7 @@ export async function publishRun(
     attributions,
   });
   io.log('debug', 'pointed', { runId });
-  // This comes before the end, because a run that is killed here repeats it.
+  // This precedes the journal's last entry, so that a run that is killed here repeats it.
   await settleSources({ io, sources }, lake, ledger);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);

@@ -11,7 +11,7 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/** Keeps rows of runs that are not replayed: history, rejects, closed days, and websites as they were then. */
+/** Copies rows of runs that are not replayed: history, rejects, closed days, and websites as they were at that time. */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;
@@ -26,13 +26,13 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   await markAhead(rebuild, cursor ?? 0n);
   await keepRows(rebuild, 'sites', selectSitesAt(begin.at));
   await keepRows(rebuild, 'rejects', select('rejects', older));
-  // That copy also knew the earlier items, so the days that it closed stay as well.
+  // That copy also knew the earlier items, so the days that it closed are copied too.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
   await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
-/** Keeps the settings of the pipeline file, because the file is not available here. */
+/** Copies the settings of the pipeline file from the old tables, because the file is not available here. */
 export async function seedDeclared(rebuild: Rebuild): Promise<void> {
   for (const table of DECLARED_TABLES) {
     const declared = rebuild.old.readApplied(table)?.declared;
@@ -41,7 +41,7 @@ export async function seedDeclared(rebuild: Rebuild): Promise<void> {
   }
 }
 
-/** Keeps closed days of older runs. Later days are computed again. */
+/** Copies closed days of older runs. Later days are computed again. */
 async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
   const { old } = rebuild;
   if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
@@ -61,7 +61,7 @@ async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   if (ahead > cursor) await commitKept(rebuild, { table: 'history', applied: { ahead } });
 }
 
-/** Keeps items that the first copy or an earlier one lacked, because no kept bytes show them. */
+/** Copies items that were missing from the first copy or an earlier one, because no kept bytes contain them. */
 export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
   await createTableView(old.db, rebuilt, 'items', 'rebuilt_items');
@@ -71,7 +71,7 @@ export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   await keepRows(rebuild, 'items', select);
 }
 
-/** Reads the ledger, to find missing runs; undefined if the table can't be read. */
+/** Reads the ledger, from which missing runs are found; undefined if the table can't be read. */
 export async function readLedgerRuns(old: OldTables): Promise<LedgerRun[] | undefined> {
   if ((await old.open('runs')) !== 'whole') return undefined;
   const rows =
@@ -127,7 +127,9 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
   return losses;
 }
 
-/** Selects websites as they were at a moment: without later rows, and as current if they ended later. */
+/**
+ * Selects websites as they were at a given time: without later rows, and with rows that ended later marked as current.
+ */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
@@ -169,7 +171,7 @@ async function keepRows(
   await commitKept(rebuild, isReadable ? { ...kept, select, metadata, ...layout } : kept);
 }
 
-/** Rows of the old tables that the rebuilt lake takes over, and what its log records. */
+/** Rows of the old tables that the rebuilt lake keeps, and the facts that its log records. */
 interface KeptRows
   extends Pick<FileChange, 'table' | 'applied'>,
     Partial<Pick<Stage, 'select' | 'metadata' | 'partitionBy'>> {

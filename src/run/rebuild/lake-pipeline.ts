@@ -18,7 +18,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   const { lake } = await openDamagedLake(lakePath);
   const partitionBy = await readPartitionColumns(lake, 'items');
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
-  // Closed days are kept only if the lake has them.
+  // The replay computes closed days only if the lake has them.
   const days = await tryTable(lake, 'price_spread_daily');
   const hasDays = days === undefined || days.applied.day > 0n;
   const analysis = hasDays ? {} : { daily: 0 };
@@ -27,7 +27,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   return { ...values, file: lakePath, keepsDeclared: true, source: { ...values.source, apiKey: source.apiKey } };
 }
 
-/** Undefined if the log is damaged. */
+/** Reads a table; undefined if its log is damaged. */
 function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined> {
   return readTable(lake, table).catch((error: unknown) => {
     if (error instanceof PricelakeError) return undefined;
@@ -35,7 +35,7 @@ function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined>
   });
 }
 
-/** Takes the newest log entry that can be read. */
+/** Reads the partition columns from the newest readable log entry. */
 async function readPartitionColumns(lake: Lake, table: TableName): Promise<string[] | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
   const names = ((await readdir(folder).catch(ignoreMissing)) ?? []).filter((name) => name.endsWith('.json')).sort();

@@ -7,7 +7,9 @@ import { type RelationFile, tableRelation, toRelationFile } from '../../sql/tabl
 import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
-/** The readable part of a table: everything that a run left, what another program left of it, or nothing. */
+/**
+ * The readable part of a table: `whole` as a run left it, the `rest` after another program changed it, or `nothing`.
+ */
 type Readable = 'whole' | 'rest' | 'nothing';
 
 /** The tables that a rebuild replaces, as far as they can be read. */
@@ -38,7 +40,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      // Columns that the table lacks are null. Columns of another type are not read.
+      // Columns that the table lacks are null. Columns with a wrong type are not read.
       const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
@@ -51,7 +53,7 @@ export class OldTables {
     return isRest ? 'rest' : 'nothing';
   }
 
-  /** Opens the files that lake.json names, which are the table as the newest run left it. */
+  /** Opens the files in lake.json, which are the table as the newest run left it. */
   async #openPublished(table: TableName): Promise<boolean> {
     const { pointer } = this.inspection;
     if (pointer === undefined) return false;
@@ -95,14 +97,14 @@ export class OldTables {
     return this.inspection.damaged.has(table) ? undefined : this.inspection.states.get(table)?.applied;
   }
 
-  /** The number of rows that the table had, by its log or lake.json. */
+  /** Returns the number of rows that the table had, by its log or by lake.json. */
   countRows(table: TableName): bigint {
     const { damaged, states, pointer } = this.inspection;
     const files = damaged.has(table) ? (pointer?.tables[table]?.files ?? []) : (states.get(table)?.files ?? []);
     return countRows(files);
   }
 
-  /** The published cursor of the feed; `unknown` if neither history nor lake.json has it. */
+  /** Reads the published cursor of the feed; `unknown` if neither history nor lake.json has it. */
   readCursor(): bigint | undefined | 'unknown' {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');

@@ -8,14 +8,14 @@ import type { OldTables } from './old-tables.js';
 export interface LedgerRun {
   runNumber: bigint;
   runId: string;
-  /** True if the tables hold rows of the run. */
+  /** True if the tables contain rows of the run. */
   left: boolean;
 }
 
 export interface RebuildPlan {
   /** Runs to replay, in order; the first is a complete snapshot. */
   runs: KeptRuns['runs'];
-  /** True if they begin with the lake's first run, so that no row of the tables is kept. */
+  /** True if `runs` begins with the lake's first run, so that no row of the old tables is kept. */
   isWhole: boolean;
 }
 

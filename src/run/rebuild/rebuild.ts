@@ -25,13 +25,13 @@ import { type LedgerRun, planRebuild, type Rebuild, type RebuildPlan } from './p
 import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
 import { restoreTables } from './restore-tables.js';
 
-/** Wings of which a replay of kept runs needs something. */
+/** The wings that a replay of kept runs uses. */
 type ReplayWings = Omit<Wings, 'store' | 'sources'>;
 
 interface RebuildOptions {
   /** Continues even if rows are lost that the kept raw bytes cannot restore. */
   acceptLoss?: boolean | undefined;
-  /** Their tables are made again as well. */
+  /** Wings whose tables are rebuilt as well. */
   wings?: ReplayWings;
 }
 
@@ -75,7 +75,7 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan, pipeline);
     if (!acceptLoss) refuseLosses(losses);
-    // From here on the lake changes, beginning with what a damaged pointer would stop.
+    // From here on the lake changes. The first changes are those that a damaged pointer would prevent.
     await makeFolder(privatePath(lake, 'tmp'));
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
@@ -86,7 +86,8 @@ export function rebuildLake(
     stop.throwIfAborted();
     const tables = damaged.size === 0 ? await swapTables(rebuild) : await replaceTables(rebuild, landed.open?.runId);
     await rm(rebuilt.root, { recursive: true, force: true });
-    // This is the last step. Until then, tables of another format may stand beside a marker that names that format.
+    // This is the last step. Until this step, the marker has the old format version, and tables of that format may
+    // remain.
     await writeMarker(lake);
     return {
       runs: plan.runs.map(({ runId }) => runId),
@@ -103,13 +104,13 @@ export function rebuildLake(
 
 const isLandingGone = (error: unknown) => error instanceof PricelakeError && error.code === 'landing_gone';
 
-/** The newest published run, from everything that can be read. */
+/** Finds the number of the newest published run in all readable tables and in lake.json. */
 function readPublished({ states, pointer }: Inspection): bigint {
   const [ledger, pointed] = [states.get('runs')?.applied.run ?? 0n, pointer?.runNumber ?? 0n];
   return ledger > pointed ? ledger : pointed;
 }
 
-/** Plans with the runs whose raw bytes are unchanged. */
+/** Plans the rebuild from the runs whose raw bytes are unchanged. */
 async function planFromSound(
   old: OldTables,
   { runs, open, damaged }: KeptRuns,
@@ -181,7 +182,10 @@ async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, wings: ReplayWin
   }
 }
 
-/** The pipeline that replays a kept run into another lake. It has the run's own selection, not the present one. */
+/**
+ * The pipeline that replays a kept run into another lake. The pipeline copies the datasets that the run copied, not
+ * those in the present settings.
+ */
 function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pipeline {
   return {
     ...pipeline,
@@ -197,8 +201,8 @@ function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pip
 }
 
 /**
- * Infers the setting from where the run began the feed: at its beginning, or near the newest change. Item histories
- * that it took over are in its landing.
+ * Infers `source.history` from the place where the run began to read the feed: its beginning, or near the newest
+ * change. Item histories that the run added are in its landing.
  */
 function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'none' {
   return feed.starts.includes(0n) && watermark?.cursor !== 0n ? 'feed' : 'none';

@@ -25,8 +25,8 @@ export interface SwappedTable {
 }
 
 /**
- * Replaces files by the rebuilt ones with one commit for each table, then writes `lake.json` and its companions. A
- * crash between two commits leaves whole tables; a rebuild or a sync completes the rest.
+ * Replaces the tables' files with the rebuilt files in one commit for each table, then writes `lake.json` and its
+ * companion files. A crash between two commits leaves whole tables; a rebuild or a sync completes the rest.
  */
 export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
@@ -68,7 +68,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
 export async function replaceTables(rebuild: Rebuild, openRun: string | undefined): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
-  // A replayed run without work leaves no number, so lake.json also shows which numbers are taken.
+  // A replayed run without changes leaves no number in the tables, so lake.json is also read for used numbers.
   const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
   const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
   const replace = async (table: 'runs' | 'check_results', rows: string, applied: Partial<Applied>) => {
@@ -101,7 +101,7 @@ const COUNTED_ANEW = [
 
 const selectOld = (table: TableName) => `SELECT ${columnsOf(table).text} FROM ${quoteIdentifier(table)}`;
 
-/** Keeps the recorded cost and comparisons of runs, and counts their rows again. */
+/** Keeps the recorded cost and comparisons of runs, and recounts their rows. */
 async function selectLedger({ old, rebuilt }: Rebuild): Promise<string> {
   await createTableView(old.db, rebuilt, 'runs', 'rebuilt_runs');
   const columns = columnsOf('runs').text;

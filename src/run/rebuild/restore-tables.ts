@@ -17,7 +17,7 @@ interface RestoredTables {
   lost: string[];
 }
 
-/** `files` is undefined if those of the newest run are gone. */
+/** `files` is undefined if the newest run's files are missing. */
 interface Restoration {
   state: TableState;
   files: DataFile[] | undefined;
