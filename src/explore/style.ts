@@ -129,7 +129,7 @@ small.attention { color: var(--warn); }
 .line-rest { --own: var(--faint); } .own { --own: var(--ink); }
 .spark { width: 6rem; height: 1.5rem; overflow: hidden; }
 .number .spark { margin-left: auto; }
-.range { width: 8rem; height: 1rem; vertical-align: -.2em; margin-right: .5rem; overflow: visible; }
+.range { display: inline-block; width: 8rem; height: 1rem; vertical-align: -.2em; margin-right: .5rem; overflow: visible; }
 .range path { fill: none; stroke: var(--accent-soft); stroke-width: 5; vector-effect: non-scaling-stroke; }
 .range .median { stroke: var(--ink); stroke-width: 3; } .range .reference { stroke: var(--faint); stroke-width: 1; }
 .spark path { fill: none; stroke: var(--accent); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
@@ -155,7 +155,7 @@ small.attention { color: var(--warn); }
 .split h2 { font-size: .9375rem; margin: 0 0 .35rem; }
 .verdict-line { font-size: 1.0625rem; }
 .matrix { width: auto; } .matrix th[scope="row"] { min-width: 9rem; max-width: 18rem; overflow-wrap: anywhere; }
-.matrix thead small { display: block; } .matrix thead th { min-width: 6rem; max-width: 10rem; white-space: normal; } .matrix th:first-child { position: sticky; left: 0; background: var(--paper); }
+.matrix thead small { display: block; } .matrix thead th { min-width: 6rem; max-width: 10rem; } .matrix thead th a { white-space: normal; } .matrix th:first-child { position: sticky; left: 0; background: var(--paper); }
 .matrix .cheapest { background: var(--panel); } .matrix .cheapest strong, .matrix .cheapest small { color: var(--accent); }
 .groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
 .more { flex-basis: 100%; margin: 0; }
@@ -182,6 +182,7 @@ small.attention { color: var(--warn); }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
   .cards tbody th small { font-weight: 400; }
   .cards .number .spark { margin-left: 0; }
+  .cards .range { display: block; width: 100%; margin: 0; }
   .cards td time { white-space: normal; }
   .cards tbody td:has(> .none:only-child) { display: none; }
   .cards td::before { content: attr(data-label); display: block; color: var(--soft); font-size: .75rem; }
