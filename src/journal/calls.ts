@@ -5,7 +5,7 @@ export interface Calls {
   tries: number;
   /** Includes calls that brought changes of sources before the run. */
   made: number;
-  /** Calls that are known to have brought no 200. A killed process leaves no count. */
+  /** Calls that did not return status 200. The count of a killed process is missing. */
   refused: number;
   now: { made: number; refused: number };
 }

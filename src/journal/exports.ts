@@ -27,7 +27,7 @@ export interface Exports {
   taken: bigint;
   onDisk: bigint;
   overage: boolean;
-  /** The most blocks of overage that the exports were billed. */
+  /** Maximum number of overage blocks that the exports were billed. */
   blocks: bigint;
 }
 

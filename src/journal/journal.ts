@@ -7,7 +7,7 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
 
-/** The entries of a kind of journal, and how they add up to a state. */
+/** The rules by which the entries of one kind of journal are combined into a state. */
 export interface Fold<Entry, State> {
   entry: z.ZodType<Entry>;
   /** The state of an empty journal. */

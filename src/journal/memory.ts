@@ -49,7 +49,7 @@ export interface BrokenExport {
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
-  /** A run that found nothing new writes no table. Its row waits for the next run that does. */
+  /** A run that found nothing new writes no table. The next run that publishes adds its row. */
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The rows of all runs up to this one are in table `runs`. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
@@ -125,7 +125,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
     'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far. With `source.history: items`, pricelake reads the history of each item again, one call each. Nothing else is lost.',
 };
 
-/** The most failed exports that are kept; the oldest are forgotten first. */
+/** Maximum number of failed exports to remember. The oldest are removed first. */
 const MOST_BROKEN = 500;
 
 function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {

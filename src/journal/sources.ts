@@ -10,7 +10,7 @@ export interface LandedSource {
   bytes: number;
   /** The keys of what brought the changes, newest first. */
   keys: Chain<string> | undefined;
-  /** Undefined until everything that waited has landed. */
+  /** Undefined until all stored changes of the source have landed. */
   done: Pick<EntryOf<'source.done'>, 'spent' | 'remark'> | undefined;
 }
 

@@ -26,5 +26,5 @@ export const tryEntry = z.strictObject({
 
 export type RunTry = Omit<z.infer<typeof tryEntry>, 'type'>;
 
-/** The most tries that a lake remembers; older ones are forgotten first. */
+/** Maximum number of tries that a lake remembers. The oldest are removed first. */
 export const MOST_TRIES = 50;

@@ -42,7 +42,10 @@ export interface LakeLock {
   lost: AbortSignal;
   /** A folder for this process alone: one that was stopped and continues can't touch its successor's files. */
   workFolder: string;
-  /** Does the work. If the lock is lost, any error is only a consequence, so it throws `lake_locked` instead. */
+  /**
+   * Runs `work`. If the lock is lost, throws `lake_locked` in place of any error of the work, which is then only a
+   * consequence.
+   */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }

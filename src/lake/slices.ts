@@ -5,11 +5,11 @@ import type { Column, TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 
 /**
- * The most rows that one COPY writes, unless a single value has more. DuckDB holds up to a row group for each partition
- * of a COPY, so slices keep the memory the same however many rows a table gets.
+ * Maximum number of rows that one COPY writes, unless a single value has more. DuckDB holds up to a row group for each
+ * partition of a COPY, so slices keep the memory the same however many rows a table gets.
  */
 export const SLICE_ROWS = 150_000;
-/** Size of files to aim at. Those below half of it are small. */
+/** Target size of files. Files below half of it count as small. */
 export const TARGET_BYTES = 128 * 1024 * 1024;
 /**
  * The most partitions that one COPY writes. DuckDB keeps a megabyte for each, even with few rows, and several COPYs run
@@ -21,7 +21,7 @@ export interface Parting {
   select: string;
   /** The column by which a large table is sliced; by default the first of `partitionBy`. */
   sliceBy?: string;
-  /** The most rows that there can be, if known. Few rows need no slices. */
+  /** Maximum number of rows, if known. Few rows are written without slices. */
   maxRows?: bigint | undefined;
   /** The most partitions for a number of rows. With more values, the table is not partitioned. Unlimited by default. */
   mostPartitions?: (rows: bigint) => number;
@@ -114,7 +114,7 @@ export async function countValues(
 
 export const countRows = (counts: readonly { rows: bigint }[]) => counts.reduce((sum, { rows }) => sum + rows, 0n);
 
-/** Predicates of slices of neighbouring values, in order. */
+/** Returns the predicates of slices of neighbouring values, in order. */
 export function planSlices(
   columns: readonly Column[],
   counts: readonly ValueCount[],

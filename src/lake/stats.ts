@@ -3,7 +3,7 @@ import type { Column, TableSchema } from '../tables/schemas.js';
 /** The statistics of a column as texts by name: min, max, null_count. */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
-/** The longest text in min and max, in code points, as in other writers of Delta. */
+/** Maximum length of texts in min and max, in code points, as in other writers of Delta. */
 const PREFIX_LENGTH = 32;
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 

@@ -5,7 +5,7 @@ import type { DataFile } from '../tables/table.js';
 import { listPartitions } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
 
-/** The rows that a table gets, and the files that they replace. Nothing is written yet. */
+/** The rows to add to a table, and the files that they replace. Nothing is written yet. */
 export interface TableChange {
   /** The rows to write, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
@@ -26,12 +26,12 @@ export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql 
 
 export interface Replacement {
   key: string;
-  /** The keys of the removed rows, each once. */
+  /** The distinct keys of the removed rows. */
   gone: Relation;
   /** Rows whose column `filename` names the files with such rows. By default, the table is searched. */
   places?: Sql;
   added: Sql;
-  /** The most rows that can be added, if known. */
+  /** Maximum number of added rows, if known. */
   maxAdded?: bigint;
   /** True to rewrite the smallest file of a partition together with its new rows, so that few files stay small. */
   fillsSmall?: boolean;
@@ -40,7 +40,7 @@ export interface Replacement {
 /** Files below this size take in new rows; beside larger ones, a new file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Replaces the removed rows by the new ones. Files with removed rows are rewritten. */
+/** Replaces removed rows with new ones. Rewrites the files that contain removed rows. */
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,

@@ -6,19 +6,19 @@ import type { BudgetShare } from './budget-share.js';
 /** A monthly cap, as a share of the plan's limit or as a number. */
 export type Cap = { percent: number } | { count: number };
 
-/** The section `budget` of the pipeline file: the most that runs may take in a month. */
+/** The `budget` section of the pipeline file: the monthly limits for all runs. */
 export interface Budget {
   calls: Cap;
   /** A share leaves a reserve of the plan's rows. If overage is agreed to, nothing is reserved. */
   exportRows: Cap;
-  /** The most started blocks of overage that may be billed; null is unlimited. */
+  /** Maximum number of started overage blocks that may be billed; null is unlimited. */
   overage: number | null;
   /** The part of the budget that this run may use, if it is one of several shards. */
   share?: BudgetShare | undefined;
 }
 
 export interface RunCaps {
-  /** The most export rows that the run may take, including those of its earlier tries. */
+  /** Maximum number of export rows that the run may use, including those of its earlier tries. */
   maxRows?: number | undefined;
   /** The most blocks of overage that the run may be billed, in place of `budget.overage`. */
   maxOverage?: number | undefined;
@@ -43,7 +43,7 @@ export interface Bound {
   monthly: boolean;
 }
 
-/** The calls, rows and blocks that a run may still take. */
+/** The calls, rows and overage blocks that a run may still use. */
 export interface Allowance {
   /** The tightest rule for calls; undefined for unlimited calls. */
   calls: Bound | undefined;

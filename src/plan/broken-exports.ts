@@ -15,7 +15,7 @@ export function isLoss(error: unknown): error is PricelakeError {
 }
 
 const HOUR_MS = 3600 * 1000;
-/** The longest pause between tries. No export is given up for good, because the service may be repaired. */
+/** Maximum pause between attempts. No export is given up permanently, because the service may be repaired. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
 /** The time of the next try: at once after the first failed run, then after 1, 2, 4… hours, at most 7 days. */

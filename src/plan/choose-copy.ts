@@ -22,7 +22,8 @@ export interface CopyFacts {
 
 /**
  * All items are copied by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages that
- * need the calls of several months. The refusal of `wait` says why nothing may begin, and until when.
+ * need the calls of several months. The refusal of `wait` contains the reason why no copy may begin, and the time until
+ * which it may not.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }

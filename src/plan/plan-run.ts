@@ -6,7 +6,7 @@ import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.j
 import { type ProofPlan, planProofs } from './plan-proofs.js';
 import type { RunFacts } from './run-facts.js';
 
-/** The work of a run. `sync` executes it, and `pricelake plan` prices it. */
+/** The work of a run. `sync` executes it, and `pricelake plan` estimates its cost. */
 export interface RunPlan {
   decision: ModeChoice;
   /** True if the decision is not in the run's journal yet. */

@@ -68,9 +68,9 @@ export interface LakeFacts {
   isDamaged: boolean;
 }
 
-/** Items of which runs could not establish whether they are still listed. */
+/** Items whose listing state runs could not establish. */
 export interface UnknownListing {
-  /** The most items that this may be. */
+  /** Maximum number of such items. */
   items: bigint;
   /** The start of the first run that could not establish it. */
   since: Date;

@@ -290,7 +290,7 @@ async function estimateSources(source: EstimateSource, { gate }: Account, copied
   return priced.filter((one) => one !== undefined);
 }
 
-/** True if a run has to land changes of sources or to rewrite files of the lake. */
+/** True if sources have changes to land, or the lake has items to read again or tables to publish. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
   for (const one of source.sources) if (await one.hasWaiting(source.lake)) return true;
   return !(await isAtRest(source));
