@@ -9,9 +9,9 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
  * Finding and reading hundreds of modules would take longer than all else before a command begins.
  */
 
-/** Stay packages: native, optional, or loaded by few commands. */
+/** Packages that are not bundled: native, patched in place (src/verify), optional, or loaded by few commands. */
 const NOT_BUNDLED = [
-  ...['@duckdb/node-bindings', '@aws-sdk/*', 'pg', 'pg-copy-streams'],
+  ...['@duckdb/node-bindings', 'parquetjs-lite', '@aws-sdk/*', 'pg', 'pg-copy-streams'],
   ...['apache-arrow', 'hono', 'hono/*', '@hono/*', '@modelcontextprotocol/*'],
 ];
 /** ECMAScript modules that only the report loads: each is a bundle of its own, because a CommonJS module requires it. */

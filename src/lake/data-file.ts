@@ -91,7 +91,7 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
  * Returns the codecs that a file written by pricelake has. A file without rows has no codec, because it has no column
  * chunk.
  */
-export function describeCodecs(rows: bigint): string {
+function describeCodecs(rows: bigint): string {
   return rows === 0n ? '' : ZSTD;
 }
 

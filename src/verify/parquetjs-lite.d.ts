@@ -1,0 +1,34 @@
+/** The part of parquetjs-lite that is used: the footer of a file, as Thrift objects. */
+declare module 'parquetjs-lite' {
+  /** Thrift int64 (node-int64): exact up to 2^53. */
+  interface Int64 {
+    valueOf(): number;
+  }
+  interface SchemaElement {
+    name: string;
+    num_children: number | null;
+  }
+  interface ColumnChunk {
+    meta_data: { codec: number; path_in_schema: string[] };
+  }
+  interface RowGroup {
+    num_rows: Int64;
+    columns: ColumnChunk[];
+  }
+  export interface FileMetaData {
+    num_rows: Int64;
+    schema: SchemaElement[];
+    row_groups: RowGroup[];
+  }
+  export class ParquetEnvelopeReader {
+    constructor(
+      read: (offset: number, length: number) => Promise<Buffer>,
+      close: () => Promise<void>,
+      fileSize: number,
+    );
+    readHeader(): Promise<void>;
+    readFooter(): Promise<FileMetaData>;
+  }
+  const parquet: { ParquetEnvelopeReader: typeof ParquetEnvelopeReader };
+  export default parquet;
+}
