@@ -51,8 +51,10 @@ const LONG = [
   'test/remote/explore.test.ts',
   'test/remote/hostile-bucket.test.ts',
   'test/remote/proxy.test.ts',
+  'test/run/altered-pages.test.ts',
   'test/run/backfill-history.test.ts',
   'test/run/broken-exports.test.ts',
+  'test/run/byte-order-marks.test.ts',
   'test/run/crash.test.ts',
   'test/run/csv.test.ts',
   'test/run/damaged-data.test.ts',
@@ -119,6 +121,8 @@ const LONG = [
   'test/union/union.test.ts',
   'test/verify/prove-landing.test.ts',
   'test/verify/published-files.test.ts',
+  'test/wings/iceberg/iceberg-upkeep.test.ts',
+  'test/wings/iceberg/remote.test.ts',
 ];
 
 const NEEDS_MORE = ['test/interop/**', 'test/browser/**', 'test/postgres/**'];
