@@ -50,7 +50,7 @@ export interface ComparedRun extends FoundRows {
   /** True if this run or an earlier one could not type some changes. */
   lacksChanges: boolean;
   needed: NeededItems;
-  /** The number of changes and rows whose item is unknown. Whether these items are listed is therefore also unknown. */
+  /** The number of changes and rows whose item is unknown. The listing of these items is also unknown. */
   unnamed: bigint;
 }
 

@@ -55,7 +55,7 @@ export interface ComparisonFacts {
   isReadWhole: boolean;
   /** Items that single reads found to be no longer visible. */
   unlisted: readonly bigint[];
-  /** Whether an item that is missing from a complete copy is gone; separately for listed and for removed items. */
+  /** True if an item that is missing from a complete copy is gone; separately for listed and for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 

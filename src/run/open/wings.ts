@@ -154,7 +154,7 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** Whether an item that is missing from a complete copy is gone; separately for listed and for removed items. */
+/** True if an item that is missing from a complete copy is gone; separately for listed and for removed items. */
 export interface Absence {
   listed: boolean;
   removed: boolean;

@@ -112,7 +112,7 @@ export interface NextVersion {
   alreadyRead: readonly bigint[];
 }
 
-/** How much the run compares, by its plan, in parts of the data that the key can read. */
+/** The amount that the run compares by its plan, in parts of the data that the key can read. */
 export interface ComparisonPlan {
   comparisons: ProofPlan;
   parts: readonly Dataset[];
