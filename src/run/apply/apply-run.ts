@@ -18,6 +18,7 @@ import { ItemReader } from '../../typing/typed-rows.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 import { hydrateRun, type LandedInput, landRunDatasets, rereadStale } from '../land/land-run.js';
 import { isComplete } from '../open/at-rest.js';
+import { readCarriedStale } from '../open/carried-stale.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls } from '../open/open-run.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
@@ -58,7 +59,7 @@ export async function applyRun(
   const changeFiles = await typeChanges(engine.typing, landed);
   const rows = changeFiles.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   step.add(rows, 0);
-  const read = await readLandedChanges(found.before, engine.graph, landed, datasets, changeFiles);
+  const read = await readLandedChanges(found.before, engine.graph, landing, landed, datasets, changeFiles);
   const moment = await fixMoment(world, landing);
   const provesAbsence = await establishAbsence(world, found, landing, engine, {
     ...read,
@@ -154,8 +155,7 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
 
 /**
  * True for few changes to a small lake, which are applied with one thread. More threads are no faster, and would spend
- * a tenth of the run's CPU time waiting for each other. Its statements are no faster on several threads, and a tenth of
- * the run's CPU time would be threads waiting for each other.
+ * a tenth of the run's CPU time waiting for each other.
  */
 function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
@@ -174,13 +174,14 @@ async function typeChanges(typing: TypingQueue, { feed, brought }: LandedInput):
 async function readLandedChanges(
   before: LakeRows,
   graph: RelationGraph,
+  landing: Landing,
   landed: LandedInput,
   listed: LandedDatasets,
   changeFiles: readonly TypedFile[],
 ): Promise<ReadChanges> {
   const lake = {
     ...{ items: await before.rows('items'), history: await before.rows('history') },
-    stale_items: await before.rows('stale_items'),
+    stale_items: await readCarriedStale(graph, landing, before),
     ...{ sites: await before.rows('sites'), runs: await before.rows('runs') },
   };
   const { window, selection, runId } = landed;

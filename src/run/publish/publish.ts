@@ -7,6 +7,7 @@ import { append } from '../../lake/table-change.js';
 import type { LoadedValue, RelationGraph } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { dropCarriedStale } from '../open/carried-stale.js';
 import { settleSources } from '../open/open-run.js';
 import type { FoundLake, Ledger, World } from '../open/run-parts.js';
 import { type StagedTable, Staging } from '../open/stage.js';
@@ -69,6 +70,7 @@ export async function publishRun(
   io.log('debug', 'pointed', { runId });
   // This precedes the journal's last entry, so that a run that is killed here repeats it.
   await settleSources({ io, sources }, lake, ledger);
+  await dropCarriedStale(landing);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
   await keep();
