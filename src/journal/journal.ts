@@ -26,10 +26,7 @@ export interface Fold<Entry, State> {
   advice: string;
 }
 
-/**
- * Reads the state of a journal on disk. Changes nothing, because another process may be writing it. @throws
- * PricelakeError `lake_invalid`
- */
+/** Reads the state of a journal that another process may be writing. @throws PricelakeError `lake_invalid` */
 export async function readJournal<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<State> {
   return (await readLines(path, fold)).state;
 }
@@ -75,10 +72,7 @@ export class Journal<Entry, State> {
     return this.#fold.advice;
   }
 
-  /**
-   * Appends entries. Durable when it resolves. @throws PricelakeError `lake_invalid` for an entry that the state does
-   * not allow
-   */
+  /** Appends entries durably. @throws PricelakeError `lake_invalid` for an entry that the state does not allow */
   append(...entries: Entry[]): Promise<void> {
     const appended = this.#appending.then(() => this.#write(entries));
     this.#appending = appended.catch(() => {}); // the caller of append gets the error

@@ -78,10 +78,7 @@ function checkFiles(state: LogState, change: FileChange): void {
   }
 }
 
-/**
- * Refuses to commit if another program has committed since. Otherwise, a commit that removes no file would build on the
- * other program's change.
- */
+/** Throws if another program has committed since, because a commit that removes no file would build on that change. */
 async function refuseIntruder(lake: Lake, { table, version }: LogState, since: bigint | undefined): Promise<void> {
   if (since === undefined || version <= since) return;
   const intruder = (await findForeignCommits(lake, table, since)).find(({ change }) => change !== undefined);

@@ -27,10 +27,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
   }
 }
 
-/**
- * Returns PricelakeError `lake_invalid` if DuckDB's message is about a data file that it can't read, and any other
- * error unchanged.
- */
+/** Returns PricelakeError `lake_invalid` if DuckDB can't read a data file, and any other error unchanged. */
 export function nameDamage(lakePath: string, error: unknown): unknown {
   if (!mayBeDamage(error) || !DAMAGE.test(error.message)) return error;
   const [reason = ''] = error.message.split('\n', 1);

@@ -6,16 +6,10 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/**
- * True for a file whose log entry has a checksum. A file without a checksum may lack columns, or have columns of other
- * types.
- */
+/** True for a file whose log entry has a checksum. Any other file may have missing columns or wrong types. */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
-/**
- * True if the log says that a file has no rows. A table without rows has one such file, so that globs find its columns
- * and types.
- */
+/** True if, by the log, a file has no rows. An empty table has one such file, in which globs find its columns. */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
   return readNumRecords(stats) === 0;
 }
@@ -87,10 +81,7 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
   expectEqual(path, 'codecs', found.codecs.join(), describeCodecs(expected.rows));
 }
 
-/**
- * Returns the codecs that a file written by pricelake has. A file without rows has no codec, because it has no column
- * chunk.
- */
+/** Returns the codecs of a file that pricelake wrote. Without rows, there are no column chunks and thus no codec. */
 function describeCodecs(rows: bigint): string {
   return rows === 0n ? '' : ZSTD;
 }

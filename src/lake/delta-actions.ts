@@ -129,10 +129,7 @@ function checkAdd(add: AddAction): AddAction {
   throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are impossible`);
 }
 
-/**
- * The number of rows of a file, by its statistics (JSON text); undefined if they lack it. @throws Error if they are
- * damaged
- */
+/** Reads a file's row count from its statistics, if they have one. @throws Error if they are damaged */
 export function readNumRecords(stats: string | null | undefined): number | undefined {
   return stats == null ? undefined : statsSchema.parse(JSON.parse(stats)).numRecords;
 }

@@ -15,10 +15,7 @@ export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/**
- * The time for which a table keeps tombstones, in ms: at least an hour, which keeps another program's VACUUM away from
- * our commits.
- */
+/** Returns the time for which a table keeps tombstones, in ms: at least an hour, to protect commits from VACUUM. */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }

@@ -2,10 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { REBUILD_HINT } from './delta-log.js';
 
-/**
- * True for an error about a missing file. This can happen to a reader, because a run deletes the files that it
- * replaces.
- */
+/** True for an error about a missing file. A reader may meet one, because a run deletes the files that it replaces. */
 export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }

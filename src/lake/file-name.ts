@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/**
- * Maximum length of the label of partition values. The whole file name stays below 255 bytes, the limit of file
- * systems.
- */
+/** Maximum length of the label of partition values. File systems limit the whole file name to 255 bytes. */
 const LABEL_LENGTH = 120;
 
 /**

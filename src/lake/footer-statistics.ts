@@ -40,10 +40,7 @@ export async function readStatistics(
   return found;
 }
 
-/**
- * Selects a row for each row group and column. DuckDB would need longer to plan aggregates for each type than for the
- * rest of the query.
- */
+/** Selects a row for each row group and column, because DuckDB takes long to plan aggregates for each type. */
 function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): string {
   const names = columns.flatMap(({ name, type }) => (type === 'VARCHAR[]' ? [] : [quoteLiteral(name)]));
   const files = paths.map((path) => quoteLiteral(escapeGlob(path)));

@@ -42,10 +42,7 @@ export interface LakeLock {
   lost: AbortSignal;
   /** A folder for this process alone: one that was stopped and continues can't touch its successor's files. */
   workFolder: string;
-  /**
-   * Runs `work`. If the lock is lost, throws `lake_locked` in place of any error of the work, which is then only a
-   * consequence.
-   */
+  /** Runs `work`. If the lock is lost, throws `lake_locked` in place of any error that follows from the loss. */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }

@@ -16,15 +16,9 @@ const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: tr
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   rows: readonly unknown[];
-  /**
-   * The time of reading, by the service's clock, like the times in rows; by this machine's clock if no response had a
-   * valid `Date` header.
-   */
+  /** The time of reading, by the service's clock; by this machine's if no response had a valid `Date` header. */
   readAt: string;
-  /**
-   * The number of the account's datasets that the plan locks; undefined if the plan was not read together with the
-   * datasets.
-   */
+  /** The number of the account's datasets that the plan locks; undefined if the plan was not read in the same run. */
   locked: number | undefined;
   run: Applicable;
 }

@@ -54,10 +54,7 @@ export class ExportBounds {
     }
   }
 
-  /**
-   * Throws `disk_full` if the free disk space is too small for the rest of the export and the files that are written
-   * from it.
-   */
+  /** Throws `disk_full` if the free space is too small for the rest of the export and the files written from it. */
   async requireRoom({ rows, bytes }: Omit<Landed, 'openBytes'>): Promise<void> {
     const { stepBytes, reserveBytes, workShare } = this.#limits;
     if (bytes < this.#checkedAt + stepBytes) return;

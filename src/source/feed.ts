@@ -23,10 +23,7 @@ export interface LandedFeed {
   /** The number of changes that don't name their item. */
   unnamed: number;
   bytes: number;
-  /**
-   * Every change up to this id has landed. Later changes of some datasets may have landed too, and will be received
-   * again.
-   */
+  /** Every change up to this id has landed. Later changes that landed will be received again. */
   cursor: bigint;
   /** False if the plan stopped including the feed before its end was reached. */
   complete: boolean;
@@ -171,10 +168,7 @@ async function pullParts(
   return cursors;
 }
 
-/**
- * True if the service refuses a cursor that is older than its history. The API document does not describe this
- * response.
- */
+/** True if the service refuses a cursor older than its history. The API document does not describe this response. */
 export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }

@@ -18,10 +18,7 @@ const ROUNDS = 5;
  * page, so one may be missed.
  */
 const READINGS = 2;
-/**
- * The next round begins this long before the newest change of the last one, because several items may change at the
- * same moment.
- */
+/** The next round begins this long before the last one's newest change, because items may change simultaneously. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {

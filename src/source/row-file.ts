@@ -47,10 +47,7 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /**
-   * Appends the rows of a page, and journals them once they are on disk. Returns the offset after them. Calls must not
-   * overlap.
-   */
+  /** Appends rows, and journals them once they are on disk. Returns the offset after them. Calls must not overlap. */
   async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
@@ -101,10 +98,7 @@ export async function cutTail(path: string, end: number, { advice: hint }: { adv
   if (size > end) await truncate(path, end);
 }
 
-/**
- * Writes rows as lines. A newline inside a row is JSON white space, because strings can't contain a raw one, and
- * becomes a space.
- */
+/** Writes rows as lines. A newline inside a row can only be JSON white space, so it becomes a space. */
 function writeLines(body: Buffer, rows: readonly Slice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;

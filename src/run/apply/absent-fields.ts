@@ -11,10 +11,7 @@ import type { Engine } from '../open/run-parts.js';
  */
 const KEPT_VALUES = 20n;
 
-/**
- * Finds fields that no row of an export contains although the lake has many values in them. The lake keeps these
- * values.
- */
+/** Finds fields that no row of an export contains although the lake has many values in them, which it keeps. */
 export async function findAbsent(io: Io, { graph, typing }: Engine, items: Relation): Promise<ItemValue[]> {
   const { columns } = loadTableSchema('items');
   const absent: ItemValue[] = [];

@@ -1,7 +1,4 @@
-/**
- * The steps of applying that need only the rows of the same item, so they can run over all items at once or part by
- * part.
- */
+/** The steps of applying that need only rows of the same item, so they can run over all items or part by part. */
 
 import path from 'node:path';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -21,10 +18,7 @@ import { type Read, RowsInParts } from './rows-in-parts.js';
 
 type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
-/**
- * Bytes of memory needed to apply one change. If all changes need more than the memory limit, items are processed in
- * parts.
- */
+/** Bytes of memory needed to apply one change. If all changes exceed the memory limit, items are processed in parts. */
 const BYTES_OF_CHANGE = 400;
 
 /** Divides the items into one part, or into several if too many items change to fit in memory. */
@@ -38,8 +32,7 @@ export async function divideItems(
 }
 
 /**
- * The relations that the model `needs` must read. With several parts, these contain only the items that changes
- * require, without the changes.
+ * The relations that the model `needs` reads. With several parts, they are limited to the items that changes require.
  */
 export async function narrowNeeds(
   graph: RelationGraph,

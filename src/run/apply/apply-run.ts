@@ -77,10 +77,7 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/**
- * True if whole rows contain only values that the lake already has, and no source was seen since, so that no file is
- * written.
- */
+/** True if whole rows only repeat values of the lake, and no source was seen since. Then no file is written. */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,

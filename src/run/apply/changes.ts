@@ -117,10 +117,7 @@ function noChanges(graph: RelationGraph): LandedChanges {
   };
 }
 
-/**
- * Fills in items that the feed shows as null, because an early change may have named the item while the key could
- * still see it.
- */
+/** Fills in items that are null in the feed, because an early change may have contained the item. */
 function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
   const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));

@@ -4,10 +4,7 @@ import type { Ledger, World } from '../open/run-parts.js';
 import type { DescribedSample } from '../open/witness.js';
 import type { ComparedRun } from './apply.js';
 
-/**
- * After a sample shows that `changes` leave out values, they are not trusted for this time. Later samples may show it
- * again.
- */
+/** After a sample shows that `changes` leave out values, they are not trusted for this time. */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
 /** True if this run reads all changed items whole, because a sample showed that `changes` leave out values. */

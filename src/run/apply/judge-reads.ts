@@ -29,10 +29,7 @@ export async function findNeeds(
 }
 
 export interface JudgedReads {
-  /**
-   * A row for each needed item, and for each changed item that was also read, with the reason why its read is not
-   * current enough.
-   */
+  /** A row for each needed item and each changed item that was read, with the reason if its read is outdated. */
   judged: Relation;
   taken: Relation;
 }

@@ -22,10 +22,7 @@ export interface DerivedRun {
   attributions: Attribution[];
 }
 
-/**
- * Writes the next files of every table, without publishing them. Meanwhile, witnesses send their requests to the
- * service.
- */
+/** Writes the next files of every table, without publishing them, while witnesses send requests to the service. */
 export async function deriveRun(
   world: World,
   found: FoundLake,
@@ -120,10 +117,7 @@ function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-/**
- * The datasets of which the lake now has a copy: those that the key can read and that were copied whole, in this run or
- * an earlier one.
- */
+/** Returns the datasets that the key can read and that have been copied whole, in this run or an earlier one. */
 function noteDatasets(
   tables: Tables,
   { mode, added, selection }: LandedInput,

@@ -272,10 +272,7 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/**
- * Counts the calls that read the newest change, count the items of each part, and count listed items by website for
- * parts that may be split.
- */
+/** Counts the calls for the newest change, the item counts of each part, and counts by website for large parts. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;

@@ -116,10 +116,7 @@ export function sumSteps(steps: readonly Step[]): Total {
   };
 }
 
-/**
- * Estimates the number of changes that follow a page, assuming that ids up to the newest change are as far apart as on
- * the page.
- */
+/** Estimates the number of changes after a page, assuming that later ids are as far apart as those on the page. */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
   const { first, last, rows } = page;
   if (newest <= last || rows < 2n) return rows;

@@ -87,10 +87,7 @@ export async function isIdle(found: FoundLake, landing: Landing, landed: LandedI
   return isAtRest(found);
 }
 
-/**
- * Lands data by the plan. Returns undefined if the feed requires another plan, because the service refuses its cursor
- * or does not name items.
- */
+/** Lands data by the plan; undefined if a refused cursor or changes without an item require another plan. */
 async function landByPlan(
   { client, io, sources }: World,
   found: FoundLake,
@@ -166,10 +163,7 @@ async function probeSites(
   await probe.ask({ client, io, pipeline, before, landing, memory, graph, mode, facts: planner.facts });
 }
 
-/**
- * Counts changes of the feed whose item is unknown, because it is in neither another feed, nor a source of the same
- * changes, nor history.
- */
+/** Counts feed changes whose item is in neither another feed, nor a source of the same changes, nor history. */
 async function countUnnamed(
   graph: RelationGraph,
   before: LakeRows,

@@ -43,10 +43,7 @@ export function fetchAccountPlan(client: ApiClient): Promise<AccountPlan> {
   return client.json('/plan', {}, accountPlan);
 }
 
-/**
- * Reads the account as `openAccount` does, and records the service's usage count at that time, and the plan for
- * `status`.
- */
+/** Reads the account as `openAccount` does, and records the service's usage count, and the plan for `status`. */
 export async function readAccount(run: Caller): Promise<Account> {
   const { landing, memory, io, client } = run;
   const account = await openAccount(run, landing.journal.state);

@@ -9,10 +9,7 @@ export async function isAtRest(found: Found): Promise<boolean> {
   return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
 }
 
-/**
- * True if all tables and lake.json are at the same state, and the settings that derived tables depend on have not
- * changed.
- */
+/** True if all tables and lake.json are at the same state, and no setting of derived tables has changed. */
 export async function isComplete(found: Found): Promise<boolean> {
   return !found.isDue && isWhole(found) && isPointed(found);
 }

@@ -6,20 +6,14 @@ import type { Stage } from '../../lake/stage.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DataFile, TableState } from '../../tables/table.js';
 
-/**
- * Up to this many websites get their own files, however few items they have. Opening this many files takes a run two
- * seconds.
- */
+/** Up to this many websites get their own files, however few items they have. A run opens them in two seconds. */
 const FEW_SITES = 500;
 /**
  * Beyond FEW_SITES, one website per this many items of the table may have its own files, because with fewer items,
  * rewriting files that websites share takes less time than opening a file for each.
  */
 const MANY_ITEMS = 1_000n;
-/**
- * Maximum number of websites with their own files, because footers of more files are not kept in memory
- * (src/lake/views.ts).
- */
+/** Maximum number of websites with their own files. Footers of more files are not cached (src/lake/views.ts). */
 const MOST_SITES = 2_000;
 
 /**
@@ -51,10 +45,7 @@ export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean 
   return sites > limitSites(countRows(items.files));
 }
 
-/**
- * Refuses a partitioning that differs from the table's before anything is fetched, because all files of a table have
- * the same one.
- */
+/** Refuses to change the partitioning before anything is fetched, because all files of a table have the same one. */
 export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableState): void {
   const wanted = lake.tables.items?.partitionBy;
   const present = readPartitionColumns(items);

@@ -17,10 +17,7 @@ export interface ServiceState {
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
-/**
- * Reads the plan and the newest change, or the newest change of each listed dataset (section 4, /plan,
- * /changes/recent).
- */
+/** Reads the plan and the newest change, in total or of each listed dataset (section 4, /plan, /changes/recent). */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
   selection: DatasetSelection,

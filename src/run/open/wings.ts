@@ -119,10 +119,7 @@ export type MendLanding = (
 export interface ListingProof {
   /** Requests the counts right after a copy. A later try does not request them again. */
   ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
-  /**
-   * Passes the items that it reads to the typing queue. Journals the parts that could not be established, and the items
-   * that are gone.
-   */
+  /** Passes the items that it reads to the typing queue. Journals unresolved parts, and the items that are gone. */
   establish(run: ListedRun): Promise<Absence>;
   /** Estimates the calls with which a poll establishes the listing; undefined if the poll has already done so. */
   estimate(next: NextPoll): Promise<CallEstimate | undefined>;
@@ -246,15 +243,9 @@ export interface TidyOptions {
  * the landed rows (`source.rows`), so that a later try needs nothing else from the source.
  */
 export interface ChangeSource {
-  /**
-   * Copies the stored changes into the run's folder, and journals them. An earlier try may have landed some or all of
-   * them.
-   */
+  /** Copies the stored changes into the run's folder, and journals them. An earlier try may have landed some or all. */
   land(landing: Landing, lake: Lake, io: Io): Promise<void>;
-  /**
-   * Deletes the changes that the run has landed, because history now has them. A run that is killed here repeats this
-   * step.
-   */
+  /** Deletes the landed changes, because history now has them. A run that is killed here repeats this step. */
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
   /** True if stored changes have not landed yet. */
   hasWaiting(lake: Lake): Promise<boolean>;

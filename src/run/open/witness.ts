@@ -23,10 +23,7 @@ export interface StepEstimate extends CallEstimate {
   step: string;
 }
 
-/**
- * Compares the lake with the service and reports differences. If the service does not answer, the run continues without
- * the comparison.
- */
+/** Compares the lake with the service. If the service does not answer, the run continues without the comparison. */
 export interface Witness {
   watch(run: WatchedRun): Watch;
   /** Estimates the witness's calls in the next run, by the run's plan; undefined if it makes none. */

@@ -181,10 +181,7 @@ async function findLastRuns(
   };
 }
 
-/**
- * Reads the number of items whose listing runs could not establish, since a run last established it for all. Idle runs
- * are the newest.
- */
+/** Reads the items whose listing runs left unknown since a run last established all. Idle runs are the newest. */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,

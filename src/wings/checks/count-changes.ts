@@ -6,10 +6,7 @@ import { FEW_ROWS } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
-/**
- * Supplies the counts with which checks can skip unchanged rows. If many items changed, or another program changed
- * some, checks read all rows.
- */
+/** Supplies counts with which checks can skip unchanged rows, unless many items or another program's rows changed. */
 export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
   const { found, graph, memory, next, merge } = run;
   const { items } = found.tables;

@@ -67,10 +67,7 @@ async function readCheckedTables(
   return tables;
 }
 
-/**
- * Logs failed checks. Only a gate that stops the run is logged as an error, because the other results don't affect the
- * run.
- */
+/** Logs failed checks. Only a gate that stops the run is an error, because other results don't affect the run. */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
   const next = new Map(checks.map((check) => [check.name, check.next]));
   for (const result of results) {

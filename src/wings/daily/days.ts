@@ -128,8 +128,7 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 }
 
 /**
- * Finds products, and the first kept day that may differ. An item's first known change also contains the values before
- * it.
+ * Finds products, and the first kept day that may differ. An item's first known change also has the values before it.
  */
 async function findTouchedProducts(
   staging: Staging,

@@ -13,5 +13,4 @@ const days: Deriver = {
   },
 };
 
-/** Adds a table with the spreads of each closed day. */
 export const daily: Wing = { derivers: [days] };

@@ -2,5 +2,4 @@ import { DECLARED_TABLES, DERIVED_TABLES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { deriveTables } from './derive.js';
 
-/** Derives the tables that are computed from items: products, offers, spreads, matches. */
 export const derived: Wing = { derivers: [{ tables: DERIVED_TABLES, reads: DECLARED_TABLES, derive: deriveTables }] };

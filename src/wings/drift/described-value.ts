@@ -21,10 +21,7 @@ export interface DescribedValue {
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/**
- * Reads the type on the wire from the contract's metadata (api/wire-types.ts), because zod's own types describe values
- * after parsing.
- */
+/** Reads the type on the wire from the contract's metadata, because zod's types describe values after parsing. */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};
   if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };

@@ -9,10 +9,7 @@ export interface SeenField {
   rows: number;
   /** For each kind, the number of values and the first one. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /**
-   * `precision`: times with digits beyond the microsecond, which no column keeps. `value`: texts that the document does
-   * not list.
-   */
+  /** `precision`: times finer than microseconds. `value`: texts that the document does not list. */
   odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;

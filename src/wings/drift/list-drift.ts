@@ -23,10 +23,7 @@ export interface Drift {
   sample: string | null;
 }
 
-/**
- * A nullable field counts as missing only after this many rows. The service may leave out nulls, so a few rows may lack
- * the field by chance.
- */
+/** A nullable field counts as missing only after this many rows, because a service may leave out nulls. */
 const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;
@@ -77,10 +74,7 @@ function listFound(
   return [...findings, ...inner, ...elements];
 }
 
-/**
- * The members of an object. If several fields may hold the same value, the first with a value counts, and the others
- * are unknown fields.
- */
+/** Lists an object's members. If several fields may hold the same value, only the first with a value is known. */
 function listMembers(members: SeenField['members'], parent: string): [string, SeenField][] {
   const holders = new Map<string | undefined, string>();
   for (const [name, { path }] of members) {

@@ -17,10 +17,7 @@ import { type AccountPlan, fetchAccountPlan, pickUsage } from '../../run/open/ac
 import { RowFile, type RowMark } from '../../source/row-file.js';
 import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from './backfill-journal.js';
 
-/**
- * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run adds them to the lake
- * once all have landed.
- */
+/** `_pricelake/backfill/`: raw histories of chosen items. The next run adds them once all have landed. */
 function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
 }
@@ -153,10 +150,7 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   );
 }
 
-/**
- * Hashes all histories. Compares each history with its own checksum first, because the run journals only the hash of
- * the whole file.
- */
+/** Hashes all histories, after verifying the checksum of each, because the run journals only the total hash. */
 async function hashHistories(file: string, lakeRoot: string): Promise<string> {
   const entries = await readEntries(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
   const total = createHash('sha256');

@@ -15,10 +15,7 @@ export const iceberg: Wing = {
   mirrored: [{ name: ICEBERG_FOLDER, pointer: HINT }],
 };
 
-/**
- * The lake's folder, and the address under which Iceberg readers find it. The address is undefined for commands that
- * get only a folder.
- */
+/** The lake's folder, and the address for Iceberg readers, which is undefined for commands that get only a folder. */
 export interface IcebergSetting {
   path: string;
   iceberg?: string | boolean | undefined;
