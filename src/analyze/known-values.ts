@@ -21,9 +21,9 @@ const LOOKUPS = {
   product: {
     tables: ['items', 'price_spread_daily'],
     column: 'product_id',
-    hint: 'Use a product_id from table products, or a GTIN.',
+    hint: 'Use a product_id from the products table, or a GTIN.',
   },
-  site: { tables: ['sites'], column: 'site_id', hint: 'Use a site_id from table sites.' },
+  site: { tables: ['sites'], column: 'site_id', hint: 'Use a site_id from the sites table.' },
 } as const satisfies Record<string, Lookup>;
 
 export type KnownKind = keyof typeof LOOKUPS;
@@ -80,8 +80,8 @@ export async function requireCategory(
     category,
     known.flatMap(({ name }) => (name === null ? [] : [String(name)])),
   );
-  throw new PricelakeError('usage', `${label} ${category}: no products in it`, {
-    hint: near === undefined ? 'Use a slug, a path or a name of table items.' : `Did you mean ${near}?`,
+  throw new PricelakeError('usage', `${label} ${category}: the category has no products`, {
+    hint: near === undefined ? 'Use the slug, path or name of a category in the items table.' : `Did you mean ${near}?`,
   });
 }
 

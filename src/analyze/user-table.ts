@@ -65,7 +65,7 @@ export async function readUserLines(
   const names = (await db.rows(`DESCRIBE ${lines}`)).map(({ column_name }) => String(column_name));
   const missing = columns.filter((name) => !names.includes(name));
   if (missing.length > 0) {
-    throw new PricelakeError('config', `${file}:1: there is no column ${missing.join(', ')}`, { hint });
+    throw new PricelakeError('config', `${file}:1: missing column ${missing.join(', ')}`, { hint });
   }
   for (const name of optional)
     if (!names.includes(name)) await db.run(`ALTER TABLE ${lines} ADD COLUMN ${name} VARCHAR`);
@@ -81,11 +81,11 @@ async function findLineEndFault(file: string): Promise<string | undefined> {
     for (const byte of chunk) {
       if (byte === QUOTE) isQuoted = !isQuoted;
       if (last === RETURN && byte !== NEWLINE && !isQuoted)
-        return `${line}: a carriage return has no newline behind it`;
+        return `${line}: a carriage return is not followed by a newline`;
       if (byte === NEWLINE) {
         hasReturns ??= last === RETURN;
         if (hasReturns !== (last === RETURN) && !isQuoted)
-          return `${line}: the line ends ${hasReturns ? 'without' : 'with'} a carriage return, unlike the first`;
+          return `${line}: the line ends ${hasReturns ? 'without' : 'with'} a carriage return, unlike the first line`;
         line += 1;
       }
       last = byte;

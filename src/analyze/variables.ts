@@ -83,7 +83,7 @@ function readEntry(entry: string, file: string): Variable {
   const rest = groups?.rest;
   const typed = readType(type);
   if (groups === undefined || typed === undefined) {
-    throw new PricelakeError('usage', `${file}: "${entry}" declares no variable`, {
+    throw new PricelakeError('usage', `${file}: "${entry}" doesn't declare a variable`, {
       hint: 'Write for example: -- · top (whole number; default 20): number of rows',
     });
   }
@@ -179,7 +179,7 @@ function refuseName(subject: string, name: string, variables: readonly Pick<Vari
   const names = variables.map((one) => one.name);
   const near = suggestName(name, names);
   const all = names.length === 0 ? 'It reads no variables.' : `It reads ${names.join(', ')}.`;
-  return new PricelakeError('usage', `${subject} reads no variable ${name}`, {
+  return new PricelakeError('usage', `${subject} has no variable named ${name}`, {
     hint: near === undefined ? all : `Did you mean ${near}?`,
   });
 }
@@ -200,7 +200,7 @@ function findFault(variable: Variable, value: string): { text: string; facts: { 
     if (strange === undefined) return undefined;
     const near = suggestName(strange, choices);
     const hint = near === undefined ? `Choose from ${choices.join(', ')}.` : `Did you mean ${near}?`;
-    return { text: `is none of ${choices.join(', ')}`, facts: { hint } };
+    return { text: `is not one of ${choices.join(', ')}`, facts: { hint } };
   }
   const isNumeric = kind === 'number' || kind === 'whole number';
   if (FORMS[kind].fits(value) && (!isNumeric || (Number(value) >= from && Number(value) <= to))) return undefined;

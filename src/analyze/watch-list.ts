@@ -175,7 +175,7 @@ export async function loadWatchList(
     WINDOW same AS (PARTITION BY coalesce(product_id, product), currency)) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
   if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });
   const rows = await db.row('SELECT count(*) AS n FROM watch_list');
-  if (rows?.n === 0n) throw new PricelakeError('config', `${file}: has no products`, { hint: HINT });
+  if (rows?.n === 0n) throw new PricelakeError('config', `${file}: the file has no products`, { hint: HINT });
   const cast = (name: string) => `${money(name)}::DECIMAL(18, 4) AS ${name}`;
   await db.run(
     `CREATE OR REPLACE TABLE watch_list AS SELECT * REPLACE (${['price', 'lowest', 'highest'].map(cast).join(', ')}) FROM watch_list`,
@@ -208,8 +208,8 @@ async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','>
     const words = (sign: unknown) => (sign === '.' ? 'a point' : 'a comma');
     throw new PricelakeError(
       'config',
-      `${file}:${other.line}: ${other.text} has ${words(other.sign)} before its decimals, but ${sure.text} in line ${sure.line} has ${words(sure.sign)}`,
-      { hint: 'Use one decimal sign in the whole file.' },
+      `${file}:${other.line}: ${other.text} has ${words(other.sign)} before its decimals, but ${sure.text} on line ${sure.line} has ${words(sure.sign)}`,
+      { hint: 'Use the same decimal separator in the whole file.' },
     );
   }
   const [unsure] = rows;
@@ -217,9 +217,9 @@ async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','>
   const text = String(unsure.text);
   throw new PricelakeError(
     'config',
-    `${file}:${unsure.line}: ${text} may be ${text.replace(/[.,]/, '')}, or ${text.replace(',', '.')} with three decimals`,
+    `${file}:${unsure.line}: ${text} is ambiguous, because it may mean ${text.replace(/[.,]/, '')}, or ${text.replace(',', '.')} with three decimals`,
     {
-      hint: `Write at least one price of the file with two decimals, such as 1299,00 or 1299.00, so that pricelake can see which decimal sign the file uses.`,
+      hint: 'Write at least one price in the file with two decimals, such as 1299,00 or 1299.00, so that pricelake can tell which decimal separator the file uses.',
     },
   );
 }

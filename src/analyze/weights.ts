@@ -53,7 +53,7 @@ export async function loadTree(db: Database, file: string | undefined): Promise<
   await loadUserTable(db, {
     ...{ file, name: 'tree', rows: 'the tree', columns: ['child', 'parent'] },
     fault: `CASE
-      WHEN child IS NULL OR parent IS NULL THEN 'a line needs child and parent'
+      WHEN child IS NULL OR parent IS NULL THEN 'a line needs both a child and a parent'
       WHEN child = parent THEN child || ' is its own parent'
       WHEN count(*) OVER (PARTITION BY child) > 1 THEN child || ' has two parents'
     END`,
@@ -65,5 +65,9 @@ export async function loadTree(db: Database, file: string | undefined): Promise<
     SELECT up.child, tree.parent, steps + 1 FROM up JOIN tree ON tree.child = up.parent WHERE up.child <> up.parent AND steps < 100
   ) SELECT child FROM up WHERE child = parent OR steps = 100 ORDER BY 1 LIMIT 1`);
   if (circle === undefined) return;
-  throw new PricelakeError('config', `${file}: ${circle.child} is above itself, or more than 99 steps deep`, { hint });
+  throw new PricelakeError(
+    'config',
+    `${file}: ${circle.child} is its own ancestor, or is nested more than 99 levels deep`,
+    { hint },
+  );
 }

@@ -113,7 +113,7 @@ function explainExchangeFault(
     host,
     hint: fault.sent
       ? 'Try again later.'
-      : 'Check source.baseUrl, the network, and a proxy that HTTPS_PROXY or HTTP_PROXY names.',
+      : 'Check source.baseUrl, the network, and any proxy that is set in HTTPS_PROXY or HTTP_PROXY.',
     ...(request.billed && fault.sent ? { midStream: true } : {}),
   };
   const repeatable = passing && !(request.billed && fault.sent);
@@ -140,7 +140,7 @@ async function checkForm(answer: Answer, request: Request, context: AttemptConte
   if (isMediaType(arrived, mediaType)) return;
   const start = showText(await collectStart(decodeBody(answer), REFUSAL_BYTES), context.cleaner);
   const type = arrived === undefined ? 'no content type' : context.cleaner.text(arrived, 80);
-  throw refuseJson(`${where}: expected ${mediaType} in UTF-8, but got ${type}; the response begins ${start}`);
+  throw refuseJson(`${where}: expected ${mediaType} in UTF-8, but got ${type}; the response starts with ${start}`);
 }
 
 const MAX_REDIRECTS = 3;
@@ -162,7 +162,9 @@ function resolveRedirect(
   const base = `${origin}${from}`;
   const target = location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
   if (target === undefined) {
-    throw new PricelakeError('contract', `${where}: a redirect has no address`, { hint: 'Check source.baseUrl.' });
+    throw new PricelakeError('contract', `${where}: a redirect has no target address`, {
+      hint: 'Check source.baseUrl.',
+    });
   }
   if (target.origin !== origin) {
     const place = cleaner.text(`${target.protocol}//${target.host}`);
@@ -194,7 +196,7 @@ export async function readPage(answer: Answer, request: Request, context: Attemp
   const state = judgeJson(body);
   if (state === 'cut' && isUnframed(answer.headers)) throw breakOff(`${where}: the response broke off`, context);
   if (state !== 'whole')
-    throw refuseJson(`${where}: the response is not JSON; it begins ${showText(body, context.cleaner)}`);
+    throw refuseJson(`${where}: the response is not JSON; it starts with ${showText(body, context.cleaner)}`);
   return body;
 }
 

@@ -148,7 +148,7 @@ function createContext(
   // A space or line break in the key would corrupt the headers.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const hint = 'Copy it again from the API section of the portal, without spaces or line breaks.';
-    throw new PricelakeError('config', 'source.apiKey is empty or has characters that keys never have', { hint });
+    throw new PricelakeError('config', 'source.apiKey is empty or contains invalid characters', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
   // Every waiting call adds a listener, so many listeners are not a leak.

@@ -35,7 +35,7 @@ export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleane
 
 const REASONS: Record<string, (timeouts: Timeouts) => string> = {
   ENOTFOUND: () => 'host not found: ENOTFOUND',
-  EAI_AGAIN: () => "the name server doesn't respond: EAI_AGAIN",
+  EAI_AGAIN: () => "the DNS server doesn't respond (EAI_AGAIN)",
   ECONNREFUSED: () => 'connection refused: ECONNREFUSED',
   UND_ERR_CONNECT_TIMEOUT: ({ connectMs }) => `no connection within ${connectMs / 1000} s`,
   UND_ERR_HEADERS_TIMEOUT: ({ headersMs }) => `no response within ${headersMs / 1000} s`,

@@ -4,9 +4,13 @@ import type { ApiClient } from './client.js';
 /** A client for work that must not make calls: it refuses every request with `offline`. */
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
-    throw new PricelakeError('offline', `${purpose} makes no calls, but the landing lacks a response from ${path}`, {
-      hint: 'Run `pricelake sync` without other options: it fetches what is missing.',
-    });
+    throw new PricelakeError(
+      'offline',
+      `${purpose} doesn't make calls, but the landing folder has no response from ${path}`,
+      {
+        hint: 'Run `pricelake sync` without other options to fetch the missing response.',
+      },
+    );
   };
   return {
     json: refuse,

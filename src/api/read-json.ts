@@ -15,7 +15,7 @@ export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): un
     // V8's message quotes a piece of the text, in which half of a key would escape the cleaner.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
     throw refuseJson(
-      `${where}: the response is not JSON (${cleaner.text(said)}); it begins ${showText(body, cleaner)}`,
+      `${where}: the response is not JSON (${cleaner.text(said)}); it starts with ${showText(body, cleaner)}`,
     );
   }
 }
@@ -56,7 +56,7 @@ export function showText(body: Buffer, cleaner: Cleaner): string {
 
 export function refuseJson(message: string): PricelakeError {
   return new PricelakeError('contract', message, {
-    hint: 'The service deviates from its API document: check source.baseUrl, then look for a newer pricelake.',
+    hint: 'The service deviates from its API document. Check source.baseUrl, then check for a newer pricelake.',
   });
 }
 

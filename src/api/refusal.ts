@@ -36,7 +36,7 @@ export function explainRefusal(
   const code = CODES[status];
   // A 404 of a proxy or another server must not be read as "this item is gone".
   if (code === undefined || (code === 'not_found' && !body.genuine)) {
-    return new PricelakeError('contract', `${message}; the API document doesn't allow that`, {
+    return new PricelakeError('contract', `${message}, which the API document doesn't allow`, {
       ...body.facts,
       hint: "Check that source.baseUrl is the service's address, and check any proxy in between.",
     });
@@ -53,7 +53,7 @@ const CODES: Partial<Record<number, 'bad_request' | 'unauthorized' | 'plan_refus
 
 const HINTS: Partial<Record<number, string>> = {
   401: 'Check source.apiKey: it may be mistyped or revoked, or belong to another service.',
-  402: "See the plans at upgradeUrl, or drop what the plan doesn't include.",
+  402: "See the plans at upgradeUrl, or stop using features that the plan doesn't include.",
 };
 
 /** Explains a 429. Without a readable limit it counts as the rate, because that wait is short and bounded. */

@@ -81,7 +81,8 @@ export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, ca
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
   // DuckDB's bindings give only this message for a text without a statement.
-  if (text === 'Error in native callback') return new PricelakeError('config', `${file}: has no SQL`, {}, { cause });
+  if (text === 'Error in native callback')
+    return new PricelakeError('config', `${file}: the file contains no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text)) return cause;
   if (NOT_ITS_OWN.test(text) && !isOwnFile(text, sql)) return cause;
   const [reason = '', line] = text.split(/\nLINE (\d+): /u);

@@ -24,7 +24,7 @@ export async function loadChecks(folder?: string): Promise<Check[]> {
   for (const check of own) {
     const other = checks.get(check.name);
     if (other !== undefined) {
-      throw new PricelakeError('config', `${check.file}: check ${check.name} is also in ${other.file}`);
+      throw new PricelakeError('config', `${check.file}: the ${check.name} check is also defined in ${other.file}`);
     }
     checks.set(check.name, check);
   }

@@ -68,7 +68,7 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
       throw fail(index + 1, `unknown header "${key}"${suggest(key, KEYS) || ` (${KEYS.join(', ')})`}`);
     }
     if (key !== 'parameter' && entries.some((entry) => entry.key === key))
-      throw fail(index + 1, `"${key}" is given twice`);
+      throw fail(index + 1, `"${key}" appears twice`);
     entries.push({ key, value, line: index + 1 });
   }
   return entries;
@@ -97,7 +97,7 @@ function requireColumn(key: 'scope' | 'within_run', name: string, fail: (why: st
 
 function parseParameter(value: string, fail: (why: string) => PricelakeError): CheckParameter {
   const match = PARAMETER.exec(value);
-  if (match === null) throw fail(`parameter "${value}" is not of the form "name TYPE default VALUE: meaning"`);
+  if (match === null) throw fail(`parameter "${value}" doesn't have the form "name TYPE default VALUE: meaning"`);
   const [, name = '', typeText = '', defaultText = '', meaning = ''] = match;
   const type = PARAMETER_TYPES.find((known) => known === typeText);
   if (type === undefined) throw fail(`parameter ${name}: type ${typeText} is not one of ${PARAMETER_TYPES.join(', ')}`);

@@ -47,6 +47,6 @@ function explainUnknown(at: string, kind: string, name: string, known: readonly 
   const near = suggestName(name, known);
   const all = known.length === 0 ? 'There are none.' : `Known: ${known.join(', ')}.`;
   return near === undefined
-    ? new PricelakeError('config', `${at}: an unknown ${kind}`, { hint: all })
+    ? new PricelakeError('config', `${at}: unknown ${kind}`, { hint: all })
     : new PricelakeError('config', `${at}.${name}: no such ${kind}`, { hint: `Did you mean ${near}?` });
 }

@@ -13,31 +13,31 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'export.broken': ({ shard, runs, nextRunAt }) =>
     `export ${shard} broke off in ${countOf(Number(runs), 'run')}; pricelake tries it again from ${(nextRunAt as Date).toISOString()}`,
   'export.overage_not_agreed': ({ blocks, agreed }) =>
-    `the service bills ${countOf(blocks as bigint, 'block')} of overage, but ${String(agreed)} may be taken`,
-  'run.resumed': ({ runId }) => `Continues run ${runId}, which did not end`,
-  'datasets.waiting': ({ datasets, reason }) => `datasets ${datasets} wait: ${reason}`,
+    `the service bills ${countOf(blocks as bigint, 'block')} of overage, but only ${String(agreed)} are allowed`,
+  'run.resumed': ({ runId }) => `Continuing run ${runId}, which was interrupted`,
+  'datasets.waiting': ({ datasets, reason }) => `datasets ${datasets} are postponed: ${reason}`,
   'items.stale': ({ items }) => `${countOf(items as bigint, 'item')} may be out of date; each run reads them again`,
   'copy.datasets_locked': ({ kept }) =>
-    `${countOf(kept as bigint, 'item')} of datasets that the key no longer reads, kept as they were`,
+    `kept ${countOf(kept as bigint, 'item')} unchanged, because the key can no longer read their datasets`,
   'pages.short': ({ seen, total }) =>
     `the pages show ${countOf(seen as bigint, 'item')}, but the service counts ${formatCount(total as bigint)}; reading them again`,
   'sample.skipped': ({ reason }) => `no sample was compared: ${reason}`,
-  'probe.skipped': ({ reason }) => `websites were not asked when they were seen: ${reason}`,
-  'feed.cursor_refused': ({ cursor }) => `the service refuses cursor ${cursor}; reading the feed from its beginning`,
+  'probe.skipped': ({ reason }) => `the times when websites were last seen were not requested: ${reason}`,
+  'feed.cursor_refused': ({ cursor }) => `the service rejects cursor ${cursor}; reading the feed from its beginning`,
   'gate.waived': ({ checks }) => `published although ${(checks as string[]).join(', ')} failed`,
   'lake.lock_taken_over': ({ pid, host }) => `took over the lock of process ${pid} on ${host}, which has ended`,
   'lake.recovered': ({ table, files }) => `removed ${countOf(Number(files), 'file')} of ${table} that no version needs`,
   'journal.torn': ({ file, line, bytes }) =>
-    `cut ${countOf(Number(bytes), 'byte')} from ${file}, from line ${line} on: a crash came before they were synced`,
+    `removed ${countOf(Number(bytes), 'byte')} from ${file}, starting at line ${line}, because a crash occurred before they were synced`,
   'landing.altered': ({ runId, what, rows }) =>
-    `run ${runId} reads again what changed on the disk${rows === undefined ? '' : `, and buys ${rows} export rows again if the budget allows it`}: ${what}`,
-  'memory.damaged': ({ file, lines }) => `left out ${file} line ${lines}: damaged, and runs write it again`,
+    `run ${runId} rereads data that changed on disk${rows === undefined ? '' : `, and buys ${rows} export rows again if the budget allows it`}: ${what}`,
+  'memory.damaged': ({ file, lines }) => `skipped ${file} line ${lines}, which is damaged; runs write it again`,
   'schema.drift': ({ found }) =>
-    `the answers differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the check schema_drift lists them`,
+    `the responses differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the schema_drift check lists them`,
   'run.machine': ({ memory, machineMemory, threads, freeDisk }) =>
     `DuckDB may use ${formatBytes(Number(memory))} of the ${formatBytes(Number(machineMemory))} of memory here, on ${countOf(Number(threads), 'thread')}; ${formatBytes(Number(freeDisk))} of disk is free`,
   'price_spells.preparing': ({ changes }) =>
-    `Preparing the prices of the past from ${countOf(changes as bigint, 'change')}, once for each version of the lake`,
+    `Preparing past prices from ${countOf(changes as bigint, 'change')}, once for each version of the lake`,
   attribution: ({ texts, metadata }) =>
     `The result has data of open-data sources. Pass ${countOf((texts as string[]).length, 'credit')} on with it${metadata === undefined ? `: ${(texts as string[]).join(' · ')}` : `; see ${metadata}`}`,
   'spreads left out': ({ count }) =>

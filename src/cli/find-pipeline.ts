@@ -15,7 +15,7 @@ export async function findPipeline(named: string | undefined, env: NodeJS.Proces
   throw new PricelakeError(
     'config',
     `no pipeline file: there is no ${PIPELINE_FILE} in ${resolve(folder)}, and PRICELAKE_PIPELINE is not set`,
-    { hint: `Write one with \`pricelake init\`, or name one: its path is an argument of the command.` },
+    { hint: 'Create one with `pricelake init`, or pass its path as an argument.' },
   );
 }
 

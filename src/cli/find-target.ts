@@ -34,7 +34,7 @@ export async function findTarget({ pipeline, lake }: TargetArguments): Promise<R
   const { shards } = settings.source;
   if (lake === undefined && shards !== undefined) {
     const folders = Object.keys(shards).map((name) => shardPath(settings.lake.path, name));
-    const hint = `Name one with --lake: ${folders.join(', ')}.`;
+    const hint = `Choose one with --lake: ${folders.join(', ')}.`;
     throw new PricelakeError('usage', `${file} has a lake for each of its shards`, { hint });
   }
   return { lake: lake ?? settings.lake.path, settings };

@@ -80,11 +80,11 @@ export const listLakes = (lake: NamedLakes | undefined): readonly string[] =>
 
 function refuseTogether({ remote, asOf }: LakeArguments): void {
   if (remote !== undefined) {
-    const hint = 'Drop --remote, or name one lake.';
+    const hint = 'Drop --remote, or name a single lake.';
     throw new PricelakeError('usage', "--remote and several --lake can't be used together", { hint });
   }
   if (asOf !== undefined) {
-    const hint = 'Each lake has runs of its own: name one lake.';
+    const hint = 'Each lake has its own runs, so name a single lake.';
     throw new PricelakeError('usage', "--as-of and several --lake can't be used together", { hint });
   }
 }

@@ -75,7 +75,7 @@ export const SITE_ID: Form<bigint> = {
   what: 'a site_id',
   parse: (typed) => (/^\d{1,18}$/u.test(typed) ? BigInt(typed) : undefined),
   placeholder: 'ID',
-  hint: 'Use a site_id from table sites.',
+  hint: 'Use a site_id from the sites table.',
 };
 
 export const OWN_SITE = value(SITE_ID, 'site_id of your own shop, which is left out of the comparison', {

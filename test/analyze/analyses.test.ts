@@ -256,7 +256,7 @@ describe('prices in one currency', () => {
     ['date,currency,rate\n2026-01-01,PLN,0\n', /:2: rate "0" is not a number above 0/u],
     ['date,currency,rate\n2026-01-01,PLN,four\n', /:2: rate "four"/u],
     ['date,currency,rate\n2026-01-01,PLN,4\n2026-01-01,PLN,5\n', /:2: PLN has two rates for 2026-01-01/u],
-    ['day,currency,rate\n2026-01-01,PLN,4\n', /:1: there is no column date/u],
+    ['day,currency,rate\n2026-01-01,PLN,4\n', /:1: missing column date/u],
   ])('are refused with file and line where a rate is none: %j', async (text, message) => {
     await writeFile(file, text);
     await expect(loadRates(db, file)).rejects.toMatchObject({

@@ -46,7 +46,7 @@ test('a declaration has a name, a type, a default and a meaning', () => {
 test.each([
   ['by=shop and category', undefined],
   ['by=shop,category', undefined],
-  ['by=brand', /by=brand is none of shop, category/u],
+  ['by=brand', /by=brand is not one of shop, category/u],
   ['top=0', /top=0 is not a whole number from 1 to 9/u],
   ['top=10', /from 1 to 9/u],
   ['top=2.5', /is not a whole number/u],
@@ -63,7 +63,7 @@ test.each([
   ['since=yesterday', /is not a day or a time/u],
   ['zone=Asia/Kathmandu', undefined],
   ['zone=Asia/Katmandoo', /is not a time zone/u],
-  ['tpo=3', /own reads no variable tpo/u],
+  ['tpo=3', /own has no variable named tpo/u],
 ])('--set %s is compared with the declaration', (given, message) => {
   const [name = '', value = ''] = given.split('=');
   const check = () => checkSet('own', readDeclarations(HEADER, 'own'), { kind: 'rise', [name]: value });

@@ -83,7 +83,7 @@ test('an HTML page with status 200 is a contract error that shows how it begins'
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(error.message).toBe(
-    'GET /api/v1/items: expected application/json in UTF-8, but got text/html; the response begins "<html>Log in to the hotel WLAN, [key]</html>"',
+    'GET /api/v1/items: expected application/json in UTF-8, but got text/html; the response starts with "<html>Log in to the hotel WLAN, [key]</html>"',
   );
   expect(error.facts.hint).toContain('source.baseUrl');
   expect(urls).toHaveLength(1);
@@ -110,7 +110,7 @@ test('a body that is not UTF-8 is a contract error, not question marks', async (
 test('an answer without a content type is refused as such', async () => {
   const { client } = await startService((_request, response) => void response.writeHead(200).end('{}'));
   expect((await catchError(client.bytes('/items', {}))).message).toBe(
-    'GET /api/v1/items: expected application/json in UTF-8, but got no content type; the response begins "{}"',
+    'GET /api/v1/items: expected application/json in UTF-8, but got no content type; the response starts with "{}"',
   );
 });
 

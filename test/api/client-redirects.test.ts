@@ -42,7 +42,7 @@ test.each([
   const error = await catchError(service.client.bytes('/items', {}));
   expect(error).toMatchObject({
     code: 'contract',
-    message: expect.stringMatching(/^GET \/api\/v1\/items: a redirect (?:leads to|has no address)/),
+    message: expect.stringMatching(/^GET \/api\/v1\/items: a redirect (?:leads to|has no target address)/),
     facts: { hint: expect.stringContaining('source.baseUrl') },
   });
   expect(service.urls).toHaveLength(1);

@@ -338,7 +338,7 @@ test.each(['', ' before', 'with space', 'behind ', 'line\nbreak', 'ümlaut'])(
     expect(() => connect({ baseUrl: 'http://127.0.0.1:1', apiKey }, createFakeIo())).toThrow(
       expect.objectContaining({
         code: 'config',
-        message: 'source.apiKey is empty or has characters that keys never have',
+        message: 'source.apiKey is empty or contains invalid characters',
         facts: { hint: expect.stringContaining('Copy it again') },
       }),
     );

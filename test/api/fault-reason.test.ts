@@ -18,7 +18,7 @@ test.each([
   ['Z_DATA_ERROR', 'the gzip body is damaged'],
   ['ECONNRESET', 'ECONNRESET'],
   ['ENOTFOUND', 'host not found: ENOTFOUND'],
-  ['EAI_AGAIN', "the name server doesn't respond: EAI_AGAIN"],
+  ['EAI_AGAIN', "the DNS server doesn't respond (EAI_AGAIN)"],
   ['ECONNREFUSED', 'connection refused: ECONNREFUSED'],
 ])('%s is explained as "%s", and may pass', (code, reason) => {
   expect(explain(fault('x', code))).toMatchObject({ reason, passing: true, cause: { message: 'x', code } });

@@ -6,7 +6,7 @@ import type { BodyQueue } from '../../src/api/body-queue.js';
 import { catchError, startService } from './local-service.js';
 
 const CUT = '{"a":[1,2';
-const SYNTAX = { message: `GET /api/v1/items: the response is not JSON; it begins ${JSON.stringify(CUT)}` };
+const SYNTAX = { message: `GET /api/v1/items: the response is not JSON; it starts with ${JSON.stringify(CUT)}` };
 
 /** A service that sends these bytes as they are, and closes the connection. */
 function startRaw(headers: string, body: string | Buffer) {

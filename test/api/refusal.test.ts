@@ -28,7 +28,7 @@ test.each(['null', '7', '"no"', '[]', '{}', '<html>', ''])('the body %j says not
   const strange = explain(404, body);
   expect(strange).toMatchObject({
     code: 'contract',
-    message: "GET /api/v1/items returned 404; the API document doesn't allow that",
+    message: "GET /api/v1/items returned 404, which the API document doesn't allow",
   });
   expect(strange.facts.hint).toContain('source.baseUrl');
   expect(explain(401, body)).toMatchObject({ code: 'unauthorized' });

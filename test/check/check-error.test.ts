@@ -23,7 +23,7 @@ describe('an error of the SQL of a check', () => {
 
   it('is told where there is none', () => {
     const cause = new Error('Error in native callback');
-    expect(explain(cause)).toMatchObject({ code: 'config', message: 'own.sql: has no SQL', cause });
+    expect(explain(cause)).toMatchObject({ code: 'config', message: 'own.sql: the file contains no SQL', cause });
   });
 
   it.each([

@@ -34,10 +34,10 @@ describe("a folder of the user's checks", () => {
     [`${HEADER}SELECT 1 FROM itms`, /own\.sql:5: can't run the check: Catalog Error: .*items/u],
     [`${HEADER}DELETE FROM items`, /own\.sql: a check is one SELECT whose rows are violations, but this is DELETE$/u],
     [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check is one SELECT .* this is 2 statements$/u],
-    [HEADER, /own\.sql: has no SQL$/u],
+    [HEADER, /own\.sql: the file contains no SQL$/u],
     [
       `${HEADER.replace('own', 'row_equation')}SELECT 1`,
-      /own\.sql: check row_equation is also in .*row_equation\.sql/u,
+      /own\.sql: the row_equation check is also defined in .*row_equation\.sql/u,
     ],
   ])('is refused before a run begins, with file and line: %j', async (text, message) => {
     await expect(load(text)).rejects.toMatchObject({ code: 'config', message: expect.stringMatching(message) });

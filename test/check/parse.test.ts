@@ -42,13 +42,13 @@ describe('a check file', () => {
     ['-- name: a\n-- severity: fatal\n-- description: d\n-- next: n\nSELECT 1', /^a\.sql:2: severity: /u],
     ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header has no "-- description:" line'],
     ['-- name: a\n-- severty: warn\nSELECT 1', 'a.sql:2: unknown header "severty", meant "severity"?'],
-    [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" is given twice'],
+    [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" appears twice'],
     [
       `${HEADER}-- scope: site_ids, url\nSELECT 1`,
       'a.sql:5: scope: "site_ids" is not a column of items, meant "site_id"?',
     ],
     [`${HEADER}-- scope: rows\nSELECT 1`, 'a.sql:5: scope: "rows" is not a column of items, meant "row"?'],
-    [`${HEADER}-- parameter: share half\nSELECT $share`, /^a\.sql:5: parameter "share half" is not of the form/u],
+    [`${HEADER}-- parameter: share half\nSELECT $share`, /^a\.sql:5: parameter "share half" doesn't have the form/u],
     [`${HEADER}-- parameter: share FLOAT default 1: x\nSELECT $share`, /^a\.sql:5: parameter share: type FLOAT/u],
     [`${HEADER}-- parameter: n BIGINT default x: x\nSELECT $n`, 'a.sql:5: parameter n: default x is not a BIGINT'],
     [`${HEADER}-- parameter: share DOUBLE default 1: x\nSELECT 1`, /share is declared, but \$share is not used/u],
@@ -61,7 +61,7 @@ describe('a check file', () => {
     const folder = await mkdtemp(join(tmpdir(), 'checks-'));
     await writeFile(join(folder, 'a.sql'), `${HEADER}SELECT 1`);
     await writeFile(join(folder, 'b.sql'), `${HEADER}SELECT 1`);
-    await expect(loadChecks(folder)).rejects.toThrow(/b\.sql: check a is also in .*a\.sql/u);
+    await expect(loadChecks(folder)).rejects.toThrow(/b\.sql: the a check is also defined in .*a\.sql/u);
     await rm(folder, { recursive: true });
   });
 });

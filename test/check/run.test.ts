@@ -77,7 +77,7 @@ describe('a run of checks', () => {
   it('repeats no unknown name that is not near a known one: it may be a secret', async () => {
     const refused = (checks: Check[], settings: CheckSettings) => expect(run(checks, settings)).rejects;
     await refused([few, none], { secret: {} }).toMatchObject({
-      ...{ code: 'config', message: 'checks: an unknown check', facts: { hint: 'Known: few, none.' } },
+      ...{ code: 'config', message: 'checks: unknown check', facts: { hint: 'Known: few, none.' } },
     });
     await refused([none], { none: { parameters: { secret: 1 } } }).toMatchObject({
       message: 'checks.none.parameters: an unknown parameter',

@@ -75,7 +75,7 @@ describe('a value that does not fit is refused before anything else happens', ()
     ['explore --output x --top 100000', '--top 100000 is not a whole number (1 to 1000)'],
     ['explore --top 10', '--top needs --output\n  → Use both.'],
     ['explore --output x --port 80', "--output and --port can't be used together"],
-    ['watch --list a.csv --own-site x', '--own-site x is not a site_id\n  → Use a site_id from table sites.'],
+    ['watch --list a.csv --own-site x', '--own-site x is not a site_id\n  → Use a site_id from the sites table.'],
     ['lake compact --file-size huge', '--file-size huge is not a size such as 64MB or 1GB'],
     ['sync --backfill 1,,2', '--backfill 1,,2 is not a list of item ids, separated by commas, or an SQL condition'],
     ['sync --backfill 9223372036854775808', '--backfill 9223372036854775808 is not a list of item ids'],

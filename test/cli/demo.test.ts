@@ -42,7 +42,7 @@ describe('the demo', () => {
     const outcome = await runHere(['demo', '--json'], { cwd });
     expect(outcome.code).toBe(2);
     expect(readJsonLine(outcome)).toMatchObject({
-      error: { message: './demo-lake is the lake of pipeline "prices", not of a demo' },
+      error: { message: './demo-lake is the lake of the "prices" pipeline, not of a demo' },
     });
     expect(await readFile(pointer, 'utf8')).toBe(theirs);
   });

@@ -94,5 +94,5 @@ test('without a pipeline file it says so, and looks at the rest that it can', as
   expect(code).toBe(3);
   expect(stdout).toMatch(/^ok +node /mu);
   expect(stdout).toMatch(/^FAILED +pipeline +no pipeline file/mu);
-  expect(stdout).toContain('pipeline → Write one with `pricelake init`');
+  expect(stdout).toContain('pipeline → Create one with `pricelake init`');
 });

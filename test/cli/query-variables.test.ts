@@ -31,11 +31,11 @@ const query = (analysis: string, ...set: string[]) =>
   runHere(['query', '--lake', lake, '--analysis', analysis, '--json', ...set.flatMap((one) => ['--set', one])]);
 
 test.each([
-  ['price_index', 'by=brnad', /price_index: by=brnad is none of /u],
-  ['price_index', 'perod=week', /price_index reads no variable perod\n.*Did you mean period\?/u],
+  ['price_index', 'by=brnad', /price_index: by=brnad is not one of /u],
+  ['price_index', 'perod=week', /price_index has no variable named perod\n.*Did you mean period\?/u],
   ['price_index', 'period=quarter', /period=quarter is none of month, week, day\n/u],
   ['price_leaders', 'hours=0', /hours=0 is not a whole number from 1/u],
-  ['dispersion', 'category=te', /category te: no products in it/u],
+  ['dispersion', 'category=te', /category te: the category has no products/u],
   ['dispersion', 'category=hot-drinks-tee', /Did you mean hot-drinks-tea\?/u],
   ['dispersion', 'currency=EUT', /currency EUT: the lake has no such currency\n.*Did you mean EUR\?/u],
   ['offers', 'product=tea-9', /product tea-9: the lake has no such product\n.*Did you mean tea-1\?/u],
@@ -91,7 +91,7 @@ test('own SQL needs names that it reads, and a file may declare them', async () 
   };
   const plain = "SELECT getvariable('least')::INTEGER AS least";
   expect((await own(plain, 'least=3')).code).toBe(0);
-  expect((await own(plain, 'lest=3')).stderr).toMatch(/reads no variable lest\n.*Did you mean least\?/u);
+  expect((await own(plain, 'lest=3')).stderr).toMatch(/has no variable named lest\n.*Did you mean least\?/u);
   const declared = `-- Words.\n-- Variables:\n-- · least (whole number from 1): number\n${plain}`;
   expect((await own(declared, 'least=3')).code).toBe(0);
   expect((await own(declared, 'least=0')).stderr).toMatch(/least=0 is not a whole number from 1/u);

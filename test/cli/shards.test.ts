@@ -49,9 +49,13 @@ describe('sync --dataset', () => {
   });
 
   test.each([
-    [['sync'], 'has a lake for each of its shards', 'Name one with --dataset: electronics, europe.'],
-    [['sync', '--dataset', 'asia'], 'has no shard asia', 'Name one with --dataset: electronics, europe.'],
-    [['status'], 'has a lake for each of its shards', 'Name one with --lake: '],
+    [['sync'], 'has a lake for each of its shards', 'Choose one with --dataset: electronics, europe.'],
+    [
+      ['sync', '--dataset', 'asia'],
+      "doesn't define a shard named asia",
+      'Choose one with --dataset: electronics, europe.',
+    ],
+    [['status'], 'has a lake for each of its shards', 'Choose one with --lake: '],
     [['sync', '--dataset', 'europe', '--lake', 'x'], "can't be used together", ''],
   ])('%s is refused, and the message names the shards', async (args, message, hint) => {
     const { run } = await open();
@@ -66,7 +70,7 @@ describe('sync --dataset', () => {
     const { run, cwd } = await open();
     const text = await readFile(path.join(cwd, 'prices.yaml'), 'utf8');
     await writeFile(path.join(cwd, 'prices.yaml'), text.replace(`, shards: ${SHARDS}`, ''));
-    expect((await run('sync', '--dataset', 'europe')).stderr).toContain('has no shards');
+    expect((await run('sync', '--dataset', 'europe')).stderr).toContain("doesn't define any shards");
   });
 });
 
@@ -169,6 +173,9 @@ describe('plan --all', () => {
     const { run, cwd } = await open();
     const text = await readFile(path.join(cwd, 'prices.yaml'), 'utf8');
     await writeFile(path.join(cwd, 'prices.yaml'), text.replace(`, shards: ${SHARDS}`, ''));
-    expect(await run('plan', '--all')).toMatchObject({ code: 2, stderr: expect.stringContaining('has no shards') });
+    expect(await run('plan', '--all')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("doesn't define any shards"),
+    });
   });
 });

@@ -101,19 +101,23 @@ describe('a sentence', () => {
 
   const at = new Date('2026-11-20T09:00:00Z');
   it.each([
-    ['run.resumed', { runId: '1-x' }, 'Continues run 1-x, which did not end'],
+    ['run.resumed', { runId: '1-x' }, 'Continuing run 1-x, which was interrupted'],
     ['items.stale', { items: 1n }, '1 item may be out of date; each run reads them again'],
     ['export.broken', { shard: 'all', runs: 1, nextRunAt: at }, /^export all broke off in 1 run; .* 2026-11-20T09:00/u],
-    ['export.overage_not_agreed', { blocks: 2n, agreed: 1n }, /bills 2 blocks of overage, but 1 may be taken$/u],
+    ['export.overage_not_agreed', { blocks: 2n, agreed: 1n }, /bills 2 blocks of overage, but only 1 are allowed$/u],
     ['datasets.waiting', { datasets: '3', reason: 'no rows are left' }, 'datasets 3 wait: no rows are left'],
-    ['copy.datasets_locked', { kept: 2n }, /^2 items of datasets that the key no longer reads/u],
+    [
+      'copy.datasets_locked',
+      { kept: 2n },
+      /^kept 2 items unchanged, because the key can no longer read their datasets$/u,
+    ],
     ['pages.short', { seen: 1n, total: 1_000n }, /^the pages show 1 item, but the service counts 1,000;/u],
-    ['probe.skipped', { reason: 'x' }, 'websites were not asked when they were seen: x'],
-    ['feed.cursor_refused', { cursor: 7n }, /^the service refuses cursor 7;/u],
+    ['probe.skipped', { reason: 'x' }, 'the times when websites were last seen were not requested: x'],
+    ['feed.cursor_refused', { cursor: 7n }, /^the service rejects cursor 7;/u],
     ['gate.waived', { checks: ['a', 'b'] }, 'published although a, b failed'],
     ['lake.lock_taken_over', { pid: 7, host: 'h' }, 'took over the lock of process 7 on h, which has ended'],
     ['lake.recovered', { table: 'items', files: 1 }, 'removed 1 file of items that no version needs'],
-    ['schema.drift', { found: [1] }, /^the answers differ from the API document in 1 way;/u],
+    ['schema.drift', { found: [1] }, /^the responses differ from the API document in 1 way;/u],
   ])('tells of %s', (event, facts, expected) => {
     const stream = Object.assign(new MemoryStream(true), { columns: 400 });
     createCliIo({ stream, env: {} }).log('warn', event, facts);

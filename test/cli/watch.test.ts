@@ -317,11 +317,23 @@ describe('watch', () => {
     ['gtin,price\n4006381333931,2', 'no column product', 2],
     ['product,price\n', 'has no products', 2],
     ['', 'empty', 2],
-    ['product,price,currency\r\n4006381333931,2,EUR\r\nb,3\r,EUR\r', 'bad.csv:3: a carriage return has no newline', 2],
+    [
+      'product,price,currency\r\n4006381333931,2,EUR\r\nb,3\r,EUR\r',
+      'bad.csv:3: a carriage return is not followed by a newline',
+      2,
+    ],
     ['product,price\n"4006381333931\r\n",2\nb,3\r', 'bad.csv:4: the line ends with a carriage return, unlike', 2],
-    ['product;price\n4006381333931;1.299', ':2: 1.299 may be 1299, or 1.299 with three decimals', 2],
-    ['product;price\n4006381333931;1,299', ':2: 1,299 may be 1299, or 1.299 with three decimals', 2],
-    ['product;price\n4006381333931;1,29\na;2.99', ':3: 2.99 has a point before its decimals, but 1,29 in line 2', 2],
+    [
+      'product;price\n4006381333931;1.299',
+      ':2: 1.299 is ambiguous, because it may mean 1299, or 1.299 with three decimals',
+      2,
+    ],
+    [
+      'product;price\n4006381333931;1,299',
+      ':2: 1,299 is ambiguous, because it may mean 1299, or 1.299 with three decimals',
+      2,
+    ],
+    ['product;price\n4006381333931;1,29\na;2.99', ':3: 2.99 has a point before its decimals, but 1,29 on line 2', 2],
   ])('refuses a list with the line and what is wrong: %j', async (text, message, exit) => {
     const file = await list('bad.csv', [text]);
     if (text === '') await writeFile(file, '');

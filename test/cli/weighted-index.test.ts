@@ -94,7 +94,7 @@ test.each([
   ['category,weight\ntea,1\ntea,2\n', /:2: tea has two weights/u],
   ['category,shop,weight\ntea,1,1\n', /:2: a line has one of category, shop/u],
   ['category,period,weight\ntea,May,1\n', /:2: period "May" is not a day/u],
-  ['category,share\ntea,1\n', /:1: there is no column weight/u],
+  ['category,share\ntea,1\n', /:1: missing column weight/u],
   ['category,shop,weight\ntea,,1\n,2,1\n', /all lines must have weights of the same kind/u],
   ['category,weight\n', /there is no weight/u],
 ])('weights %j are refused with their line', async (weights, message) => {
@@ -105,8 +105,8 @@ test.each([
 test.each([
   ['child,parent\ntea,tea\n', /tree\.csv:2: tea is its own parent/u],
   ['child,parent\ntea,a\ntea,b\n', /:2: tea has two parents/u],
-  ['child,parent\ntea,\n', /:2: a line needs child and parent/u],
-  ['child,parent\ntea,a\na,b\nb,a\n', /tree\.csv: a is above itself/u],
+  ['child,parent\ntea,\n', /:2: a line needs both a child and a parent/u],
+  ['child,parent\ntea,a\na,b\nb,a\n', /tree\.csv: a is its own ancestor/u],
 ])('a tree %j is refused', async (tree, message) => {
   const { code, stderr } = await ask(FOOD, { tree });
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
@@ -116,6 +116,6 @@ test('without weights, or with another by, the query says what to do', async () 
   const { stderr } = await runHere(['query', '--lake', lake, '--analysis', 'weighted_index']);
   expect(stderr).toMatch(/Pass weights with --weights: a CSV file/u);
   expect((await ask(FOOD, { set: ['by=shop'] })).stderr).toMatch(
-    /by=shop does not fit .*whose weights are by category/u,
+    /by=shop conflicts with .*which has weights by category/u,
   );
 });

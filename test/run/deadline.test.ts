@@ -81,7 +81,9 @@ test.each([
   expect([error.code, exitCodeOf(error)]).toEqual(['deadline', 75]);
   expect(error.message).toMatch(reason);
   expect(error.message).toMatch(/, after [34] attempts; the deadline of 5s has passed; landed data is kept$/);
-  expect(error.facts.hint).toBe('Check source.baseUrl, the network, and a proxy that HTTPS_PROXY or HTTP_PROXY names.');
+  expect(error.facts.hint).toBe(
+    'Check source.baseUrl, the network, and any proxy that is set in HTTPS_PROXY or HTTP_PROXY.',
+  );
 });
 
 test('a run that is done before its deadline does not notice it', async () => {

@@ -105,7 +105,7 @@ describe('pricelake webhook', () => {
     ['--max-age 8d', '--max-age 8d is not a duration of at most 7d'],
     ['--max-skew soon', '--max-skew soon is not a duration such as 90s'],
     ['--max-body 0', '--max-body 0 is not a number'],
-    ['--path /health', '--path /health is taken by the health check'],
+    ['--path /health', '--path /health is reserved for the health check'],
     ['--path health', '--path health is not a path'],
     ['--port 70000', '--port 70000 is not a whole number (0 to 65535)'],
   ])('refuses %s', async (mistake, message) => {

@@ -29,7 +29,7 @@ export async function postAdvance(url: URL, body: object, signal: AbortSignal) {
     response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
   } catch (cause) {
     const hint = 'Start one with `pricelake sandbox`, and pass the base URL that it prints.';
-    throw new PricelakeError('unavailable', `no sandbox answers at ${url.origin}`, { hint }, { cause });
+    throw new PricelakeError('unavailable', `no sandbox responds at ${url.origin}`, { hint }, { cause });
   }
   const answer = (await response.json().catch(() => ({}))) as CommandReport;
   if (response.ok) return answer;

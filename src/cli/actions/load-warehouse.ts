@@ -93,7 +93,9 @@ async function execute(
   const { warehouse, schema, full, since, url } = request;
   const isOther = warehouse !== 'postgres';
   if (isOther || since !== undefined || request.output !== undefined) {
-    const no = isOther ? `${warehouse}: it only loads PostgreSQL` : '--since or --output: the copy records its own run';
+    const no = isOther
+      ? `${warehouse}, because it only loads PostgreSQL`
+      : '--since or --output, because the copy records its own run';
     throw new PricelakeError('usage', `--execute doesn't work with ${no}`);
   }
   const { loadPostgres } = await import('../../deliver/load-postgres.js');
@@ -129,7 +131,7 @@ async function connect(url: string | undefined) {
   }
   const { default: pg } = await import('pg').catch((cause: unknown) => {
     const hint = 'Run `npm install pg pg-copy-streams`.';
-    throw new PricelakeError('usage', 'package pg is not installed', { hint }, { cause });
+    throw new PricelakeError('usage', 'the pg package is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
   // Ignored on purpose: if the connection drops, the running statement fails as well and reports the error.

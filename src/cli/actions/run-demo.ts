@@ -118,7 +118,7 @@ async function clearDemoLake(path: string): Promise<void> {
   const lake = await openLake(path, { create: true });
   const owner = (await readPointer(lake))?.pipeline ?? (await peekUnfinishedRun(lake.root, 0n))?.state.begin.pipeline;
   if (owner !== undefined && owner !== 'demo') {
-    throw new PricelakeError('usage', `${path} is the lake of pipeline "${owner}", not of a demo`, {
+    throw new PricelakeError('usage', `${path} is the lake of the "${owner}" pipeline, not of a demo`, {
       hint: 'Choose another folder with --lake.',
     });
   }

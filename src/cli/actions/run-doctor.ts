@@ -163,7 +163,7 @@ function compareClocks(service: Date | undefined, now: Date): Finding {
   const skew = Math.abs(service.getTime() - now.getTime()) / 1000;
   const found = `${formatSeconds(skew)} off the service's clock`;
   if (skew <= SKEW_SECONDS) return ok('clock', found);
-  const next = "Check this machine's clock: if it is the wrong one, the receiver rejects webhooks.";
+  const next = "Check this machine's clock. If it is wrong, the receiver rejects webhooks.";
   return warn('clock', found, next);
 }
 

@@ -207,8 +207,8 @@ async function prepareWeights(
   const unit = await loadWeights(db, weights);
   await loadTree(db, tree);
   if (by !== undefined && by !== unit) {
-    throw new PricelakeError('usage', `by=${by} does not fit ${weights}, whose weights are by ${unit}`, {
-      hint: 'Leave out --set by=…: the file of --weights decides it.',
+    throw new PricelakeError('usage', `by=${by} conflicts with ${weights}, which has weights by ${unit}`, {
+      hint: 'Omit --set by=…; it is determined by the --weights file.',
     });
   }
   await setVariables(db, { by: unit });

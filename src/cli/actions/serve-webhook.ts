@@ -25,7 +25,7 @@ import { untilStopped } from '../run-command.js';
 export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {
   const { io, signal, output, json } = context;
   if (argv.path === HEALTH_PATH)
-    throw new PricelakeError('usage', `--path ${HEALTH_PATH} is taken by the health check`);
+    throw new PricelakeError('usage', `--path ${HEALTH_PATH} is reserved for the health check`);
   const file = await findPipeline(argv.pipeline, process.env);
   const { lakePath, secrets: sources } = await readReceiver(file, process.env);
   // The pipeline file is read now, so that a mistake in it shows at once and not in every run.

@@ -88,7 +88,7 @@ async function findCurrency(db: Database, { product, currency }: ProductRequest)
   if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
     const where = currency === undefined ? '' : ` in ${currency}`;
     throw new PricelakeError('usage', `--product ${product}: no listed offers${where}`, {
-      hint: 'Use a product_id from table products, or a GTIN.',
+      hint: 'Use a product_id from the products table, or a GTIN.',
     });
   }
   const row = await db.row(`SELECT currency FROM shown_offers WHERE price > 0 AND currency IS NOT NULL

@@ -98,7 +98,7 @@ async function compareMatches(db: Database, request: Arguments<typeof spread>): 
 
 function refuseDailyMatches({ by, daily }: Arguments<typeof spread>): void {
   if (by !== 'match' || daily !== true) return;
-  throw new PricelakeError('usage', "--daily keeps days by product, so it can't be used with --by match", {
+  throw new PricelakeError('usage', "--daily reports days by product, so it can't be used with --by match", {
     hint: 'Drop --daily.',
   });
 }
@@ -136,7 +136,7 @@ function findConversion(request: Arguments<typeof spread>, { settings }: Reading
   if (request.currency === undefined || request.daily === true || request.currency === base) return { file, base };
   throw new PricelakeError(
     'usage',
-    `--currency ${request.currency} leaves nothing: the exchange rates convert all prices to ${base}`,
+    `--currency ${request.currency} matches no prices, because the exchange rates convert all prices to ${base}`,
     {
       hint: 'Drop --currency, or add --daily.',
     },

@@ -80,9 +80,9 @@ const SHOWN_SUGGESTED = {
 
 const HINTS = {
   watched:
-    'Column `below allowed` names the first shop; a narrow terminal leaves it out. Files have all shops in below_now: --format csv.',
-  compliance: 'See the rows with is_now for the shops.',
-  suggested: 'Run it without --suggest to see the shops.',
+    'The `below allowed` column shows the first shop; narrow terminals omit it. To see all shops, use --format csv and read its below_now column.',
+  compliance: 'To see the shops, look at the rows with is_now.',
+  suggested: 'To see the shops, run the command without --suggest.',
 } as const;
 
 type Table = keyof typeof HINTS;

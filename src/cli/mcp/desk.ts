@@ -100,8 +100,8 @@ export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call)
   await Promise.race([snapshot.whole, late, stopped]);
   signal.throwIfAborted();
   if (snapshot.isWhole) return;
-  throw new PricelakeError('query', 'the prices of the past are being prepared, once for each run', {
-    hint: 'Ask again in a minute. Questions about present prices are answered at once.',
+  throw new PricelakeError('query', 'past prices are being prepared, which happens once for each run', {
+    hint: 'Try again in a minute. Questions about current prices are answered immediately.',
   });
 }
 

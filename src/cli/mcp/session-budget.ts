@@ -47,8 +47,8 @@ export class SessionBudget implements CallCap {
   begin(): void {
     const { calls } = this.#caps;
     if (this.#spent.calls + this.#underWay >= calls) {
-      throw new PricelakeError('budget', `--max-calls allows ${calls} calls in this session, and none is left`, {
-        hint: 'Landed data is kept. A person can start the server again with a larger budget.',
+      throw new PricelakeError('budget', `--max-calls allows ${calls} calls in this session, and none are left`, {
+        hint: 'Landed data is kept. Ask the user to restart the server with a larger budget.',
       });
     }
     this.#underWay += 1n;
@@ -88,7 +88,7 @@ export class PlannedCalls implements CallCap {
 
   begin(): void {
     if (this.#begun >= this.#most) {
-      throw new PricelakeError('budget', `the plan allows at most ${this.#most} calls, and none is left`);
+      throw new PricelakeError('budget', `the plan allows at most ${this.#most} calls, and none are left`);
     }
     this.#session.begin();
     this.#begun += 1n;

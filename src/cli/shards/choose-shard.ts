@@ -39,12 +39,13 @@ export async function chooseShard(pipeline: Pipeline, name: string | undefined):
 
 function refuseName(file: string, shards: Shards | undefined, name: string | undefined): PricelakeError {
   if (shards === undefined) {
-    const hint = 'Write source.shards, or drop --dataset.';
-    return new PricelakeError('usage', `${file} has no shards, so there is no ${name}`, { hint });
+    const hint = 'Define source.shards, or omit --dataset.';
+    return new PricelakeError('usage', `${file} doesn't define any shards, so ${name} doesn't exist`, { hint });
   }
   const names = Object.keys(shards).join(', ');
-  const what = name === undefined ? `${file} has a lake for each of its shards` : `${file} has no shard ${name}`;
-  return new PricelakeError('usage', what, { hint: `Name one with --dataset: ${names}.` });
+  const what =
+    name === undefined ? `${file} has a lake for each of its shards` : `${file} doesn't define a shard named ${name}`;
+  return new PricelakeError('usage', what, { hint: `Choose one with --dataset: ${names}.` });
 }
 
 /** Adds `/name` to the prefix of a remote such as `s3://bucket/prefix?endpoint=…`. */

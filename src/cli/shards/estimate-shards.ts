@@ -40,8 +40,8 @@ type Planning = Pick<CommandContext, 'io' | 'signal'> & { caps: RunCaps; isRecon
 export async function estimateShards(pipeline: Pipeline, planning: Planning): Promise<ShardPlans> {
   const { shards } = pipeline.source;
   if (shards === undefined) {
-    const hint = 'Write source.shards, or drop --all.';
-    throw new PricelakeError('usage', `${pipeline.file} has no shards`, { hint });
+    const hint = 'Define source.shards, or omit --all.';
+    throw new PricelakeError('usage', `${pipeline.file} doesn't define any shards`, { hint });
   }
   const estimates: ShardEstimate[] = [];
   let first: PricelakeError | undefined;

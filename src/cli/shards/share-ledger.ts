@@ -70,8 +70,8 @@ export class ShareLedger implements BudgetShare {
     }
     const parsed = written.safeParse(parse(text));
     if (parsed.success) return parsed.data;
-    throw new PricelakeError('config', `${this.#file}: is damaged, so what shard ${this.shard} has used is not known`, {
-      hint: 'Remove the file. Until the next month, the shard may then use its share once more.',
+    throw new PricelakeError('config', `${this.#file} is damaged, so the usage of shard ${this.shard} is unknown`, {
+      hint: 'Delete the file. The shard may then use its full share again this month.',
     });
   }
 

@@ -87,7 +87,7 @@ describe('with --allow-sync', () => {
       expect(paid.reduce((sum, calls) => sum + calls, 0n)).toBe(counted);
       expect(synced.value.calls).toBe(readPaid(synced.value).calls);
       expect(synced.value).toMatchObject({ session: { spent: { calls: String(counted) } } });
-      expect((await refuse('sync', { digest })).message).toBe('no plan of this session has this digest');
+      expect((await refuse('sync', { digest })).message).toBe('no plan in this session has this digest');
       const { value } = await call('describe');
       expect(value.run).toMatchObject({ number: '2' });
     }));
@@ -97,7 +97,7 @@ describe('with --allow-sync', () => {
       await sandbox.advance({ hours: 6, changes: 20 });
       const { digest } = (await call('plan')).value;
       await runHere(['sync', pipeline, '--json'], { env });
-      expect((await refuse('sync', { digest })).message).toBe('the lake has changed since the plan');
+      expect((await refuse('sync', { digest })).message).toBe('the lake has changed since the plan was made');
     }));
 
   test('calls end at the budget of the session, to the call', () =>
@@ -120,7 +120,7 @@ describe('with --allow-sync', () => {
         refusal: {
           code: 'budget',
           message: expect.stringMatching(
-            /^the session's budget is too small: the plan needs \d+ calls, of which \d are left$/u,
+            /^the session's budget is too small: the plan needs \d+ calls, but only \d are left$/u,
           ),
         },
       });

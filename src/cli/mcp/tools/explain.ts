@@ -129,7 +129,7 @@ export const explainError = declareTool({
     );
     if (found === undefined && advice.length === 0) {
       const known = codes.map((one) => one.code).join(', ');
-      throw new PricelakeError('usage', 'no page explains this error', { hint: `Codes: ${known}, unexpected.` });
+      throw new PricelakeError('usage', 'unknown error code', { hint: `Valid codes: ${known} and unexpected.` });
     }
     return { code: found, advice };
   },

@@ -54,7 +54,7 @@ export const watch = declareTool({
         const { list } = snapshot;
         if (list === undefined) {
           throw new PricelakeError('usage', 'the server has no price list', {
-            hint: 'A person can start it with --list mine.csv.',
+            hint: 'Ask the user to restart the server with --list mine.csv.',
           });
         }
         const own = { own_site: String(list.options.ownSite ?? '') };

@@ -23,7 +23,7 @@ import { declareTool } from '../tool.js';
 async function readState({ path, remote }: Desk): Promise<LakeState> {
   if (remote !== undefined) {
     throw new PricelakeError('usage', 'this server reads a remote, which it cannot sync', {
-      hint: 'A person can start one on the machine whose pipeline file names it.',
+      hint: 'Ask the user to start a server on the machine with the pipeline file of this remote.',
     });
   }
   const lake = await findLake(path);
@@ -129,15 +129,15 @@ function refuseBeyond(
   { left }: SessionBudget,
 ): PricelakeError | undefined {
   const over = [
-    calls > left.calls ? `${calls} calls, of which ${left.calls} are left` : [],
-    exportRows > left.exportRows ? `${exportRows} export rows, of which ${left.exportRows} are left` : [],
+    calls > left.calls ? `${calls} calls, but only ${left.calls} are left` : [],
+    exportRows > left.exportRows ? `${exportRows} export rows, but only ${left.exportRows} are left` : [],
     overageBlocks > left.overageBlocks
-      ? `${overageBlocks} blocks of overage, of which ${left.overageBlocks} are left`
+      ? `${overageBlocks} blocks of overage, but only ${left.overageBlocks} are left`
       : [],
   ].flat();
   if (over.length === 0) return undefined;
   return new PricelakeError('budget', `the session's budget is too small: the plan needs ${over.join('; ')}`, {
-    hint: 'A person can start the server again with larger --max-calls, --max-rows or --max-overage.',
+    hint: 'Ask the user to restart the server with a larger --max-calls, --max-rows or --max-overage.',
   });
 }
 
@@ -159,7 +159,7 @@ async function offerPlan(error: unknown, call: Call, { isReconcile }: KnownPlan)
   if (!(error instanceof PricelakeError) || error.code !== 'budget') return error;
   const plan = await planRun(call, isReconcile).catch(() => undefined);
   if (plan === undefined || plan.digest === null) return error;
-  const message = `the run needs more than its plan announced, and ended before it took that: ${error.message}`;
+  const message = `the run needs more than its plan announced, so it stopped before it exceeded the plan: ${error.message}`;
   const hint = 'Landed data is kept. Show the person the new plan, and call `sync` with its digest if they agree.';
   return new PricelakeError('budget', message, { hint, plan }, { cause: error });
 }
@@ -190,8 +190,10 @@ export const sync = declareTool({
         const isSame = wanted?.state.published === state.published && wanted.state.unfinished === state.unfinished;
         if (wanted === undefined || !isSame) {
           const message =
-            wanted === undefined ? 'no plan of this session has this digest' : 'the lake has changed since the plan';
-          throw new PricelakeError('usage', message, { hint: 'Call `plan`, and repeat the digest of its answer.' });
+            wanted === undefined
+              ? 'no plan in this session has this digest'
+              : 'the lake has changed since the plan was made';
+          throw new PricelakeError('usage', message, { hint: 'Call `plan`, and pass the digest that it returns.' });
         }
         const refusal = refuseBeyond(wanted.cost, session);
         if (refusal !== undefined) throw refusal;
