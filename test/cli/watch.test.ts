@@ -314,7 +314,7 @@ describe('watch', () => {
     ['product,price,lowest,highest\n4006381333931,2,5,4', 'lowest 5 is above highest 4', 2],
     ['product,price\n4006381333931,2\n04006381333931,3', ':3: the product is already in line 2', 2],
     ['product,price,currency\n4006381333931,2,euros', 'currency "EUROS"', 2],
-    ['gtin,price\n4006381333931,2', 'no column product', 2],
+    ['gtin,price\n4006381333931,2', 'missing column product', 2],
     ['product,price\n', 'has no products', 2],
     ['', 'empty', 2],
     [
