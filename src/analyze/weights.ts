@@ -32,7 +32,7 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
   });
   const kinds = await db.rows('SELECT DISTINCT kind FROM weight_lines');
   if (kinds.length !== 1) {
-    const what = kinds.length === 0 ? 'there is no weight' : 'all lines must have weights of the same kind';
+    const what = kinds.length === 0 ? 'there is no weight' : 'all lines must have the same kind of weight';
     throw new PricelakeError('config', `${file}: ${what}`, { hint: HINT });
   }
   await db.run('ALTER TABLE weight_lines RENAME TO weights');

@@ -191,11 +191,11 @@ async function refuseWrongChecks(
  */
 async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;
-  const where = `${locate(['source', 'apiKey', 'file'])}: the file of source.apiKey.file`;
+  const where = `${locate(['source', 'apiKey', 'file'])}: source.apiKey.file`;
   const bytes = await readFile(key.file).catch(({ code }: NodeJS.ErrnoException) => {
     throw new PricelakeError('config', `${where}: ${READ_FAULTS[code ?? ''] ?? `it can't be read (${code})`}`);
   });
   const text = decodeUserText(bytes, where);
-  if (text.trim() === '') throw new PricelakeError('config', `${where}: it is empty`);
+  if (text.trim() === '') throw new PricelakeError('config', `${where}: the file is empty`);
   return text.trim();
 }

@@ -137,7 +137,7 @@ const receiver = mapping({
     'must have one of slack, teams, url and command',
   )
   .refine(({ secret, url }) => secret === undefined || url !== undefined, {
-    message: 'needs url: only a plain POST is signed',
+    message: 'needs url, because only plain POST requests are signed',
     path: ['secret'],
   });
 
@@ -145,7 +145,7 @@ const RECEIVERS = `must be a list of at most 10 receivers, such as [{ slack: \${
 
 const isRemoteUrl = (text: string) => parseRemoteUrl(text) !== undefined;
 
-const FOLDER = 'must be a folder on this machine, not an address; put a bucket in lake.remote';
+const FOLDER = 'must be a folder on this machine, not an address; for a bucket, set lake.remote';
 
 const SPLIT = 'must be a whole number of items';
 
@@ -169,7 +169,7 @@ export const pipelineSchema = mapping({
     splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
   })
     .refine(({ datasets, products }) => products === 'none' || datasets === 'all' || datasets.length === 1, {
-      message: 'must be none if source.datasets lists several: the service groups either all datasets or one',
+      message: 'must be none if source.datasets lists several, because the service groups either all datasets or one',
       path: ['products'],
     })
     .refine(({ datasets, shards }) => shards === undefined || datasets === 'all', {
@@ -180,7 +180,7 @@ export const pipelineSchema = mapping({
       ({ products, shards = {} }) =>
         products === 'none' || Object.values(shards).every(({ datasets }) => datasets.length === 1),
       {
-        message: 'must be none if a shard has several datasets: the service groups either all datasets or one',
+        message: 'must be none if a shard has several datasets, because the service groups either all datasets or one',
         path: ['products'],
       },
     ),
@@ -205,7 +205,8 @@ export const pipelineSchema = mapping({
     }).default({}),
   })
     .refine(({ remote, iceberg, retention }) => !(remote || iceberg) || retention !== 0, {
-      message: 'must not be 0 with lake.remote or lake.iceberg: their readers need the version that they are reading',
+      message:
+        'must not be 0 with lake.remote or lake.iceberg, because their readers need the version that they are reading',
       path: ['retention'],
     })
     .transform((lake) => ({ ...lake, retention: lake.retention ?? (lake.remote || lake.iceberg ? DAY_MS : 0) })),

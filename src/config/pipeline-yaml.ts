@@ -12,7 +12,7 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
   BAD_INDENT: "the indentation doesn't fit, or a bracket above is not closed",
   BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place',
   BAD_SCALAR_START: 'text begins with a reserved character; put it in quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'a mapping or a list is where a value on one line belongs',
+  BLOCK_AS_IMPLICIT_KEY: 'a mapping or list appears where a single-line value belongs',
   BLOCK_IN_FLOW: 'a value inside brackets spans several lines',
   DUPLICATE_KEY: 'a mapping has the same key twice',
   IMPOSSIBLE: "it can't be read",

@@ -40,16 +40,16 @@ export const shards = z
     const seen = new Set<bigint>();
     const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     for (const [name, { datasets }] of Object.entries(all)) {
-      if (!SHARD_NAME.test(name)) refuse([name], 'must have a name of up to 40 small letters, digits, "_" and "-"');
+      if (!SHARD_NAME.test(name)) refuse([name], 'must have a name of up to 40 lowercase letters, digits, "_" and "-"');
       for (const id of datasets) {
-        if (seen.has(id)) refuse([name, 'datasets'], `must not name dataset ${id}, which another shard has`);
+        if (seen.has(id)) refuse([name, 'datasets'], `must not include dataset ${id}, which belongs to another shard`);
         seen.add(id);
       }
     }
     const percent = Object.values(all).reduce((sum, { budget = 0 }) => sum + budget, 0);
     const isOpen = Object.values(all).some(({ budget }) => budget === undefined);
-    if (percent > 100) refuse([], 'must have budgets of 100% at most together');
-    else if (percent === 100 && isOpen) refuse([], 'must leave some of the budget to the shards that name none');
+    if (percent > 100) refuse([], 'must have budgets that add up to at most 100%');
+    else if (percent === 100 && isOpen) refuse([], 'must leave part of the budget for the shards without a budget');
   });
 
 export type Shards = z.output<typeof shards>;

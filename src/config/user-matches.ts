@@ -12,7 +12,7 @@ interface MatchedPair {
 const MAX_LINES = 100_000;
 const COLUMNS = ['product', 'other', 'match'];
 const HINT =
-  "A file of matches is CSV with a header: product,other,match; e.g. acme-r1,4006381333931,yes. Leave match empty if you haven't decided.";
+  "A matches file is CSV with a header: product,other,match; e.g. acme-r1,4006381333931,yes. Leave match empty if you haven't decided.";
 
 /**
  * Reads the user's own matches and non-matches. Matches are transitive: if a is b and b is c, all three are one
@@ -32,9 +32,9 @@ export async function readUserMatches(file: string): Promise<UserMatch[]> {
   if (contradiction !== undefined) {
     const { one, two, line } = contradiction;
     const lines = findPath(yes, one, two).map((pair) => pair.line);
-    const which = lines.length === 1 ? `line ${lines[0]} says` : `lines ${lines.join(', ')} say`;
-    throw new PricelakeError('config', `${file}:${line}: ${one} and ${two} don't match, but ${which} that they do`, {
-      hint: `Change match in line ${[...lines, line].join(' or ')}.`,
+    const which = lines.length === 1 ? `line ${lines[0]} lists` : `lines ${lines.join(', ')} list`;
+    throw new PricelakeError('config', `${file}:${line}: ${one} and ${two} don't match, but ${which} them as a match`, {
+      hint: `Change match on line ${[...lines, line].join(' or ')}.`,
     });
   }
   return [
@@ -56,7 +56,7 @@ async function* readPairs(file: string): AsyncGenerator<MatchedPair & { match: s
         const names = cells.map((name) => name?.trim().toLowerCase());
         places = COLUMNS.map((name) => names.indexOf(name));
         const missing = COLUMNS.filter((_, index) => places?.[index] === -1);
-        if (missing.length > 0) throw refuse(line, `there is no column ${missing.join(', ')}`);
+        if (missing.length > 0) throw refuse(line, `missing column ${missing.join(', ')}`);
         continue;
       }
       const [one = '', two = '', match = ''] = places.map((place) => cells[place]?.trim() ?? '');

@@ -75,7 +75,7 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
 function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
   const { table, runIds, replaced, added, files } = span;
   if (!span.isByRuns) {
-    throw new PricelakeError('usage', `a rebuild or another program has changed ${table} since then`, {
+    throw new PricelakeError('usage', `a rebuild or another program has changed ${table} since the copy's run`, {
       hint: 'Load everything with --full.',
     });
   }

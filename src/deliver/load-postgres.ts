@@ -105,7 +105,10 @@ function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): vo
   throw new PricelakeError(
     'copy_differs',
     `the copy of ${table} is at run ${standing.run}${other}, but this lake is at run ${run}; nothing was changed`,
-    { hint: 'Load the lake that the copy follows, or replace the copy with this lake by --full.', ...facts },
+    {
+      hint: 'Load the lake that the copy was made from, or replace the copy with this lake by passing --full.',
+      ...facts,
+    },
   );
 }
 
@@ -138,7 +141,7 @@ async function requireTotal(client: Client, target: LoadTarget, { table, run, to
   if (copied === total) return;
   throw new PricelakeError(
     'copy_differs',
-    `the copy of ${table} would have ${copied} rows, but run ${run} of the lake has ${total}: something else has changed the copy; nothing was loaded`,
+    `the copy of ${table} would have ${copied} rows, but run ${run} of the lake has ${total}, so something else has changed the copy; nothing was loaded`,
     { hint: 'Load everything with --full.', table, copyRows: copied, lakeRows: total },
   );
 }

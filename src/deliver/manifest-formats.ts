@@ -16,7 +16,7 @@ export function requireBase(format: LoaderFormat, base: string | undefined): voi
   if (scheme === undefined || base?.startsWith(scheme) === true) return;
   const where = scheme === 's3://' ? 'S3' : 'Google Cloud Storage';
   throw new PricelakeError('usage', `a manifest for ${format} needs the address of the files in ${where}`, {
-    hint: `Pass the lake's address there, such as --base ${scheme}bucket/lake.`,
+    hint: `Pass the address of the lake, such as --base ${scheme}bucket/lake.`,
   });
 }
 

@@ -20,7 +20,7 @@ export function readStates(lake: Lake, asOf: bigint | undefined): ReadState {
     // The table was first written by a later run.
     if (version < 0n) return { ...state, version, files: [] };
     if (await areKept(lake, table, state.files)) return state;
-    throw new PricelakeError('usage', `the lake does not keep the files of ${table} as of run ${asOf}`, {
+    throw new PricelakeError('usage', `the lake no longer has the files of ${table} as of run ${asOf}`, {
       hint: 'lake.retention in the pipeline file sets how long replaced files are kept.',
     });
   };

@@ -49,9 +49,9 @@ async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
     return `SELECT 'written' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   throw new PricelakeError(
     'usage',
-    `can't tell what ${table} was at version ${span.from}: files replaced since then were not kept`,
+    `can't reconstruct ${table} at version ${span.from}, because files replaced since that version were not kept`,
     {
-      hint: 'Set lake.retention in the pipeline file, for example to 7d: the lake then keeps replaced files.',
+      hint: 'To keep replaced files from now on, set lake.retention in the pipeline file, for example to 7d.',
     },
   );
 }

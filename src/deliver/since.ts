@@ -89,6 +89,6 @@ async function refuseFuture(lake: Lake, { table, version }: TableState, since: S
 function refuseOtherRun({ runNumber, runId }: LogEntry, since: Since): void {
   if (since.kind !== 'run' || since.runId === undefined || runNumber !== since.number || runId === since.runId) return;
   throw new PricelakeError('usage', `run ${since.number} of this lake is ${runId}, not ${since.runId}`, {
-    hint: 'The copy is of another lake: load everything with `pricelake deliver load … --full`.',
+    hint: 'The copy is from another lake. Load everything with `pricelake deliver load … --full`.',
   });
 }

@@ -95,7 +95,7 @@ function readListed({ product, currency, ...amounts }: ListedPrice): ListedPrice
   const read = (name: keyof typeof amounts, isRequired = false) => {
     const amount = amounts[name].trim().replace(/^(\d+),(\d{1,4})$/u, '$1.$2');
     if (amount === '' ? !isRequired : MONEY.test(amount)) return amount;
-    throw new PricelakeError('usage', `${NAMES[name]} "${amount}" is not a price such as 12.99.`);
+    throw new PricelakeError('usage', `${NAMES[name]} "${amount}" is not a valid price. Enter a number such as 12.99.`);
   };
   if (product.trim() === '' || product.length > 200) throw new PricelakeError('usage', 'An alarm needs a product.');
   if (!/^[A-Z]{3}$/u.test(currency)) throw new PricelakeError('usage', 'An alarm needs a currency such as EUR.');

@@ -42,7 +42,7 @@ async function waitSoon(made: Promise<unknown>, { version }: Snapshot): Promise<
     // Files were lost to a run, so the next snapshot will have others.
     if (!(cause instanceof Error) || isLostFile(cause)) throw cause;
     const message = `the rows that this page needs could not be prepared: ${cause.message}`;
-    const hint = `Load this page again after ${RETRY_MS / 1000} seconds: they are prepared again then.`;
+    const hint = `Reload this page after ${RETRY_MS / 1000} seconds to try again.`;
     throw new PricelakeError('unavailable', message, { hint }, { cause });
   }
 }

@@ -80,7 +80,7 @@ async function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSi
 function explainMemory(error: unknown): unknown {
   if (!isOutOfMemory(error)) return error;
   const [message = ''] = error.message.split('\n', 1);
-  const hint = 'Query less at once, or use `pricelake query --memory SIZE`.';
+  const hint = 'Query less data at once, or use `pricelake query --memory SIZE`.';
   return new PricelakeError('query', message, { hint }, { cause: error });
 }
 

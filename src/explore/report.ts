@@ -175,7 +175,7 @@ async function makeProducts(
   const missing = made.filter(({ page }) => page === undefined).map(({ product }) => product);
   if (missing.length > 0) {
     throw new PricelakeError('usage', `--product ${missing.join(', ')}: no listed offer with a price`, {
-      hint: 'Product ids are in the column product_id, for example in `pricelake spread --format csv`.',
+      hint: 'Product ids are in the product_id column, for example in `pricelake spread --format csv`.',
     });
   }
   const once = new Map(
@@ -192,7 +192,7 @@ async function makeProducts(
 /** @throws PricelakeError `usage` if the lake has no such shop */
 async function makeShop(site: bigint, request: PageRequest): Promise<Part> {
   const page = await shopPage(String(site), request);
-  if (page === undefined) throw new PricelakeError('usage', `--own-site ${site}: no site_id of table sites`);
+  if (page === undefined) throw new PricelakeError('usage', `--own-site ${site}: not a site_id in the sites table`);
   const body = html`${page.body}${await renderLeaders(String(site), request)}`;
   return { id: 'own-shop', address: `/shops/${site}`, page: { ...page, body } };
 }

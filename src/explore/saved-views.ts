@@ -48,9 +48,9 @@ export class SavedViews {
     if (read.success) return read.data.views;
     throw new PricelakeError(
       'lake_invalid',
-      `${this.#file}: the file does not hold saved views as pricelake writes them`,
+      `${this.#file}: the file doesn't contain saved views in pricelake's format`,
       {
-        hint: 'Move the file away; pages then begin with no saved view.',
+        hint: 'Move the file away. Pages then start without saved views.',
       },
     );
   }
@@ -61,8 +61,8 @@ export class SavedViews {
     return this.#change((views) => {
       const otherViews = views.filter((one) => one.name !== view.name);
       if (otherViews.length >= MOST_VIEWS) {
-        throw new PricelakeError('usage', `only ${MOST_VIEWS} views can be saved`, {
-          hint: 'Remove one on the page Views first.',
+        throw new PricelakeError('usage', `you can save at most ${MOST_VIEWS} views`, {
+          hint: 'Remove one on the Views page first.',
         });
       }
       return [...otherViews, view].sort((a, b) => a.name.localeCompare(b.name, 'en'));

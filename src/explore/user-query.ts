@@ -54,7 +54,9 @@ export function withUserRows<T>(
       await writeFile(input, `FROM (${plain}\n) LIMIT ${limit + 1} OFFSET ${offset}`, { mode: 0o600 });
       await runProcess(snapshot, describeCommand(snapshot, input, output), query);
       if ((await stat(output)).size > MOST_RESULT_BYTES) {
-        throw new PricelakeError('query', 'the rows have more than 64 MiB', { hint: 'Select fewer columns or rows.' });
+        throw new PricelakeError('query', 'the result is larger than 64 MiB', {
+          hint: 'Select fewer columns or rows.',
+        });
       }
       const read = `SELECT * FROM read_parquet(${quoteLiteral(output)})`;
       return await snapshot.lend([], query.signal, (connection) => use(connection, read));
@@ -135,8 +137,8 @@ function explainLate(ms: number): PricelakeError {
 function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeError) => void): NodeJS.Timeout {
   const look = async () => {
     if ((await readProcessMemory(pid)) < mostBytes) return;
-    const message = 'this took too much memory and was stopped';
-    end(new PricelakeError('query', message, { hint: 'Query less at once, or shorter texts.' }));
+    const message = 'the query used too much memory and was stopped';
+    end(new PricelakeError('query', message, { hint: 'Query less data at once, or shorter text.' }));
   };
   return setInterval(look, WATCH_MS).unref();
 }
@@ -157,6 +159,6 @@ function readFault(stdout: string): PricelakeError {
     const { code, message = '', hint } = error;
     return new PricelakeError(code as ErrorCode, message, hint === undefined ? {} : { hint });
   } catch {
-    return new PricelakeError('query', 'the process of the query ended without an answer');
+    return new PricelakeError('query', 'the query process ended without a result');
   }
 }

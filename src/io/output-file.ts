@@ -55,12 +55,12 @@ export async function replaceOutput<T>(file: string, write: (path: string) => Pr
 
 const REASONS: Record<string, string> = {
   ENOENT: 'its folder is missing',
-  ENOTDIR: 'a file is in the place of its folder',
+  ENOTDIR: 'a file exists where its folder should be',
   EISDIR: 'it is a folder',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'the file system is read-only',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'the name is too long',
   EBUSY: 'something holds the file in its place, such as a mount',
   EFBIG: 'the file would be larger than the system allows',

@@ -39,11 +39,11 @@ function refuseEncoding(bytes: Uint8Array, file: string): PricelakeError {
   const head = Buffer.from(bytes.subarray(0, HEAD_BYTES));
   const mark = head.toString('hex', 0, 2);
   const nulls = (odd: number) => head.filter((byte, index) => byte === 0 && index % 2 === odd).length;
-  let encoding = 'not UTF-8; it may be Windows-1252 (cp1252) or another encoding of one byte a character';
+  let encoding = 'not UTF-8; it may be Windows-1252 (cp1252) or another single-byte encoding';
   if (mark === 'fffe' || nulls(1) > head.length / 8) encoding = 'UTF-16 LE, not UTF-8';
   else if (mark === 'feff' || nulls(0) > head.length / 8) encoding = 'UTF-16 BE, not UTF-8';
   else if (head.includes(0)) encoding = 'not text: it has zero bytes';
   return new PricelakeError('config', `${file}: the file is ${encoding}`, {
-    hint: 'Save it as UTF-8: in Excel as "CSV UTF-8", or by `iconv -f WINDOWS-1252 -t UTF-8` or `iconv -f UTF-16 -t UTF-8`.',
+    hint: 'Save it as UTF-8: in Excel as "CSV UTF-8", or with `iconv -f WINDOWS-1252 -t UTF-8` or `iconv -f UTF-16 -t UTF-8`.',
   });
 }

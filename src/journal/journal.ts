@@ -107,8 +107,8 @@ export class Journal<Entry, State> {
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))
-      throw new PricelakeError('lake_locked', `${this.#path}: another process continues it`, {
-        hint: 'Run the same command again when that one has ended.',
+      throw new PricelakeError('lake_locked', `${this.#path}: another process is continuing this run`, {
+        hint: 'Run the same command again when that process has ended.',
       });
   }
 

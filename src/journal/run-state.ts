@@ -98,7 +98,7 @@ export type Publishable = RunAt<'settled' | 'held'>;
 export type Ended = RunAt<'ended'>;
 
 export const START_AGAIN =
-  "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one hadn't published.";
+  "Move this run's folder away. The next `pricelake sync` starts a new run, and fetches the unpublished data again.";
 
 export const RUN_FOLD: Fold<RunEntry, RunState> = {
   entry: runEntry,

@@ -85,8 +85,8 @@ async function refuseIntruder(lake: Lake, { table, version }: LogState, since: b
   if (intruder === undefined) return;
   throw new PricelakeError(
     'lake_locked',
-    `${table}: while the run worked, another program wrote ${nameCommit(intruder)}, which ${intruder.change}`,
-    { hint: 'Only pricelake may write to the tables; the next `pricelake sync` says how to recover.' },
+    `${table}: during the run, another program wrote ${nameCommit(intruder)}, which ${intruder.change}`,
+    { hint: 'Only pricelake may write to the tables. Run `pricelake sync` again for recovery instructions.' },
   );
 }
 
@@ -135,7 +135,7 @@ async function publishVersion(lake: Lake, change: FileChange, version: bigint, l
   }
   if (!created) {
     throw new PricelakeError('lake_locked', `${change.table}: another writer created version ${version} first`, {
-      hint: 'Only one run may write a lake at a time; run the same command again.',
+      hint: 'Only one run may write to a lake at a time. Run the same command again.',
     });
   }
   await syncFolder(log);

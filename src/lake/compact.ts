@@ -139,7 +139,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   throw new PricelakeError(
     'lake_invalid',
     `${table}: ${before.length} files hold ${countRows(after)} rows, but their log says ${countRows(before)}`,
-    { hint: 'Run `pricelake verify`; nothing was changed.' },
+    { hint: 'Nothing was changed. Run `pricelake verify`.' },
   );
 }
 

@@ -18,7 +18,7 @@ export function describeDamage(lakePath: string, reason: string, cause?: Error):
     'lake_invalid',
     `${lakePath}: a data file is missing or damaged: ${reason}`,
     {
-      hint: '`pricelake verify` names all of them; `pricelake lake rebuild` rebuilds the tables from the kept raw bytes.',
+      hint: '`pricelake verify` lists all damaged files; `pricelake lake rebuild` rebuilds the tables from the kept raw bytes.',
     },
     { cause },
   );
@@ -40,7 +40,7 @@ export async function findDamagedFile(
     const info = await stat(locate(path)).catch(ignoreMissing);
     if (info === undefined) return `${path} is missing`;
     if (info.size !== bytes) return `${path} has ${info.size} bytes, not ${bytes}`;
-    if (sha256 !== undefined && (await hashFile(locate(path))) !== sha256) return `${path} has another checksum`;
+    if (sha256 !== undefined && (await hashFile(locate(path))) !== sha256) return `${path} has a different checksum`;
   }
   return undefined;
 }

@@ -116,7 +116,7 @@ function checkShape(value: unknown): Action {
   const where = error.issues[0]?.path.join('.') ?? '';
   throw new PricelakeError(
     'lake_invalid',
-    where === '' ? 'it is not an object' : `${where} is missing or of another type`,
+    where === '' ? 'it is not an object' : `${where} is missing or has the wrong type`,
   );
 }
 

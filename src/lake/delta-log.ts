@@ -131,8 +131,7 @@ async function replayLog(
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
     const path = logPath(lake, state.table, version, 'json');
-    if (version !== state.version + 1n)
-      throw explainDamage(`${path}: version ${state.version + 1n} is missing before it`);
+    if (version !== state.version + 1n) throw explainDamage(`${path}: version ${state.version + 1n} is missing`);
     const actions = await readEntry(path);
     if (actions.some(({ protocol }) => protocol != null)) raisedBy = nameCommit(readName(version, actions));
     applyActions(state, actions, path, (before) => onCommit?.(before, version, actions));

@@ -61,7 +61,7 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
 export function locateLake(path: string): Lake {
   if (!isAddress(path)) return { root: resolve(path) };
   throw new PricelakeError('usage', `${path}: a lake is a folder on this machine, not an address`, {
-    hint: 'Set lake.path or --lake to a folder. Put a bucket in lake.remote; commands that read accept it as --remote.',
+    hint: 'Set lake.path or --lake to a folder. For a bucket, set lake.remote; read-only commands also accept --remote.',
   });
 }
 
@@ -132,7 +132,7 @@ export async function refuseLinks(lake: Lake): Promise<void> {
   const file = [...own, ...inside.filter(({ name }) => FOLDERS.includes(name))].find((entry) => !entry.isDirectory());
   if (file === undefined) return;
   throw new PricelakeError('lake_invalid', `${join(file.parentPath, file.name)}: not a folder`, {
-    hint: 'Move it away; pricelake creates the folder that belongs there.',
+    hint: 'Move the file away. pricelake then creates the folder.',
   });
 }
 

@@ -239,7 +239,7 @@ export function startHeartbeat(
 
 function describeLoss(path: string): PricelakeError {
   return new PricelakeError('lake_locked', `${path}: another process took over the lock`, {
-    hint: 'This process gave no sign of life for a minute, so another one continues its run. Run the same command again when that one has ended.',
+    hint: 'This process failed to renew its lock for a minute, so another process is continuing its run. Run the same command again when that process has ended.',
   });
 }
 

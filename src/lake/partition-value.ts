@@ -75,7 +75,7 @@ const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {
-    const what = `${schema.table}: ${column} '${text}' can't be a partition: some readers take it for null`;
+    const what = `${schema.table}: ${column} '${text}' can't be a partition value, because some readers treat it as null`;
     throw new PricelakeError('config', what, { hint: `Remove ${column} from partitionBy of ${schema.table}.` });
   }
   const type = schema.columns.find(({ name }) => name === column)?.type;

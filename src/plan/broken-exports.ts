@@ -46,7 +46,8 @@ export function refuseBroken(broken: BrokenExport): PricelakeError {
   });
 }
 
-const NEVER_AGAIN = 'Set source.export to ndjson in the pipeline file. Nothing was asked for, so nothing was paid.';
+const NEVER_AGAIN =
+  'Set source.export to ndjson in the pipeline file. No export was requested, so nothing was charged.';
 
 export function explainBroken(broken: BrokenExport): string {
   const { name, runs, rows, at, reason, format } = broken;

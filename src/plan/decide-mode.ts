@@ -101,7 +101,7 @@ function chooseMode(facts: RunFacts, account: AccountFacts): ModeChoice {
   const { settings, lake } = facts;
   const { hasFeed, name, upgradeUrl } = account;
   if (settings.mode === 'feed' && !hasFeed) {
-    throw new PricelakeError('plan_refuses', `source.mode is feed, but the plan has no change feed (plan "${name}")`, {
+    throw new PricelakeError('plan_refuses', `source.mode is feed, but the "${name}" plan has no change feed`, {
       limit: 'changeFeed',
       hint: 'Set source.mode: auto to continue without the feed, or change the plan.',
       upgradeUrl,
@@ -149,7 +149,7 @@ function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: Ac
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;
   if (days <= historyDays) return undefined;
-  return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays}: changes in between may be missing`;
+  return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays}, so changes in between may be missing`;
 }
 
 /** Explains why neither exports nor pages can bring the items this month; undefined if they can. */

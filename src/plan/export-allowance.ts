@@ -26,7 +26,7 @@ function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | und
   const facts = { nextRunAt, wanted: Number(rows) };
   if (!bills) {
     const hint = 'Wait until next month, or choose a larger plan.';
-    return refuseBy('quota', `${what}: it would be truncated`, quota, { ...facts, hint });
+    return refuseBy('quota', `${what}, so it would be truncated`, quota, { ...facts, hint });
   }
   const blocks = countOverage(allowance, rows);
   if (agreed === null || blocks <= agreed) return undefined;

@@ -97,7 +97,7 @@ export function readExportRows(headers: Record<string, string>): bigint {
   if (!/^\d{1,18}$/.test(text)) {
     throw new PricelakeError(
       'contract',
-      `/export: header X-Export-Rows is "${text}", not a whole number, so a truncated export would look complete`,
+      `/export: header X-Export-Rows is "${text}" but must be a whole number, because pricelake uses it to detect truncated exports`,
       { hint: 'Check source.baseUrl, and that no proxy removes headers.' },
     );
   }

@@ -140,7 +140,7 @@ function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slic
     const start = body.toString('utf8', 0, 80).replaceAll(/\s+/g, ' ');
     throw new PricelakeError(
       'contract',
-      `${path}: the response is not a page as in the API document: ${error.message}; it begins: ${start}`,
+      `${path}: the response doesn't match the page format in the API document: ${error.message}; it starts with: ${start}`,
       { hint: 'Check source.baseUrl, and that no proxy rewrites responses.' },
       { cause: error },
     );

@@ -94,7 +94,7 @@ export async function cutTail(path: string, end: number, { advice: hint }: { adv
   });
   const size = info?.size ?? 0;
   if (size < end)
-    throw new PricelakeError('lake_invalid', `${path}: has ${size} bytes, but the journal says ${end}`, { hint });
+    throw new PricelakeError('lake_invalid', `${path} has ${size} bytes, but the journal says ${end}`, { hint });
   if (size > end) await truncate(path, end);
 }
 

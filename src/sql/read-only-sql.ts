@@ -60,6 +60,6 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
   } catch (cause) {
     // For a text without a statement, the bindings' error has no details.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';
-    throw empty ? new PricelakeError('query', 'the SQL has no statement', {}, { cause }) : cause;
+    throw empty ? new PricelakeError('query', 'the SQL contains no statement', {}, { cause }) : cause;
   }
 }

@@ -39,7 +39,7 @@ const GROWING = new Set([
 const REPLACING = new Set(['replace', 'regexp_replace']);
 const MOST_REPLACEMENT = 100;
 const HINTS: Record<Reach, string> = {
-  tables: 'Query the tables of the lake and view price_spells.',
+  tables: 'Query the tables of the lake and the price_spells view.',
   files: 'Query the tables of the lake, or read_parquet and read_csv of their files.',
 };
 

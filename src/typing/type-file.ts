@@ -166,7 +166,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
       'contract',
       `${part}: ${source.rows} rows landed, but pricelake could read only ${rows} of them as separate lines`,
       {
-        hint: 'Nothing was published. The landing keeps the raw bytes.',
+        hint: "Nothing was published. The raw bytes are still in the run's landing folder.",
       },
     );
   }

@@ -56,9 +56,13 @@ async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   const other = otherMembers.find(({ service }) => service !== first?.service);
   if (first === undefined || other === undefined) return;
   const what = `${first.root} is a copy of ${first.service}, and ${other.root} of ${other.service}`;
-  throw new PricelakeError('usage', `${what}: ids of different services have nothing to do with each other`, {
-    hint: 'Name lakes of one service. If the service has a new address, sync each lake once.',
-  });
+  throw new PricelakeError(
+    'usage',
+    `${what}; lakes from different services can't be combined, because their ids are unrelated`,
+    {
+      hint: 'Choose lakes from the same service. If its address has changed, sync each lake once.',
+    },
+  );
 }
 
 /** A text that changes whenever a file of a lake changes. */

@@ -31,7 +31,7 @@ export async function replayTable(lake: Lake, table: TableName, report: Report):
     }
     for (const version of commits.filter((version) => version > state.version)) {
       const name = fileName(version, '.json');
-      if (version !== state.version + 1) throw new Error(`${name}: version ${state.version + 1} is missing before it`);
+      if (version !== state.version + 1) throw new Error(`${name}: version ${state.version + 1} is missing`);
       applyCommit(state, await readCommit(folder, name), (what) => fail(name, what));
       state.version = version;
       if (checkpoints.includes(version)) await compareCheckpoint(state, folder, version, fail);

@@ -9,13 +9,13 @@ test('a body that is no JSON is quoted once, from its beginning, and cut', () =>
   expect(() => parseJsonBody(Buffer.from('{"a": secret}'), 'GET /x', cleaner)).toThrow(
     expect.objectContaining({
       code: 'contract',
-      message: expect.stringMatching(/^GET \/x: the response is not JSON \([^"]+\); it begins "\{\\"a\\": \[key\]\}"$/),
+      message: expect.stringMatching(/^GET \/x: the response is not JSON \([^"]+\); it starts with "\{\\"a\\": \[key\]\}"$/),
       facts: { hint: expect.stringContaining('source.baseUrl') },
     }),
   );
   const parse = (text: string) => parseJsonBody(Buffer.from(text), 'GET /x', cleaner);
   expect(() => parse(`{"a": "${'x'.repeat(200)}\\n",\n"b": secret, "c": "${'x'.repeat(200)}"}`)).toThrow(
-    /^GET \/x: the response is not JSON \(Unexpected token 's'\); it begins "/,
+    /^GET \/x: the response is not JSON \(Unexpected token 's'\); it starts with "/,
   );
   expect(() => parseJsonBody(Buffer.from([0x22, 0xff, 0x22]), 'GET /x', cleaner)).toThrow('the response is not JSON');
   expect(showText(Buffer.from('x'.repeat(5000)), cleaner)).toBe(`"${'x'.repeat(79)}…"`);

@@ -49,7 +49,7 @@ test('--as-of refuses a run that the lake does not have, or no longer keeps', as
   await other.run();
   const gone = await runHere(['query', '--lake', other.lakePath, PRICE, '--as-of', '1']);
   await other.close();
-  expect(gone.stderr).toMatch(/does not keep the files of \w+ as of run 1\n.*lake\.retention/u);
+  expect(gone.stderr).toMatch(/no longer has the files of \w+ as of run 1\n.*lake\.retention/u);
 });
 
 test('--explain-source tells versions, settings, files and SQL instead of rows', async () => {

@@ -95,7 +95,7 @@ test.each([
   ['category,shop,weight\ntea,1,1\n', /:2: a line has one of category, shop/u],
   ['category,period,weight\ntea,May,1\n', /:2: period "May" is not a day/u],
   ['category,share\ntea,1\n', /:1: missing column weight/u],
-  ['category,shop,weight\ntea,,1\n,2,1\n', /all lines must have weights of the same kind/u],
+  ['category,shop,weight\ntea,,1\n,2,1\n', /all lines must have the same kind of weight/u],
   ['category,weight\n', /there is no weight/u],
 ])('weights %j are refused with their line', async (weights, message) => {
   const { code, stderr } = await ask(weights);

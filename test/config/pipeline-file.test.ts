@@ -260,7 +260,7 @@ const WHOLE = {
   [LAKE]: `1:1: source is missing; it must hold ${SOURCE_KEYS}`,
   [`${SOURCE}lake: {path: "a\\0b"}\n`]: '4:8: lake.path is text; it must be a folder, without a NUL character',
   [`${SOURCE}lake: {path: "s3://bucket/lake"}\n`]:
-    '4:8: lake.path is text; it must be a folder on this machine, not an address; put a bucket in lake.remote',
+    '4:8: lake.path is text; it must be a folder on this machine, not an address; for a bucket, set lake.remote',
   [`${SOURCE}lake:\n  path: l\n  targetFileSize: '100'\n`]:
     '6:3: lake.targetFileSize is text; it must be a size such as 64MB or 1GB',
   [`${SOURCE}lake:\n  path: l\n  memory: lots\n`]: '6:3: lake.memory is text; it must be a size such as 64MB or 1GB',
@@ -295,11 +295,11 @@ const AS_KEY = {
   [`[${SECRET}]`]: `3:3: source.apiKey is a list; ${KEY_KINDS}`,
   [`{value: ${SECRET}}`]: `3:3: source.apiKey is a mapping; ${KEY_KINDS}`,
   '': `3:3: source.apiKey is empty; ${KEY_KINDS}`,
-  '{file: /nowhere/key}': '3:12: the file of source.apiKey.file: there is no such file',
-  '{file: /}': '3:12: the file of source.apiKey.file: it is a folder',
-  '{file: /dev/null}': '3:12: the file of source.apiKey.file: it is empty',
-  [`{file: ${SECRET}}`]: '3:12: the file of source.apiKey.file: there is no such file',
-  [`{file: "${SECRET}\\0"}`]: "3:12: the file of source.apiKey.file: it can't be read (ERR_INVALID_ARG_VALUE)",
+  '{file: /nowhere/key}': '3:12: source.apiKey.file: there is no such file',
+  '{file: /}': '3:12: source.apiKey.file: it is a folder',
+  '{file: /dev/null}': '3:12: source.apiKey.file: the file is empty',
+  [`{file: ${SECRET}}`]: '3:12: source.apiKey.file: there is no such file',
+  [`{file: "${SECRET}\\0"}`]: "3:12: source.apiKey.file: it can't be read (ERR_INVALID_ARG_VALUE)",
   [`*${SECRET}`]: "3:11: a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
   [`"\${${SECRET}}"`]:
     '3:3: source.apiKey: the environment variable that it names is not set (Set it, then run the same command again.)',
@@ -316,20 +316,20 @@ const IN_SOURCE = {
   'datasets: [3, 9223372036854775808]':
     '4:17: source.datasets.1 is text; it must be all, or a list of dataset ids such as [12, 15]',
   'datasets: [3, 4]\n  products: all':
-    '5:3: source.products is text; it must be none if source.datasets lists several: the service groups either all datasets or one',
+    '5:3: source.products is text; it must be none if source.datasets lists several, because the service groups either all datasets or one',
   'history: all': '4:3: source.history is text; it must be feed, items or none',
   'shards: [11]':
     '4:3: source.shards is a list; it must map names of shards to their datasets, such as { europe: { datasets: [12, 15] } }',
   'shards: {A: {datasets: [1]}}':
-    '4:12: source.shards.<name> is a mapping; it must have a name of up to 40 small letters, digits, "_" and "-"',
+    '4:12: source.shards.<name> is a mapping; it must have a name of up to 40 lowercase letters, digits, "_" and "-"',
   'shards: {a: {datasets: [1]}, b: {datasets: [1]}}':
-    '4:36: source.shards.<name>.datasets is a list; it must not name dataset 1, which another shard has',
+    '4:36: source.shards.<name>.datasets is a list; it must not include dataset 1, which belongs to another shard',
   'shards: {a: {datasets: [1], budget: 60}}':
     '4:31: source.shards.<name>.budget is a number; it must be a share of the budget, such as 60%',
   'shards: {a: {datasets: [1], budget: 70%}, b: {datasets: [2], budget: 40%}}':
-    '4:3: source.shards is a mapping; it must have budgets of 100% at most together',
+    '4:3: source.shards is a mapping; it must have budgets that add up to at most 100%',
   'shards: {a: {datasets: [1], budget: 100%}, b: {datasets: [2]}}':
-    '4:3: source.shards is a mapping; it must leave some of the budget to the shards that name none',
+    '4:3: source.shards is a mapping; it must leave part of the budget for the shards without a budget',
   'datasets: [3]\n  shards: {a: {datasets: [1]}}':
     '4:3: source.datasets is a list; it must not be set together with source.shards, which name the datasets',
   [`${SECRET}: x`]: `4:3: source has an unknown key (Allowed here: ${SOURCE_KEYS}.)`,

@@ -45,7 +45,7 @@ describe('receivers of messages', () => {
     ['[{ slack: "${NOT_SET}" }]', 'notify.0.slack: the environment variable NOT_SET is not set'],
     ['[{ slack: "${HOOK}", teams: "${HOOK}" }]', 'it must have one of slack, teams, url and command'],
     ['[{ staleAfter: 2d }]', 'it must have one of slack, teams, url and command'],
-    ['[{ slack: "${HOOK}", secret: "${SIGN}" }]', 'it needs url: only a plain POST is signed'],
+    ['[{ slack: "${HOOK}", secret: "${SIGN}" }]', 'it needs url, because only plain POST requests are signed'],
     ['[{ command: say }]', 'notify.0.command is text; it must be a list: the program, then its arguments'],
     ['[{ command: [] }]', 'it must be a list: the program, then its arguments'],
     ['[{ mail: me }]', 'notify.0 has an unknown key'],

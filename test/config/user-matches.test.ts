@@ -36,11 +36,11 @@ test('lines without a decision, other columns and repeated lines say nothing', a
 });
 
 test.each([
-  [['a-1,b-1,yes', 'b-1,a-1,no'], 3, "b-1 and a-1 don't match, but line 2 says that they do", 'line 2 or 3'],
+  [['a-1,b-1,yes', 'b-1,a-1,no'], 3, "b-1 and a-1 don't match, but line 2 lists them as a match", 'line 2 or 3'],
   [
     ['a-1,b-1,no', 'a-1,c-1,yes', 'z-1,a-1,yes', 'b-1,c-1,yes'],
     2,
-    'but lines 3, 5 say that they do',
+    'but lines 3, 5 list them as a match',
     'line 3 or 5 or 2',
   ],
   [['a-1,b-1,maybe'], 2, 'match "maybe" is not yes, no or empty', 'product,other,match'],
@@ -56,7 +56,7 @@ test.each([
 });
 
 test('a file without its columns, and none at all, are refused', async () => {
-  await expect(read([], 'product,match')).rejects.toThrow(`${file}:1: there is no column other`);
+  await expect(read([], 'product,match')).rejects.toThrow(`${file}:1: missing column other`);
   const none = join(folder, 'none.csv');
   const pipeline = join(folder, 'prices.yaml');
   await writeFile(

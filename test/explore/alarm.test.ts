@@ -74,9 +74,9 @@ test('nothing is written if the list is another one than at the preview, or with
 });
 
 test.each([
-  [{ price: '' }, 'is not a price such as 12.99'],
-  [{ price: '1e3' }, 'is not a price such as 12.99'],
-  [{ lowest: '-1' }, 'is not a price such as 12.99'],
+  [{ price: '' }, 'is not a valid price. Enter a number such as 12.99'],
+  [{ price: '1e3' }, 'is not a valid price. Enter a number such as 12.99'],
+  [{ lowest: '-1' }, 'is not a valid price. Enter a number such as 12.99'],
   [{ lowest: '20', highest: '10' }, 'lowest 20 is above highest 10'],
   [{ price: '0' }, 'price is 0'],
   [{ currency: 'E"R' }, 'currency such as EUR'],

@@ -130,7 +130,7 @@ describe('the own shop', () => {
     const { text } = (await readReport({ ownSite: 1n }))('own-shop');
     expect(text).toContain('Who moves first No pair of shops followed one another five times.');
     expect((await readReport())('own-shop').part).toBe('');
-    await expect(readReport({ ownSite: 9n })).rejects.toThrow('--own-site 9: no site_id of table sites');
+    await expect(readReport({ ownSite: 9n })).rejects.toThrow('--own-site 9: not a site_id in the sites table');
   });
 
   it('has listings that continue others', async () => {

@@ -44,7 +44,7 @@ test('rows that could not be prepared are prepared again after a pause', async (
   expect(broken.status).toBe(500);
   const text = await broken.text();
   expect(text).toContain('the rows that this page needs could not be prepared: ');
-  expect(text).toContain('Load this page again after 60 seconds');
+  expect(text).toContain('Reload this page after 60 seconds');
   expect(failures).toContainEqual(['error', 'explore.failed', { reason: expect.stringContaining('could not be') }]);
   // Other pages don't need them.
   expect(await page('/shops')).toContain('Market');

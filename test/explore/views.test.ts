@@ -71,7 +71,7 @@ test('another site can save none, and no more than 50 are kept', async () => {
   expect((await send('/views', { name: 'x', address: '/' }, foreign)).status).toBe(403);
   for (let n = (await readViews()).length; n < 50; n++) await save(`View ${n}`, `/products?q=${n}`);
   const answer = await save('One more', '/');
-  expect(await answer.text()).toContain('only 50 views can be saved');
+  expect(await answer.text()).toContain('you can save at most 50 views');
   expect(await readViews()).toHaveLength(50);
 });
 
@@ -81,7 +81,7 @@ test('a file that another program wrote is named, left as it is, and pages are s
   const page = await explored.page('/shops');
   expect(page).not.toContain('javascript:');
   expect(page).toContain('<a href="/views">Views</a>');
-  expect(await explored.page('/views')).toContain('does not hold saved views');
+  expect(await explored.page('/views')).toContain('contain saved views in pricelake');
   expect((await save('y', '/shops')).status).toBe(400);
   await writeFile(file, before);
 });

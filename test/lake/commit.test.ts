@@ -83,8 +83,8 @@ test('what another program changed behind the version that a run began with is r
   await expect(note(1n, 0n)).rejects.toMatchObject({
     code: 'lake_locked',
     message:
-      'items: while the run worked, another program wrote version 1 (DELETE by other 1), which changed rows: in the files that it replaced, 1 rows became 0',
-    facts: { hint: 'Only pricelake may write to the tables; the next `pricelake sync` says how to recover.' },
+      'items: during the run, another program wrote version 1 (DELETE by other 1), which changed rows: in the files that it replaced, 1 rows became 0',
+    facts: { hint: 'Only pricelake may write to the tables. Run `pricelake sync` again for recovery instructions.' },
   });
   expect(await note(1n, 1n)).toBe(2n);
   expect(await note(2n)).toBe(3n);
@@ -175,7 +175,7 @@ test('of two writers of one version the second is told, and gets its files back'
   await expect(slow).rejects.toMatchObject({
     code: 'lake_locked',
     message: 'items: another writer created version 0 first',
-    facts: { hint: 'Only one run may write a lake at a time; run the same command again.' },
+    facts: { hint: 'Only one run may write to a lake at a time. Run the same command again.' },
   });
   expect([await listFiles(lake), await readFile(own.stagedAt, 'utf8')]).toEqual([[], 'a.parquet']);
 });

@@ -152,7 +152,7 @@ test('a version that is missing is an error that names it', async () => {
   const file = await writeEntry(lake, 2n, []);
   await expect(readLog(lake, 'items')).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: `${file}: version 1 is missing before it`,
+    message: `${file}: version 1 is missing`,
     facts: { hint: HINT },
   });
 });
@@ -162,7 +162,7 @@ test.each([
   [
     'a file without a path',
     '{"add":{"stats":"x"}}',
-    'line 4 is damaged: add.path is missing or of another type',
+    'line 4 is damaged: add.path is missing or has the wrong type',
     { line: 4, hint: HINT },
   ],
   [

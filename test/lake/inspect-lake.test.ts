@@ -73,5 +73,5 @@ test('a file is damaged when it is missing, of another size, or of other bytes',
   expect(await find(whole, { path: 'a', bytes: 3 })).toBeUndefined();
   expect(await find(whole, { path: 'b', bytes: 3 })).toBe('b is missing');
   expect(await find(whole, { path: 'a', bytes: 4, sha256 })).toBe('a has 3 bytes, not 4');
-  expect(await find(whole, { path: 'a', bytes: 3, sha256: 'x' })).toBe('a has another checksum');
+  expect(await find(whole, { path: 'a', bytes: 3, sha256: 'x' })).toBe('a has a different checksum');
 });

@@ -24,7 +24,7 @@ test.each(['', '__HIVE_DEFAULT_PARTITION__', 'null', 'NULL', '__hive_default_par
     expect(() => read('brand', 'h', new Map([['h', text]]))).toThrow(
       expect.objectContaining({
         code: 'config',
-        message: `items: brand ${quoteLiteral(text)} can't be a partition: some readers take it for null`,
+        message: `items: brand ${quoteLiteral(text)} can't be a partition value, because some readers treat it as null`,
         facts: { hint: 'Remove brand from partitionBy of items.' },
       }),
     );

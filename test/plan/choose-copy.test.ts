@@ -30,7 +30,7 @@ describe('a copy of all items', () => {
 
   test('is read by pages where an export would be cut and the calls suffice', () => {
     const reason =
-      /1000 export rows .* takes 20000: it would be truncated; reading 40 pages of \/items gives the same data$/;
+      /1000 export rows .* takes 20000, so it would be truncated; reading 40 pages of \/items gives the same data$/;
     expect(chooseCopy(facts({}))).toEqual({ route: 'pages', reason: expect.stringMatching(reason), thisMonth: true });
   });
 

@@ -36,7 +36,7 @@ test.each(SHARES)(
       if (error === undefined) continue;
       expect(error).toMatchObject({
         code: 'lake_invalid',
-        message: expect.stringMatching(/: a data file is missing or damaged: items\/\S+ has another checksum$/),
+        message: expect.stringMatching(/: a data file is missing or damaged: items\/\S+ has a different checksum$/),
         facts: { hint: expect.stringContaining('`pricelake lake rebuild`') },
       });
     }
@@ -68,7 +68,7 @@ test('rows that a changed bit made other values are never written again: the run
   await changeSilently(path.join(items, name));
   expect(await failure(world.sync())).toMatchObject({
     code: 'lake_invalid',
-    message: expect.stringMatching(/: a data file is missing or damaged: items\/\S+ has another checksum$/),
+    message: expect.stringMatching(/: a data file is missing or damaged: items\/\S+ has a different checksum$/),
     facts: { hint: expect.stringContaining('`pricelake lake rebuild`') },
   });
 });

@@ -130,7 +130,9 @@ describe('what would not go', () => {
     world.pipeline.budget.calls = { count: used + 7 };
     const said = await estimate();
     expect(said.refusal).toMatchObject({ code: 'budget', facts: { rule: 'budget.calls', wanted: said.calls } });
-    expect(said.refusal?.message).toMatch(/the run takes about \d+ calls, but budget\.calls leaves \d+ of/);
+    expect(said.refusal?.message).toMatch(
+      /the run needs about \d+ calls, but only \d+ of the \d+ allowed by budget\.calls are left/,
+    );
     await expect(world.sync()).rejects.toMatchObject({ code: 'budget' });
     world.pipeline.budget.calls = { percent: 90 };
     await world.sync();

@@ -43,7 +43,7 @@ async function hideHolder(): Promise<void> {
 }
 
 async function expectExact(said: string): Promise<void> {
-  expect(said).toMatch(/^lake_locked .*(another process took over the lock|another process continues it)$/m);
+  expect(said).toMatch(/^lake_locked .*(another process took over the lock|another process is continuing this run)$/m);
   await runVerify({ lake: world.lakePath }, openContext(true));
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 }

@@ -75,12 +75,12 @@ describe('a page of the feed', () => {
     expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.stringContaining('source.baseUrl') } });
     expect(error.message).toContain(`/changes?after=7: the response is not a page`);
     expect(error.message).toContain(reason);
-    expect(error.message).toContain(`it begins: ${body.slice(0, 20)}`);
+    expect(error.message).toContain(`it starts with: ${body.slice(0, 20)}`);
   });
 
   test('is shown by its first characters only, in one line', () => {
     const error = catchError(() => readFeedPage(Buffer.from(`<p>\n\n\t${'x'.repeat(500)}`), 0n));
-    expect(error.message).toContain('it begins: <p> xxx');
+    expect(error.message).toContain('it starts with: <p> xxx');
     expect(error.cause).toBeInstanceOf(SyntaxError);
     expect(error.message.length).toBeLessThan(250);
   });
@@ -121,7 +121,7 @@ test('a page of products tells where its products stand', () => {
   for (const name of ['content', 'totalElements', 'totalPages']) {
     const without = Buffer.from(body.toString().replace(`"${name}"`, '"x"'));
     expect(catchError(() => readProductPage(without, '/products')).message).toContain(
-      `/products: the response is not a page as in the API document: "${name}" is missing`,
+      `/products: the response doesn't match the page format in the API document: "${name}" is missing`,
     );
   }
 });

@@ -204,7 +204,7 @@ describe('lakes that do not go together are refused', () => {
     [['late', 'missing'], 'missing', ''],
     [['late', 'fresh'], 'no run has published anything in this lake yet', 'Run `pricelake sync` for it first'],
     [['late', 'newer'], 'format', 'rebuild'],
-    [['late', 'foreign'], 'of different services', 'Name lakes of one service.'],
+    [['late', 'foreign'], 'from different services', 'Choose lakes from the same service.'],
     [['s3://bucket/lake'], 'not an address', '--remote'],
   ])('%s', async (lakes, message, hint) => {
     await mkdir(path.join(cwd, 'fresh/_pricelake'), { recursive: true });

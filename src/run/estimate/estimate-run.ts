@@ -178,12 +178,12 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   const about = total.exact ? '' : 'about ';
   return new PricelakeError(
     bound.rule === 'apiCallsPerMonth' ? 'quota' : 'budget',
-    `the run takes ${about}${countOf(total.calls, 'call')}, but ${bound.rule} leaves ${left < 0n ? 0n : left} of ${bound.allowed}`,
+    `the run needs ${about}${countOf(total.calls, 'call')}, but only ${left < 0n ? 0n : left} of the ${bound.allowed} allowed by ${bound.rule} are left`,
     {
       rule: bound.rule,
       wanted: total.calls,
       ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-      hint: '`pricelake sync` lands what it can, keeps it, and continues when calls are available again.',
+      hint: '`pricelake sync` downloads as much as it can, saves it, and continues when more calls are available.',
     },
   );
 }

@@ -37,7 +37,7 @@ export function refuseNarrowing(
     if (lost === '') continue;
     throw new PricelakeError(
       'config',
-      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}: no run would keep those rows up to date`,
+      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}, so no run would keep those rows up to date`,
       {
         hint: `Restore \`datasets: ${showSelection(had)}\`, or set lake.path to another folder for a copy of fewer datasets.`,
       },
@@ -73,11 +73,11 @@ export async function checkSelection(
   if (missing.length === 0) return;
   const locked = lockedDatasets;
   if (locked > 0) await askForLocked(client, missing);
-  const beyond = locked > 0 ? `; ${locked} more of the account are not in the plan "${name}"` : '';
+  const beyond = locked > 0 ? `; ${locked} more of the account are not in the "${name}" plan` : '';
   throw new PricelakeError(
     'config',
     `source.datasets: the key can't read ${nameDatasets(missing)}; it can read ${nameDatasets(readable) || 'none'}${beyond}`,
-    { hint: "Correct the list: the service's portal shows the datasets of your account." },
+    { hint: "Correct the list. The service's portal shows the datasets of your account." },
   );
 }
 

@@ -145,7 +145,7 @@ export function refuseLosses(losses: readonly string[]): void {
     'lake_invalid',
     `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that the kept raw bytes can't restore: ${losses.join('; ')}`,
     {
-      hint: '`pricelake verify` names the damaged files; restore them from a backup, or continue without these rows with `pricelake lake rebuild --accept-loss`.',
+      hint: '`pricelake verify` lists the damaged files; restore them from a backup, or continue without these rows with `pricelake lake rebuild --accept-loss`.',
       losses,
     },
   );

@@ -57,7 +57,7 @@ export class Account {
   change(change: AccountChange): void {
     const next = { ...this.#settings, ...dropUndefined(change) };
     if (next.overdueDays !== null && PLANS[next.plan].status !== 'ACTIVE') {
-      throw new PricelakeError('usage', `payments can't be overdue on the plan ${next.plan}: use pro or unlimited`);
+      throw new PricelakeError('usage', `the ${next.plan} plan can't have overdue payments; use pro or unlimited`);
     }
     const now = this.#clock.now();
     if (change.plan !== undefined) this.#trialEnd = change.plan === 'trial' ? now + TRIAL_DAYS * DAY_MS : null;

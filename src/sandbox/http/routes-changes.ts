@@ -42,7 +42,7 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
 }
 
 function refuseFeed(plan: Plan): ApiError {
-  return refuseByLimit(402, plan, 'changeFeed', `The change feed is not in the plan ${plan.name}.`);
+  return refuseByLimit(402, plan, 'changeFeed', `The ${plan.name} plan doesn't include the change feed.`);
 }
 
 /** Reading `feed.oldCursor` decides if the plan's history does not reach back to the cursor. */
@@ -52,7 +52,8 @@ function findFeedStart(service: Service, caller: Caller, after: bigint): number 
   const reading = readings.get('feed.oldCursor');
   if (after <= 0n || reading === 'gap' || !world.feed.hasBetween(after, start)) return start;
   if (reading === 'continue') return 0;
-  if (reading === '410') throw new ApiError(410, `The cursor ${after} is older than the history of the plan.`);
+  if (reading === '410')
+    throw new ApiError(410, `Cursor ${after} is older than the change history included in your plan.`);
   throw refuseParameter('after', String(after), "0, or a cursor that the plan's history reaches back to");
 }
 

@@ -43,7 +43,7 @@ async function selectItemIds(db: Database, selection: HistorySelection): Promise
   const itemIds = 'itemIds' in selection ? selection.itemIds : await queryItemIds(db, selection.where);
   if (itemIds.length > 0) return itemIds;
   throw new PricelakeError('usage', 'no items are selected', {
-    hint: 'See what table items holds with `pricelake query`.',
+    hint: 'Run `pricelake query` to see which items the table contains.',
   });
 }
 
@@ -58,7 +58,7 @@ async function queryItemIds(db: Database, where: string): Promise<bigint[]> {
     throw new PricelakeError(
       'usage',
       `--backfill ${where}: ${reason}`,
-      { hint: 'Use ids of items, separated by commas, or one SQL condition on table items.' },
+      { hint: 'Use comma-separated item ids, or one SQL condition on the items table.' },
       { cause },
     );
   }

@@ -50,7 +50,9 @@ export async function fetchFolder(ends: Ends, { name }: MirroredFolder): Promise
   const large = objects.find(({ bytes }) => bytes > SMALL_BYTES);
   if (large !== undefined) {
     const what = `${store.url}: ${quotePath(large.key)} has ${large.bytes} bytes; the limit is ${SMALL_BYTES}`;
-    throw new PricelakeError('lake_invalid', what, { hint: `Remove ${name}/ there: the next run writes it again.` });
+    throw new PricelakeError('lake_invalid', what, {
+      hint: `Delete ${name}/ from the remote. The next run will write it again.`,
+    });
   }
   await rm(innerPath(lake, name), { recursive: true, force: true });
   await fetchAll(ends, objects);

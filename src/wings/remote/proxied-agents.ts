@@ -84,7 +84,7 @@ function openTunnel(proxy: URL, name: string, connectMs: number): Promise<Duplex
 
 function refuse(proxy: URL, name: string, status: number | undefined): PricelakeError {
   return new PricelakeError('unavailable', `the proxy ${proxy.host} refuses a tunnel to ${name}: ${status}`, {
-    hint: 'Check HTTPS_PROXY, and name the host in NO_PROXY if it needs no proxy.',
+    hint: "Check HTTPS_PROXY, and add the host to NO_PROXY if it doesn't need a proxy.",
   });
 }
 

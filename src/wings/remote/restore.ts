@@ -141,7 +141,8 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
 /** @throws PricelakeError `lake_invalid` for an object outside the lake, or too large to read */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
-    const hint = "pricelake didn't write it: remove it there, and find out who can write to the bucket.";
+    const hint =
+      "pricelake didn't write this object. Delete it from the remote, and find out who can write to the bucket.";
     return new PricelakeError('lake_invalid', `${store.url}: ${quotePath(key)} ${what}`, { hint });
   };
   const fault = findPathFault(key);

@@ -1,7 +1,7 @@
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 
 export const CHANGED_HINT =
-  'The object was changed or damaged in the store: restore it there, or use a machine that has the lake.';
+  'The object was changed or damaged in the store. Restore it, or use a machine that has the lake.';
 
 interface Facts {
   name?: unknown;

@@ -131,7 +131,7 @@ class S3Store implements ObjectStore {
           found.push({ key: Key.slice(this.#prefix.length), bytes: Size, writtenAt: LastModified });
         }
         if (found.length >= limit) break;
-        if (found.length > MOST_LISTED || pages > MOST_PAGES) throw this.#refuse(prefix, 'the list never ends');
+        if (found.length > MOST_LISTED || pages > MOST_PAGES) throw this.#refuse(prefix, 'the listing never ends');
       }
       return found.sort((a, b) => (a.key < b.key ? -1 : 1));
     });

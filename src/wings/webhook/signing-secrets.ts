@@ -94,9 +94,9 @@ async function readSecretFile(path: string): Promise<SecretFile> {
     if (secrets.length > 0) return { path, version, secrets };
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new PricelakeError('config', `the file of webhook.secret.file can't be read (${code})`);
+    throw new PricelakeError('config', `webhook.secret.file: the file can't be read (${code})`);
   }
-  throw new PricelakeError('config', 'the file of webhook.secret.file has no secret');
+  throw new PricelakeError('config', 'webhook.secret.file: the file has no secret');
 }
 
 /** Follows links, because Kubernetes swaps a link when a secret changes. */

@@ -99,7 +99,7 @@ describe('bounds', () => {
     ['WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x FROM t) SELECT count(*) FROM t', /took longer/u],
     [
       "WITH RECURSIVE t AS (SELECT 'xxxxxxxx' AS s UNION ALL SELECT s || s FROM t WHERE length(s) < 4000000000) SELECT count(*) FROM t",
-      /took too much memory|took longer|Out of Memory/u,
+      /used too much memory|took longer|Out of Memory/u,
     ],
   ])('%s ends, and the server goes on', async (sql, message) => {
     expect((await hurried.refuse('query', { sql })).message).toMatch(message);
