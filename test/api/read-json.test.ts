@@ -9,7 +9,9 @@ test('a body that is no JSON is quoted once, from its beginning, and cut', () =>
   expect(() => parseJsonBody(Buffer.from('{"a": secret}'), 'GET /x', cleaner)).toThrow(
     expect.objectContaining({
       code: 'contract',
-      message: expect.stringMatching(/^GET \/x: the response is not JSON \([^"]+\); it starts with "\{\\"a\\": \[key\]\}"$/),
+      message: expect.stringMatching(
+        /^GET \/x: the response is not JSON \([^"]+\); it starts with "\{\\"a\\": \[key\]\}"$/,
+      ),
       facts: { hint: expect.stringContaining('source.baseUrl') },
     }),
   );
