@@ -404,7 +404,7 @@ const AFTER = {
     '8:18: checks.<name>.severity is text; it must not be set together with checks.schemaDrift, which means the same',
   'checks:\n  rejects_few: off': '7:3: checks.<name> is text; it must hold severity, parameters',
   'checks:\n  gtin_check_digit: {parameters: {most: 1}}':
-    '7:3: checks.gtin_check_digit.parameters: an unknown parameter (There are none.)',
+    '7:3: checks.gtin_check_digit.parameters: unknown parameter (There are none.)',
   'checks:\n  rejects_few: {parameters: {share: [1]}}':
     '7:30: checks.<name>.parameters.<name> is a list; it must be a number or text',
   [`proof: {sample: ${SECRET}}`]: '6:9: proof.sample is text; it must be a whole number from 0 to 100000',
@@ -413,7 +413,7 @@ const AFTER = {
   [`checks: {rejects_few: {parameters: {share: ${SECRET}}}}`]:
     '6:10: checks.rejects_few.parameters.share: must be a number, not text',
   [`checks: {rejects_few: {parameters: {${SECRET}: 1}}}`]:
-    '6:10: checks.rejects_few.parameters: an unknown parameter (Known: share.)',
+    '6:10: checks.rejects_few.parameters: unknown parameter (Known: share.)',
 };
 
 const FAULTS: [text: string, fault: string][] = [
@@ -442,7 +442,7 @@ describe('a pipeline file is refused in one clear line', () => {
 
   test('for the key as the name of a check', async () => {
     const text = `${SOURCE}${LAKE}checks: {${SECRET}: {severity: off}}\n`;
-    expect(await readFault(text)).toMatch(/^prices\.yaml:6:10: checks: an unknown check \(Known: attribution_kept, /);
+    expect(await readFault(text)).toMatch(/^prices\.yaml:6:10: checks: unknown check \(Known: attribution_kept, /);
   });
 
   test('and the parser prints no key of it', async () => {
