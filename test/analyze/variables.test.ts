@@ -52,7 +52,7 @@ test.each([
   ['top=2.5', /is not a whole number/u],
   ['share=-0.5', undefined],
   ['share=half', /is not a number/u],
-  ['kind=rises', /kind=rises is none of rise, fall/u],
+  ['kind=rises', /kind=rises is not one of rise, fall/u],
   ['on=yes', /is not true or false/u],
   ['lags=1,7, 14', undefined],
   ['lags=1;7', /is not whole numbers such as 1,7,14/u],

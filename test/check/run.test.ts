@@ -80,7 +80,7 @@ describe('a run of checks', () => {
       ...{ code: 'config', message: 'checks: unknown check', facts: { hint: 'Known: few, none.' } },
     });
     await refused([none], { none: { parameters: { secret: 1 } } }).toMatchObject({
-      message: 'checks.none.parameters: an unknown parameter',
+      message: 'checks.none.parameters: unknown parameter',
       facts: { hint: 'There are none.' },
     });
   });

@@ -33,7 +33,7 @@ const query = (analysis: string, ...set: string[]) =>
 test.each([
   ['price_index', 'by=brnad', /price_index: by=brnad is not one of /u],
   ['price_index', 'perod=week', /price_index has no variable named perod\n.*Did you mean period\?/u],
-  ['price_index', 'period=quarter', /period=quarter is none of month, week, day\n/u],
+  ['price_index', 'period=quarter', /period=quarter is not one of month, week, day\n/u],
   ['price_leaders', 'hours=0', /hours=0 is not a whole number from 1/u],
   ['dispersion', 'category=te', /category te: the category has no products/u],
   ['dispersion', 'category=hot-drinks-tee', /Did you mean hot-drinks-tea\?/u],

@@ -105,7 +105,7 @@ describe('a sentence', () => {
     ['items.stale', { items: 1n }, '1 item may be out of date; each run reads them again'],
     ['export.broken', { shard: 'all', runs: 1, nextRunAt: at }, /^export all broke off in 1 run; .* 2026-11-20T09:00/u],
     ['export.overage_not_agreed', { blocks: 2n, agreed: 1n }, /bills 2 blocks of overage, but only 1 are allowed$/u],
-    ['datasets.waiting', { datasets: '3', reason: 'no rows are left' }, 'datasets 3 wait: no rows are left'],
+    ['datasets.waiting', { datasets: '3', reason: 'no rows are left' }, 'datasets 3 are postponed: no rows are left'],
     [
       'copy.datasets_locked',
       { kept: 2n },

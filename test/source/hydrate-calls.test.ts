@@ -214,7 +214,7 @@ test.each([
 
 test('an answer that is no page is refused by its number', async () => {
   const { client } = fakeClient(() => ({ content: 7 }));
-  await expect(hydrate(client, [1, 2])).rejects.toThrow('/items?page=0: the response is not a page');
+  await expect(hydrate(client, [1, 2])).rejects.toThrow("/items?page=0: the response doesn't match the page format");
 });
 
 test.each([

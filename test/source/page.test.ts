@@ -73,7 +73,7 @@ describe('a page of the feed', () => {
   ])('that is %s is refused and shown', (body, reason) => {
     const error = catchError(() => readFeedPage(Buffer.from(body), 7n));
     expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.stringContaining('source.baseUrl') } });
-    expect(error.message).toContain(`/changes?after=7: the response is not a page`);
+    expect(error.message).toContain(`/changes?after=7: the response doesn't match the page format`);
     expect(error.message).toContain(reason);
     expect(error.message).toContain(`it starts with: ${body.slice(0, 20)}`);
   });

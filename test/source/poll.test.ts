@@ -168,10 +168,12 @@ test('an empty page is the last, however many are announced, and one that is non
   expect(pagesOf(endless)).toEqual([0]);
   const wrong = fakeClient((_path, query, count) => (count === 1 ? page(items(600), query) : { content: 7 }));
   await expect(poll(await openLanding(), wrong, { changedSince: SINCE })).rejects.toThrow(
-    '/items?page=1: the response is not a page',
+    "/items?page=1: the response doesn't match the page format",
   );
   const uncounted = fakeClient((_path, query) => (query.page === undefined ? { content: 7 } : page(items(1), query)));
-  await expect(poll(await openLanding(), uncounted)).rejects.toThrow('/items?size=1: the response is not a page');
+  await expect(poll(await openLanding(), uncounted)).rejects.toThrow(
+    "/items?size=1: the response doesn't match the page format",
+  );
 });
 
 test('a world that moves on without end is left to the next run after five rounds', async () => {

@@ -66,7 +66,7 @@ test('an empty page is the last, however many are announced, and one that is non
   const wrong = fakeClient(() => ({ content: 7 }));
   await expect(landProducts(wrong.client, await openLanding(), 4, createFakeIo())).rejects.toMatchObject({
     code: 'contract',
-    message: expect.stringContaining('/products?page=4: the response is not a page'),
+    message: expect.stringContaining("/products?page=4: the response doesn't match the page format"),
   });
 });
 

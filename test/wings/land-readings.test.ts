@@ -121,7 +121,7 @@ describe('reading pages of listing states', () => {
     );
     await expect(read({ client, io: createFakeIo() }, await openPlanned(), ALL)).rejects.toMatchObject({
       code: 'contract',
-      message: expect.stringContaining('/items?page=1: the response is not a page'),
+      message: expect.stringContaining("/items?page=1: the response doesn't match the page format"),
     });
   });
 
