@@ -189,7 +189,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     replace: '',
     trouble: 'power-loss',
     heldBy:
-      'few losses come between two pages of a file: test/run/altered-landing.test.ts, rows behind the last one that the journal names are not read',
+      'few losses come between two pages of a file: test/run/altered-pages.test.ts, rows behind the last one that the journal names are not read',
   },
   {
     name: 'a memory without a whole line is taken for an empty one by verify',
