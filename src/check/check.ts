@@ -6,7 +6,7 @@ export const PARAMETER_TYPES = ['BIGINT', 'DOUBLE', 'VARCHAR'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 export type ParameterValue = string | number;
 
-/** A threshold of a check that the pipeline file can set; `$name` in its SQL. */
+/** A check threshold that the pipeline file can set. The check's SQL refers to it as `$name`. */
 export interface CheckParameter {
   name: string;
   type: ParameterType;
@@ -20,12 +20,12 @@ export interface Check {
   description: string;
   /** The text after the number of violations: `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** Advice if it fails. */
+  /** Advice for when the check fails. */
   next: string;
   parameters: CheckParameter[];
   /**
-   * The rows of items on which a violation depends: a single row, or the rows with equal values in these columns;
-   * undefined for all rows. Only shipped checks have a scope.
+   * The rows of items that determine whether a row is a violation: `row` if only the row itself does, or the columns in
+   * which these rows have equal values; undefined if all rows do. Only shipped checks have a scope.
    */
   scope: 'row' | readonly string[] | undefined;
   /**
@@ -55,8 +55,9 @@ export function explainMisfit(value: ParameterValue, type: ParameterType): strin
 const COMMENT_LINE = /^\s*--.*$/gmu;
 
 /**
- * The tables whose names occur in a check's SQL. A column with the name of a table adds one too many, but none is
- * missed. DuckDB's `getTableNames` finds none in SQL with `USING` or parameters.
+ * Returns the tables whose names occur in a check's SQL. A column that has the same name as a table adds that table by
+ * mistake, but a table that the SQL reads is never missing. DuckDB's `getTableNames` returns no tables for SQL with
+ * `USING` or parameters.
  */
 export function findReadTables(sql: string): TableName[] {
   const words = new Set(sql.replace(COMMENT_LINE, '').toLowerCase().match(/\w+/gu) ?? []);
@@ -74,13 +75,13 @@ const isOwnFile = (text: string, sql: string) =>
   text.startsWith('IO Error') && [...text.matchAll(/"([^"]+)"/gu)].some(([, name = '']) => sql.includes(name));
 
 /**
- * Adds file and line to an error of the check's SQL. Other errors (out of memory, a damaged file) are returned
+ * Adds the file and line to an error that the check's SQL caused. Returns other errors (out of memory, a damaged file)
  * unchanged.
  */
 export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
-  // DuckDB's bindings give only this message for a text without a statement.
+  // For text without a statement, DuckDB's bindings return only this message.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: the file contains no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text)) return cause;

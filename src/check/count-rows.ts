@@ -21,7 +21,7 @@ import type { ConfiguredCheck } from './settings.js';
 export const SAMPLE_ROWS = 5;
 const DUCKDB_TYPES: Record<ParameterType, DuckDBType> = { BIGINT, DOUBLE, VARCHAR };
 
-/** The violations of a check: their number, and the first rows as JSON text. */
+/** The number of violations of a check, and the first rows as JSON text. */
 export interface Violations {
   violations: bigint;
   rows: string[];
@@ -30,7 +30,7 @@ export interface Violations {
 
 export interface CheckedTables {
   tables: Readonly<Partial<Record<TableName, Source>>>;
-  /** The run whose rows of history are checked; undefined outside a run. */
+  /** The run whose history rows are checked; undefined outside a run. */
   runId: string | undefined;
 }
 
@@ -40,12 +40,12 @@ export interface ChangedItems {
   after: Relation;
 }
 
-/** Reads the session's own views, which have the tables' names. */
+/** Reads the session's views, which have the same names as the tables. */
 export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 
 /**
- * Counts the violations. Keeps the first ones, ordered by their columns from left to right, so that they are the same
- * each time.
+ * Counts the violations. Returns the first ones ordered by all columns from left to right, so that repeated runs return
+ * the same sample.
  */
 export async function countRows(
   graph: RelationGraph,
@@ -57,8 +57,8 @@ export async function countRows(
   const rows = bindCheck(check.sql, checked);
   await graph.ready(rows);
   const startedAt = performance.now();
-  // The check's SQL stays on its own line, so that an error names the line of its file. The alias can't be the name of
-  // a column.
+  // The check's SQL starts on its own line, so that the line number of an error matches the file. The alias can't be a
+  // column name.
   const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${rows.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
@@ -92,10 +92,10 @@ export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   return bindQuery(cutSemicolon(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
 }
 
-/** Matches literals, quoted names and comments as a whole, and semicolons. */
+/** Matches semicolons, and whole literals, quoted names and comments. */
 const LEXEMES = /\b[eE]'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\$\$.*?\$\$|;/gsu;
 
-/** Removes a semicolon at the end, so that the statement can be part of another. */
+/** Removes a trailing semicolon, so that the statement can be used as a subquery. */
 function cutSemicolon(text: string): string {
   return text.replaceAll(LEXEMES, (found) => (found === ';' ? ' ' : found));
 }

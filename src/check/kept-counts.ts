@@ -11,7 +11,7 @@ import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Vio
 import type { ConfiguredCheck } from './settings.js';
 
 const keptSchema = z.strictObject({
-  /** For each table that the checks read, a hash of its file names. Files never change. */
+  /** For each table that the checks read, a hash of its file names, because files never change. */
   tables: z.partialRecord(z.enum(TABLE_NAMES), z.string()),
   /** For each check, a hash of its SQL and parameters, the parameters, and its result. */
   checks: z.record(
@@ -38,15 +38,16 @@ const MOST_ROWS = 10_000;
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
 
 /**
- * Violation counts over all items, kept from run to run, for checks with a scope. A run subtracts the violations of its
- * items before it and adds those after it. If the kept count can't be used, the check reads all rows.
+ * Violation counts over all items, saved after each run, for checks with a scope. The next run subtracts the violations
+ * that its items had before the run and adds the violations that they have after it. If the saved count can't be used,
+ * the check reads all rows.
  */
 export class KeptCounts {
   readonly #last: Kept['checks'];
   readonly #next: Kept['checks'] = {};
   readonly #tables = new Set<TableName>();
 
-  /** @param text the result of `write`; ignored if it is damaged or the tables have other files now */
+  /** @param text the output of `write`; ignored if it is damaged or the tables' files have changed since */
   constructor(text: string | undefined, listFiles: ListFiles) {
     this.#last = readKept(text, listFiles);
   }
@@ -67,7 +68,10 @@ export class KeptCounts {
     this.#next[check.name] = { query: hashCheck(configured), values, violations: String(violations), rows };
   }
 
-  /** Updates the violations, by name, of checks with a kept count that read no other table in `changedTables`. */
+  /**
+   * Returns updated violations, keyed by check name, for checks with a saved count. Leaves out checks that read a
+   * changed table other than `items`.
+   */
   async countOn(
     graph: RelationGraph,
     checked: CheckedTables,
@@ -88,12 +92,12 @@ export class KeptCounts {
       const count = async ({ one, last }: (typeof known)[number]) => {
         const countOver = (items: Source, keep: number) =>
           countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep);
-        // If no item had a violation, the changed ones had none either.
+        // If no item had a violation, the changed items didn't have one either.
         const had = last.violations === '0' ? NONE : await countOver(before, MOST_ROWS);
         return addCounts(last, had, await countOver(after, SAMPLE_ROWS));
       };
       for (const each of ofScope) {
-        // A check that can't run is left out here. Over all rows, it reports why.
+        // A check that can't run is left out. It then runs over all rows, which reports the reason.
         const counted = await count(each).catch(() => undefined);
         if (counted !== undefined) found.set(each.one.check.name, counted);
       }
@@ -116,7 +120,7 @@ function addCounts(last: Kept['checks'][string], before: Violations, after: Viol
   return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
 }
 
-/** The kept counts of unchanged checks over unchanged tables. */
+/** Parses the saved counts. Returns those of checks and tables that haven't changed. */
 export function readKeptCounts(text: string | undefined, checks: readonly Check[], listFiles: ListFiles) {
   const last = readKept(text, listFiles);
   return checks.flatMap((check) => {
@@ -142,8 +146,8 @@ function hashFiles(names: Iterable<string> | undefined): string {
 }
 
 /**
- * Queries of the rows in a check's scope, before and after the run, in place of `items`. They are not stored as tables,
- * so that a check reads only the columns that it names.
+ * Returns queries that select the rows in a check's scope, before and after the run. They replace `items`. They aren't
+ * stored as tables, so that a check reads only the columns that it uses.
  */
 async function selectScope(
   graph: RelationGraph,
@@ -160,8 +164,8 @@ async function selectScope(
 }
 
 /**
- * Adds the websites to a condition, so that DuckDB can skip other websites' files by their statistics. A join alone
- * can't do that.
+ * Adds a condition on the websites, so that DuckDB can skip files of other websites by their statistics, which it can't
+ * do for a join alone.
  */
 async function restrictSites(graph: RelationGraph, keys: Relation, scope: readonly string[]): Promise<Sql> {
   if (!scope.includes('site_id')) return sql``;
@@ -178,6 +182,6 @@ function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? 'null');
   } catch {
-    return undefined; // a power cut may leave half of the text
+    return undefined; // a power failure may leave the text truncated
   }
 }

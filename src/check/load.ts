@@ -11,14 +11,14 @@ import { type Check, explainCheckError } from './check.js';
 import { parseCheck } from './parse.js';
 
 /**
- * Reads the shipped checks and every `*.sql` of `folder` as a check, sorted by name, those of the folder last.
- * @throws PricelakeError `config` that names file and line of a malformed header or of SQL that can't run, both files
- *   of a duplicate name, or a folder that can't be read
+ * Loads the shipped checks and each `*.sql` file in `folder`, sorted by name, with the folder's checks last.
+ * @throws PricelakeError `config` for a malformed header or SQL that can't run (with file and line), for a duplicate
+ *   name (with both files), and for a folder that can't be read
  */
 export async function loadChecks(folder?: string): Promise<Check[]> {
   const shipped = await readFolder(packagePath('pipelines/checks'));
   if (folder === undefined) return shipped;
-  // A user's check is counted over all rows, because its query may not follow its scope.
+  // A user's check is always counted over all rows, because its query may read rows outside a declared scope.
   const own = (await readFolder(folder)).map((check) => ({ ...check, scope: undefined }));
   const checks = new Map(shipped.map((check) => [check.name, check]));
   for (const check of own) {
@@ -52,9 +52,10 @@ async function listFiles(directory: string): Promise<string[]> {
 }
 
 /**
- * Refuses checks that can't run: each must be one SELECT that binds to the tables of schemas/. This needs no lake and
- * comes before a run, because at the end of the run a whole copy may have been paid for.
- * @throws PricelakeError `config` that names file and line
+ * Throws for checks that can't run. Each check must be a single SELECT that binds to the tables in schemas/. This
+ * doesn't need a lake, so it happens before the run: checks run last, when a complete copy may already have been paid
+ * for.
+ * @throws PricelakeError `config` with file and line
  */
 async function bindChecks(checks: readonly Check[]): Promise<void> {
   if (checks.length === 0) return;

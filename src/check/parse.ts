@@ -31,10 +31,7 @@ interface HeaderEntry {
   line: number;
 }
 
-/**
- * Parses a check file: header comments, then one SELECT.
- * @throws PricelakeError `config` that names file and line.
- */
+/** Parses a check file: header comments, then one SELECT. @throws PricelakeError `config` with file and line */
 export function parseCheck(text: string, file: string): Check {
   const fail = (line: number, why: string) => new PricelakeError('config', `${file}:${line}: ${why}`);
   const entries = readHeader(text, fail);
@@ -57,7 +54,7 @@ export function parseCheck(text: string, file: string): Check {
   return { ...named, parameters, scope, withinRun, sql: text, file };
 }
 
-/** Reads the comment lines of the form `-- key: value` at the top. Other comments may follow. */
+/** Parses the leading comment lines of the form `-- key: value`. Other comments may follow. */
 function readHeader(text: string, fail: (line: number, why: string) => PricelakeError): HeaderEntry[] {
   const entries: HeaderEntry[] = [];
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
@@ -74,13 +71,13 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
   return entries;
 }
 
-/** Writes `, meant "…"?`; empty if no known name is similar. */
+/** Formats `, meant "…"?`; returns an empty string if none of the known names is similar. */
 function suggest(name: string, known: Iterable<string>): string {
   const near = suggestName(name, known);
   return near === undefined ? '' : `, meant "${near}"?`;
 }
 
-/** Parses `row`, or columns of items. */
+/** Parses `row`, or a list of columns of items. */
 function parseScope(value: string | undefined, fail: (why: string) => PricelakeError): Check['scope'] {
   if (value === undefined || value === 'row') return value;
   const columns = value.split(',').map((name) => name.trim());
@@ -107,7 +104,7 @@ function parseParameter(value: string, fail: (why: string) => PricelakeError): C
   return { name, type, default: fallback, meaning };
 }
 
-/** Requires that each `$name` in the SQL is declared, and that each declared one is used. */
+/** Throws unless each `$name` in the SQL is declared and each declared parameter is used. */
 function requireDeclared(
   text: string,
   parameters: CheckParameter[],
@@ -116,7 +113,7 @@ function requireDeclared(
   const declared = new Set(parameters.map(({ name }) => name));
   const used = new Set<string>();
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
-    // Literals and comments are matched as a whole, because a `$name` inside them is not a parameter.
+    // The pattern matches whole literals and comments, because a `$name` inside them isn't a parameter.
     for (const [, name] of content.matchAll(/'(?:[^']|'')*'|--.*|\$([a-z_][a-z0-9_]*)/gu)) {
       if (name === undefined) continue;
       used.add(name);

@@ -10,24 +10,26 @@ import { type ConfiguredCheck, configureChecks } from './settings.js';
 
 /** Counts violations of some checks without reading all rows. */
 export interface CheckCounts {
-  /** True for checks that it may count. The others run meanwhile. */
+  /**
+   * True if `count` may return a count for the check. Checks for which this is false run at the same time as `count`.
+   */
   mayCount(check: Check): boolean;
-  /** Returns counts by the names of checks. The checks that it leaves out read all rows. */
+  /** Returns violations keyed by check name. Checks missing from the result must be run over all rows. */
   count(
     graph: RelationGraph,
     checked: CheckedTables,
     all: readonly ConfiguredCheck[],
   ): Promise<ReadonlyMap<string, Violations>>;
-  /** Gets what a check found over all rows. */
+  /** Records the violations that a check found, for the counts of the next run. */
   note(configured: ConfiguredCheck, found: Violations): void;
-  /** Keeps what the next run counts on. Call it after the publication. */
+  /** Saves the counts for the next run. Call this after the run is published. */
   keep(): Promise<void>;
 }
 
 /**
- * Runs checks in their order. Returns exact counts, and the first violations as a sample. A check whose SQL fails
- * counts as failed, except for a gate, which throws. Checks that `counts` has counted do not run.
- * @throws PricelakeError `config` for settings that fit no check, and if the SQL of a gate fails
+ * Runs checks and returns their results in the given order: exact counts, with the first violations as a sample. Skips
+ * checks that `counts` has counted. A check whose SQL fails is recorded as failed, unless it is a gate, which throws.
+ * @throws PricelakeError `config` for settings that don't match a check, and if a gate's SQL fails
  */
 export async function runChecks(
   graph: RelationGraph,
@@ -88,7 +90,7 @@ async function runCheck(
   return { name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds };
 }
 
-/** Records a check whose SQL failed as failed, with the reason in its sample. Only a gate stops the run. */
+/** Records a check whose SQL failed as failed, with the error as its sample. Rethrows gate errors and other errors. */
 function recordFailure(error: unknown, severity: Severity, startedAt: number): Violations {
   if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
   const seconds = (performance.now() - startedAt) / 1000;

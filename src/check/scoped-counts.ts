@@ -6,22 +6,22 @@ import type { CheckCounts } from './run.js';
 import type { ConfiguredCheck } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-/** The run whose next state is checked. */
+/** The run whose rows are checked before they are published. */
 export interface RunScope {
-  /** The counts of the previous run. */
+  /** The saved counts of the previous run. */
   kept: KeptCounts;
-  /** The items that the run changed, before and after it; undefined if they are too many. */
+  /** The items that the run changed, before and after it; undefined if there are too many. */
   changed: ChangedItems | undefined;
   /** Tables whose rows the run changes. */
   changedTables: ReadonlySet<string>;
 }
 
-/** Counts by the rows that the run changed, and by the counts of the run before. */
+/** Counts violations from the rows that the run changed and the previous run's counts. */
 export class ScopedCounts implements CheckCounts {
   readonly #scope: RunScope;
   readonly keep: () => Promise<void>;
 
-  /** @param keep writes `kept` down */
+  /** @param keep saves `kept` */
   constructor(scope: RunScope, keep: () => Promise<void> = async () => {}) {
     this.#scope = scope;
     this.keep = keep;

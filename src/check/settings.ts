@@ -10,8 +10,8 @@ export interface ConfiguredCheck {
 }
 
 /**
- * Applies settings, and leaves out checks that are off.
- * @throws PricelakeError `config` for an unknown check or parameter (with a suggestion), or a value of another type
+ * Applies the settings, and leaves out checks that are off.
+ * @throws PricelakeError `config` for an unknown check or parameter (with a suggestion), or a value of the wrong type
  */
 export function configureChecks(checks: readonly Check[], settings: CheckSettings): ConfiguredCheck[] {
   const names = checks.map(({ name }) => name);

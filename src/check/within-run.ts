@@ -12,9 +12,9 @@ import type { ConfiguredCheck } from './settings.js';
 const SCOPED: readonly TableName[] = ['items', 'history'];
 
 /**
- * Counts the violations of checks that read only the items a run touched, or their websites (`-- within_run:`). Reads
- * the rows of `items` and `history` once for all of them. A check that can't run is left out; over all rows, it reports
- * why.
+ * Counts the violations of checks that read only the items that a run touched, or these items' websites (`--
+ * within_run:`). The checks of one column share a single read of `items` and `history`. A check that can't run is left
+ * out. It then runs over all rows, which reports the reason.
  */
 export async function countWithinRun(
   graph: RelationGraph,
@@ -34,7 +34,10 @@ export async function countWithinRun(
   return found;
 }
 
-/** Reduces `items` and `history` to rows with a touched value of a column, and to the columns that the checks read. */
+/**
+ * Restricts `items` and `history` to the rows whose value of a column the run touched, and to the columns that the
+ * checks read.
+ */
 async function readScope(
   graph: RelationGraph,
   { tables, runId }: CheckedTables,
@@ -70,11 +73,11 @@ async function readScope(
   return { tables: scoped, runId };
 }
 
-/** False if a statement reads columns without naming them, as `SELECT *` and `NATURAL JOIN` do. */
+/** False if a statement reads columns without naming them, as in `SELECT *` or `NATURAL JOIN`. */
 async function nameTheirColumns(db: Database, statements: readonly string[]): Promise<boolean> {
   for (const sql of statements) {
     const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
-    // The tree is an error for SQL that DuckDB can't serialize, such as PIVOT.
+    // For SQL that DuckDB can't serialize, such as PIVOT, the tree is an error.
     if (/"error":true|"class":"STAR"|"ref_type":"NATURAL"/u.test(String(row?.tree))) return false;
   }
   return true;

@@ -241,10 +241,7 @@ export function writePages(longest: number, deniedAt: Date | undefined): MemoryE
   return { type: 'pages', longest, ...(deniedAt === undefined ? {} : { deniedMoreAt: deniedAt.toISOString() }) };
 }
 
-/**
- * The rows of idle runs that wait for table `runs`, in order.
- * @param published the newest run in the table
- */
+/** The rows of idle runs that wait for table `runs`, in order. @param published the newest run in the table */
 export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun[] {
   return listChain(idleRuns).filter(({ run_number }) => run_number > published);
 }

@@ -35,8 +35,7 @@ function countDecimals(currency: string | undefined): number {
 const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 
 /**
- * Formats a double. If it has more than four decimals, rounds it to six significant digits, or to cents from 10,000
- * on.
+ * Formats a double. If it has more than four decimals, rounds it to six significant digits, or to cents from 10,000 on.
  */
 export function showDouble(value: number): string {
   if (!Number.isFinite(value) || Number(value.toFixed(4)) === value) return String(value);
