@@ -21,7 +21,7 @@ const words = z
   .max(200, WORDS)
   .default([]);
 
-/** Words of titles and conditions, by their meaning. */
+/** Words in titles and conditions, grouped by their meaning. */
 export const wordLists = mapping({
   used: words,
   refurbished: words,
@@ -33,7 +33,7 @@ const NAMES =
 
 const name = z.string(NAMES).regex(/^[^"'?*[\]\\\p{Cc}]{1,100}$/u, NAMES);
 
-/** Accepts one name or a list of names, and returns a list. */
+/** Accepts a name or a list of names. Returns a list. */
 const names = z
   .union([name, z.array(name).max(20)], NAMES)
   .transform((value) => (typeof value === 'string' ? [value] : value));
@@ -68,12 +68,12 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
   }, 'must list each value under one meaning only')
   .prefault({});
 
-/** The attributes that have each meaning. An empty list means that no attribute has it. */
+/** The attributes for each meaning. An empty list means that the lake has no attribute with that meaning. */
 export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
 
 const ZONE = 'must be a time zone such as Europe/Zagreb';
 
-/** The time zone in which analyses count days. */
+/** The time zone whose calendar days analyses use. */
 export const timeZone = z.string(ZONE).refine(isTimeZone, ZONE);
 
 const REGION = 'must be a name of 1 to 100 characters';
@@ -83,7 +83,7 @@ const region = z.string(REGION).trim().min(1, REGION).max(100, REGION);
 
 const SHOPS = 'must map website ids, such as 12, to settings';
 
-/** Settings for a single website, in place of the general ones. */
+/** Settings that override the general ones for a single website. */
 export const shops = z
   .record(
     z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),

@@ -8,15 +8,17 @@ export type Locate = (path: readonly PropertyKey[]) => string;
 
 const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
 
-/** Makes a `config` error of the first fault: where it is, what is there, and what is allowed. */
+/** Creates a `config` error for the first problem, with its location, the kind of value found, and what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
   const [first] = issues as [z.core.$ZodIssue];
-  // A mistyped key is reported before the missing one that it stands for.
+  // A misspelled key is reported before the missing key that it was meant to be.
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
 }
 
-/** Explains an unknown key. Quotes it only if it resembles a known key, because other text may be a secret. */
+/**
+ * Describes an unknown key. Quotes the key only if it resembles a known key, because any other text may be a secret.
+ */
 function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
   const key = keys[0] ?? '';
   const allowed = Object.keys(shapeAt(path) ?? {});
@@ -31,7 +33,7 @@ function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Lo
   return new PricelakeError('config', message, { hint: `Allowed here: ${allowed.join(', ')}.` });
 }
 
-/** Describes the kind of the value but not the value, which may be a secret. */
+/** Describes the kind of a value. Doesn't quote the value, which may be a secret. */
 function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
   const name = path.length === 0 ? 'the file' : namePath(path);
   const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
@@ -49,7 +51,7 @@ function describe(value: unknown): string {
   return typeof value === 'boolean' ? String(value) : 'a number';
 }
 
-/** Writes a path as `lake.path`. Leaves out names that the user chose, such as those of checks. */
+/** Formats a path as `lake.path`. Leaves out user-defined names, such as check names. */
 export function namePath(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) => {

@@ -21,14 +21,17 @@ export type { Pipeline } from './pipeline.js';
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}?/g;
 
-/** Why a file can't be read, by the system's error code. */
+/** Explanations of why a file can't be read, keyed by system error code. */
 const READ_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
 };
 
-/** Reads a pipeline file. Every fault is a `config` error that names file, line, what is there and what is allowed. */
+/**
+ * Reads a pipeline file.
+ * @throws PricelakeError `config` with file, line, what was found and what is allowed
+ */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
   const { values, locate } = await readValues(file, env, ['webhook', 'notify']);
   const { source, webhook: _webhook, notify: _notify, ...rest } = values;
@@ -38,14 +41,18 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   return { ...rest, ...userMatches, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-/** Reads the settings of commands that only read the lake, without its secrets. Throws as `readPipeline` does. */
+/**
+ * Reads the settings for commands that only read the lake, without secrets. Throws the same errors as `readPipeline`.
+ */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook', 'notify']);
   await refuseWrongChecks(values, locate);
   return values;
 }
 
-/** Reads the settings of the webhook receiver, which needs no key. Throws as `readPipeline` does. */
+/**
+ * Reads the settings for the webhook receiver, which doesn't need an API key. Throws the same errors as `readPipeline`.
+ */
 export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
   const { values } = await readValues(file, env, ['source', 'notify']);
   const secret = values.webhook?.secret;
@@ -61,8 +68,8 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
 }
 
 /**
- * Reads the receivers of notifications with their addresses. Throws as `readPipeline` does, but never quotes an
- * address.
+ * Reads the receivers of notifications, including their addresses. Throws the same errors as `readPipeline`, but never
+ * quotes an address.
  */
 export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<NotifySettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook']);
@@ -77,8 +84,8 @@ export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<
 }
 
 /**
- * Reads the values. Variables in `unused` sections may be unset: a run needs no signing secret, and the receiver no
- * key.
+ * Reads and validates the file. Variables in `unused` sections aren't replaced and may be unset, because a run doesn't
+ * need the signing secret, and the receiver doesn't need the API key.
  */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook' | 'notify')[]) {
   const text = await readUserText(file).catch((cause: NodeJS.ErrnoException) => {
@@ -99,7 +106,7 @@ function explainRead(cause: NodeJS.ErrnoException): string {
   return READ_FAULTS[cause.code ?? ''] ?? cause.message;
 }
 
-/** Values that must not be in the file itself, because it may be shared. */
+/** Settings whose values must not be in the pipeline file itself, because it may be shared. */
 const SECRETS = [
   { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
   { section: 'webhook', key: 'secret', variable: 'PRICELAKE_WEBHOOK_SECRET', path: '/path/of/the/secret' },
@@ -113,7 +120,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
       .some((one) =>
         typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
       );
-    // The schema reports a list in place of a single value.
+    // The schema reports a list where a single value belongs.
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
     // The text is not quoted, because it may be the secret.
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
@@ -122,7 +129,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
   }
 }
 
-/** Refuses addresses in the file, because whoever knows the address of a receiver can post there. */
+/** Throws if the file contains an address, because anyone who knows a receiver's address can post to it. */
 function refuseLiteralAddresses(value: unknown, locate: Locate): void {
   const receivers = (value as { notify?: unknown } | null)?.notify;
   if (!Array.isArray(receivers)) return;
@@ -169,7 +176,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
 }
 
-/** Checks the settings of checks before the run, because a whole copy may be paid for before checks run. */
+/** Validates check settings before the run. Checks run last, when a complete copy may already have been paid for. */
 async function refuseWrongChecks(
   { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
   locate: Locate,
@@ -187,7 +194,8 @@ async function refuseWrongChecks(
 }
 
 /**
- * Reads the key. Messages quote neither the path nor the system's error, because the path may be the key by mistake.
+ * Reads the API key. Error messages quote neither the path nor the system's error, because a user may have entered the
+ * key as the path by mistake.
  */
 async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;

@@ -13,7 +13,10 @@ import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** The columns of items that may partition the table: many listings share their values, which seldom change. */
+/**
+ * The columns by which items may be partitioned. Many listings share a value of such a column, and the value seldom
+ * changes.
+ */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
@@ -24,7 +27,7 @@ const ICEBERG_BASE = /^[a-z][a-z0-9+.-]*:\/\/[^?#\p{Cc}]+$/u;
 
 const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
 
-/** Reads `never` as undefined, and `every 7d` as the milliseconds between two complete comparisons. */
+/** Parses `never` as undefined, and `every 7d` as the interval in milliseconds. */
 const schedule = z
   .string(RECONCILE)
   .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
@@ -32,7 +35,7 @@ const schedule = z
 
 const STALE = 'must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0';
 
-/** Reads `14d` as seconds, `3x` as a multiple of a source's usual interval, and `0` as no limit. */
+/** Parses `14d` as seconds, `3x` as a multiple of a source's usual interval, and `0` as unlimited. */
 const staleAfter = z
   .union([z.literal(0), z.string()], STALE)
   .refine((value) => /^(0|[1-9]\d{0,3}[hdw]|[1-9]\d{0,2}x)$/.test(String(value)), STALE)
@@ -46,7 +49,7 @@ const SAMPLE = 'must be a whole number from 0 to 100000';
 
 const CAP = 'must be a share of the plan such as 90%, or a whole number';
 
-/** Reads `90%` as a share of the plan's limit, and a whole number as an amount per month. */
+/** Parses `90%` as a share of the plan's limit, and a whole number as a monthly amount. */
 const cap = z
   .union([z.number().int().nonnegative(), z.string()], CAP)
   .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)
@@ -83,7 +86,7 @@ const checkSetting = mapping({
 const DRIFTS = ['allow', 'warn', 'hold'] as const;
 const DRIFT_SEVERITIES = { allow: 'off', warn: 'warn', hold: 'gate' } as const;
 
-/** Settings by the name of a check. `schemaDrift` is a shorthand for the severity of `schema_drift`. */
+/** Settings keyed by check name. `schemaDrift` is a shorthand for the severity of `schema_drift`. */
 const checkSettings = z
   .object({ schemaDrift: z.enum(DRIFTS, `must be one of ${DRIFTS.join(', ')}`).optional() }, CHECKS)
   .catchall(checkSetting)
@@ -123,7 +126,7 @@ const commandLine = z
   .min(1, COMMAND)
   .refine(([program]) => program !== '', COMMAND);
 
-/** Addresses are checked when messages are sent, because their variables are replaced then (readNotify). */
+/** Addresses are validated when messages are sent, because their variables are only replaced then (readNotify). */
 const receiver = mapping({
   slack: text(ADDRESS).optional(),
   teams: text(ADDRESS).optional(),
@@ -149,7 +152,7 @@ const FOLDER = 'must be a folder on this machine, not an address; for a bucket, 
 
 const SPLIT = 'must be a whole number of items';
 
-/** The form of a pipeline file whose variables are replaced. */
+/** The schema of a pipeline file after its variables are replaced. */
 export const pipelineSchema = mapping({
   name: z
     .string('must be text')
@@ -245,7 +248,7 @@ export const pipelineSchema = mapping({
   notify: z.array(receiver, RECEIVERS).max(10, RECEIVERS).default([]),
 });
 
-/** The key from a variable, or the file that holds it. */
+/** An API key from a variable, or the path of the file that contains it. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
 type PipelineValues = z.output<typeof pipelineSchema>;

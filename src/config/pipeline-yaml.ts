@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, LineCounter, parseDocum
 import { PricelakeError } from '../io/errors.js';
 import type { Locate } from './pipeline-fault.js';
 
-/** Our own messages for faults, because the parser's messages quote the file, which may contain secrets. */
+/** Replacements for the parser's messages, which quote the file and could reveal secrets. */
 const YAML_FAULTS: Record<ErrorCode, string> = {
   ALIAS_PROPS: 'an alias has an anchor or a tag',
   BAD_ALIAS: 'an anchor or alias has no proper name',
@@ -30,12 +30,12 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
 };
 
 /**
- * Parses a pipeline file and locates its values. Ids beyond 2^53 stay text.
- * @throws PricelakeError `config` for invalid YAML, several documents, and aliases
+ * Parses a pipeline file. Returns its value, and a function that locates keys. Ids beyond 2^53 are returned as text.
+ * @throws PricelakeError `config` for invalid YAML, multiple documents, and aliases
  */
 export function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
   const lines = new LineCounter();
-  // With the default log level, the parser would print keys that are not text.
+  // At its default log level, the parser would print keys that aren't text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const fail = (at: number, reason: string) =>
     new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
@@ -44,7 +44,7 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
     throw fail(fault.pos[0], 'a second document begins; a pipeline file has only one');
   if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
   visit(document, {
-    // An alias may contain itself or expand without end. Its name is not quoted, because a text that begins with * may
+    // An alias may contain itself or expand without limit. Its name isn't quoted, because text that starts with * may
     // be a secret.
     Alias: (_key, alias) => {
       throw fail(
@@ -52,7 +52,7 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
         "a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
       );
     },
-    // Keys may also be ids.
+    // Keys may be ids, too.
     Pair: (_key, { key }) => {
       if (isScalar(key) && typeof key.value === 'number') key.value = key.source ?? String(key.value);
     },

@@ -2,33 +2,33 @@ import type { Budget, Cap } from '../plan/allowance.js';
 import type { DatasetSelection, RunMode, Severity } from '../tables/table.js';
 
 /**
- * A pipeline file that was checked (src/config/pipeline-schema.ts), with its key, as runs read it. Durations are in
- * milliseconds, sizes in bytes.
+ * A validated pipeline file (src/config/pipeline-schema.ts) with its API key. Durations are in milliseconds, sizes in
+ * bytes.
  */
 export interface Pipeline {
   file: string;
   name: string;
   source: SourceSettings;
   lake: LakeSettings;
-  /** Time between two complete comparisons; undefined is never. */
+  /** Interval between complete comparisons; undefined if they are disabled. */
   reconcile?: number | undefined;
-  /** Time between two rounds that ask each website when it was seen; undefined is never. */
+  /** Interval between rounds that look up when each website was last seen; undefined if they are disabled. */
   probe?: number | undefined;
-  /** The comparisons that witnesses make, and the size of their sample. */
+  /** The independent comparisons that a run makes with the service, and their sample size. */
   proof: { facets: boolean; products: boolean; sample: number };
-  /** `overage`: blocks that may be billed a month; null is any number. */
+  /** `overage`: the number of blocks that may be billed per month; null if it is unlimited. */
   budget: { calls: Cap; exportRows: Cap; overage: number | null } & Pick<Budget, 'share'>;
   analysis: AnalysisSettings;
   landing: { keep: number };
   checksFolder?: string | undefined;
   checks: CheckSettings;
-  /** True if there is no pipeline file. The lake then keeps the settings of its last run. */
+  /** True if there isn't a pipeline file. The lake then keeps the settings of its last run. */
   keepsDeclared?: boolean;
-  /** The decisions in the file that analysis.matches names. */
+  /** The decisions in the `analysis.matches` file. */
   userMatches?: readonly UserMatch[];
 }
 
-/** By check name. */
+/** Settings keyed by check name. */
 export interface CheckSettings {
   [name: string]: {
     severity?: Severity | 'off' | undefined;
@@ -40,14 +40,17 @@ interface SourceSettings {
   baseUrl: string;
   apiKey: string;
   datasets: DatasetSelection;
-  /** Lakes of one pipeline, each of some of the datasets, by their names. `budget`: percent of it. */
+  /**
+   * A lake for each shard, by shard name. Each contains some of the datasets. `budget` is a percentage of the
+   * pipeline's.
+   */
   shards?: Record<string, { datasets: bigint[]; budget?: number | undefined }> | undefined;
   mode: 'auto' | RunMode;
   feedOverlap: number;
   products: 'none' | 'all';
   history: 'feed' | 'items' | 'none';
   export: 'ndjson' | 'csv';
-  /** Columns of export rows → fields of Item. */
+  /** Maps columns of export rows to fields of Item. */
   mapping: Record<string, string>;
   splitAbove: number;
 }
@@ -62,25 +65,27 @@ interface LakeSettings {
   tables: { items?: { partitionBy: string[] } | undefined };
 }
 
-/** Limit of the time that a source may stay unseen: seconds (0 is for ever), or a multiple of its usual interval. */
+/**
+ * How long a source may go unseen: a number of seconds (0 for unlimited), or a multiple of the source's usual interval.
+ */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {
-  /** Days of price_spread_daily that are kept; 0 for none. */
+  /** How many days of price_spread_daily to keep, which may be 0. */
   daily: number;
   fx?: string | undefined;
   fxBase: string;
   staleAfter: StaleAfter;
   timeZone: string;
   matches?: string | undefined;
-  /** Words of titles and conditions, by what they mean. */
+  /** Words in titles and conditions, grouped by their meaning. */
   words: Record<'used' | 'refurbished' | 'opened', string[]>;
   attributes: AttributeNames;
-  /** Settings of websites, by their ids. */
+  /** Settings keyed by website id. */
   shops: Record<string, { attributes: AttributeNames; timeZone?: string | undefined; region?: string | undefined }>;
 }
 
-/** Attributes by their meaning, and values of those of availability. */
+/** Attributes by their meaning, and the values of the availability attributes by theirs. */
 interface AttributeNames {
   availability?: string[] | undefined;
   shippingCost?: string[] | undefined;
@@ -91,10 +96,12 @@ interface AttributeNames {
   values: Record<'in stock' | 'out of stock' | 'on order', string[]>;
 }
 
-/** A decision of the user that two products belong together, or do not. */
+/** The user's decision whether two products are the same. */
 export interface UserMatch {
   productId: string;
-  /** The product that stands for all that belong together: the first one, if possible one with a GTIN. */
+  /**
+   * The product that sorts first, with GTINs before other ids. For a match, it represents all products of its group.
+   */
   otherId: string;
   isMatch: boolean;
 }
