@@ -7,7 +7,8 @@ import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 
 /**
- * The queries of pipelines/analysis that run alone. The first line of any other query names the one that it is part of.
+ * Lists the queries in pipelines/analysis that can run on their own. The first line of any other query names the query
+ * that it is part of.
  */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))
@@ -16,7 +17,7 @@ export function listAnalyses(): string[] {
     .sort();
 }
 
-/** The question that an analysis answers: the first sentence of its first comment. */
+/** Returns the question that an analysis answers, which is the first sentence of its leading comment. */
 export function readQuestion(name: string): string {
   const [comment = ''] = /^(?:-- ?.*\n)+/u.exec(readAnalysis(name)) ?? [];
   const [first = ''] = comment
@@ -28,7 +29,7 @@ export function readQuestion(name: string): string {
   return first.replace(/:$/u, '.');
 }
 
-/** True for queries behind the tables of pages: an analysis, or a part of the report or of `explore`. */
+/** True for a query that a page uses: an analysis, or a part of the report or of `explore`. */
 export function isExplored(name: string): boolean {
   if (!readdirSync(packagePath('pipelines/analysis')).includes(`${name}.sql`)) return false;
   const [first = ''] = readAnalysis(name).split('\n', 1);
@@ -39,18 +40,18 @@ export function isExplored(name: string): boolean {
 export async function setVariables(db: Database, variables: Record<string, DuckDBValue>): Promise<void> {
   for (const [name, value] of Object.entries(variables)) {
     const variable = quoteIdentifier(name);
-    // A variable that is set to DuckDB's untyped NULL has a type that functions of texts and lists refuse.
+    // Setting a variable to DuckDB's untyped NULL would give it a type that text and list functions reject.
     if (value === null) await db.run(`RESET VARIABLE ${variable}`);
     else await db.run(`SET VARIABLE ${variable} = $1`, [value]);
   }
 }
 
-/** Creates the `price_spells` view over the `items`, `history` and `offers` views, for analyses of the past. */
+/** Creates the `price_spells` view for analyses of past prices, from the `items`, `history` and `offers` views. */
 export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }
 
-/** The newest time that the service wrote into a row. Undefined for a lake without rows. */
+/** Returns the newest service time in the rows of history and items; undefined if the lake is empty. */
 export async function findNewestTime(
   graph: RelationGraph,
   { history, items }: { history: Source; items: Source },

@@ -24,24 +24,24 @@ const OPTIONS = {
   unit: 'unit',
 } as const;
 
-/** The maximum number of names to propose for a meaning. Names of the most items come first. */
+/** The maximum number of names to propose for a meaning. Names that occur on the most items are proposed first. */
 const MOST_NAMES = 5;
 
-/** Proposes attributes to map. With `isAnew`, ignores the lake's present mapping and proposes a complete one. */
+/** Proposes attributes to map. If `isAnew` is true, ignores the lake's current mapping and proposes a complete one. */
 export async function proposeAttributes(db: Database, { isAnew = false } = {}): Promise<AttributeProposal[]> {
   const offer_rules = isAnew ? sql`${itself('offer_rules')} WHERE rule <> 'attribute'` : itself('offer_rules');
   const { text } = bindQuery(readAnalysis('attribute_proposals'), { items: itself('items'), offer_rules });
   return z.array(proposalRow).parse(await db.rows(text));
 }
 
-/** Describes proposals in words: `availability by stock (98% of listed items)`. */
+/** Formats proposals as text, such as `availability by stock (98% of listed items)`. */
 export function describeProposals(proposals: readonly AttributeProposal[]): string {
   return proposals
     .map(({ meaning, name, coverage_pct }) => `${meaning} by ${name} (${coverage_pct.toFixed(0)}% of listed items)`)
     .join(', ');
 }
 
-/** The members of `analysis.attributes` as YAML: `availability: [stock], shippingCost: [shipping.price]`. */
+/** Formats the `analysis.attributes` setting as YAML: `availability: [stock], shippingCost: [shipping.price]`. */
 export function writeAttributes(proposals: readonly AttributeProposal[]): string {
   return Object.entries(OPTIONS)
     .flatMap(([meaning, option]) => {
@@ -52,7 +52,8 @@ export function writeAttributes(proposals: readonly AttributeProposal[]): string
 }
 
 /**
- * Quotes a name as JSON, which is also YAML. Plain words need no quotes, unless YAML would read them as another type.
+ * Quotes a name as JSON, which is also valid YAML. Leaves plain words unquoted, unless YAML would parse them as another
+ * type.
  */
 function quoteName(name: string): string {
   const isPlain = /^[A-Za-z_][\w.]*$/u.test(name) && !/^(true|false|null|yes|no|on|off|y|n)$/iu.test(name);

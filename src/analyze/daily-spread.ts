@@ -4,7 +4,7 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../sql/sql.js';
 
-/** A range of days such as `2026-11-20` in UTC, both included. */
+/** A range of UTC days such as `2026-11-20`, including both ends. */
 export interface DayRange {
   first: string;
   last: string;
@@ -16,24 +16,23 @@ export interface DailySources {
   sites: Source;
 }
 
-/** The number of price runs in a part, so that computing it takes less than 200 MB. */
+/** The number of price runs to process at a time, so that a part needs less than 200 MB of memory. */
 const PART_RUNS = 300_000n;
 
-/** Selects the prices of offers on these days. The prices of an offer follow from its own item and history. */
+/** Selects the prices of offers on these days. An offer's prices depend only on its own item and history. */
 function selectOfferPrices({ items, history }: Omit<DailySources, 'sites'>, days: DayRange): Sql {
   return bindQuery(readAnalysis('offer_prices'), { items, history }, writeDays(days));
 }
 
 /**
- * Selects rows of price_spread_daily (schemas/price_spread_daily.yaml) for products, from the prices of all their
- * offers.
+ * Selects rows of price_spread_daily (schemas/price_spread_daily.yaml), given the prices of all offers of the products.
  */
 function selectSpreads(offer_prices: Sql, sites: Source, { runId, ...days }: DayRange & { runId: string }): Sql {
   const values = { ...writeDays(days), run_id: writeTyped('VARCHAR', runId) };
   return bindQuery(readAnalysis('price_spread_daily'), { offer_prices, sites }, values);
 }
 
-/** Selects rows of price_spread_daily, one part of the products after another. */
+/** Yields queries for the rows of price_spread_daily, each for one part of the products. */
 export async function* selectDailySpreads(
   graph: RelationGraph,
   { items, history, sites }: DailySources,
@@ -52,9 +51,7 @@ function writeDays({ first, last }: DayRange): { first_day: string; last_day: st
   return { first_day: write(first), last_day: write(last) };
 }
 
-/**
- * Divides the products into ranges with about the same number of price runs, and returns a predicate for each range.
- */
+/** Divides the products into ranges with about the same number of price runs. Returns a predicate for each range. */
 async function planParts(graph: RelationGraph, prices: Relation, partRuns: bigint): Promise<string[]> {
   const rows = await graph.rows(
     sql`SELECT min(product_id) AS first, max(product_id) AS last FROM (

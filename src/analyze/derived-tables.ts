@@ -8,15 +8,15 @@ export interface DerivedTable {
   reads: readonly TableName[];
   by: ReturnType<typeof describeDerived>['by'];
   /**
-   * The query returns the columns of `schemas/<table>.yaml` in their order and types. It reads `run_id` from a
-   * variable.
+   * A query that returns the columns of `schemas/<table>.yaml` in the same order and with the same types. It reads
+   * `run_id` from a variable.
    */
   query: string;
-  /** A hash of the query's text and of the macros, which shows whether the query has changed. */
+  /** A hash of the query's text and of the macros, to detect changes. */
   hash: bigint;
 }
 
-/** The derived tables, each after those that it reads. */
+/** Lists the derived tables. Each follows the tables that it depends on. */
 export function listDerived(): DerivedTable[] {
   return sortByReads(
     DERIVED_TABLES.map((table) => {
@@ -40,13 +40,16 @@ export function selectDerived(
   return bindQuery(query, Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId) });
 }
 
-/** Hashes to 48 bits, because every reader of the log can hold such a number. */
+/** Truncates the hash to 48 bits, which any reader of the log can represent exactly. */
 function hashQuery(query: string): bigint {
   const digest = createHash('sha256').update(readModel('macros')).update(query).digest();
   return BigInt(digest.readUIntBE(0, 6));
 }
 
-/** @throws Error if tables read each other in a cycle */
+/**
+ * Sorts tables so that each follows the tables that it depends on.
+ * @throws Error if the dependencies form a cycle
+ */
 export function sortByReads<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[] {
   const sorted: T[] = [];
   let left = tables;

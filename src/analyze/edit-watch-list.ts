@@ -1,4 +1,4 @@
-/** A line of a price list: an amount such as `12.99`, or empty for none. */
+/** A line of a price list. Amounts are texts such as `12.99`, or empty if they aren't set. */
 export interface ListedPrice {
   product: string;
   price: string;
@@ -10,9 +10,9 @@ export interface ListedPrice {
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * Writes a line of a price list (CSV, as loadWatchList reads it), in place of line `line` (the header is line 1; empty lines
- * don't count) or at its end. Other lines keep their text, except that they get an empty field for a column that the file
- * lacked. Returns the new text, and the line before and after.
+ * Replaces line `line` of a price list (CSV, as loadWatchList reads it), or appends a line if `line` is undefined. The
+ * header is line 1, and empty lines don't count. Leaves the other lines unchanged, but adds an empty field to them for
+ * each added column. Returns the new text, and the line before and after the edit.
  */
 export function editWatchList(
   text: string,
@@ -43,7 +43,7 @@ export function editWatchList(
       (['price', 'lowest', 'highest'] as const).map((name) => [name, given[name].replace('.', sign)]),
     ),
   };
-  // A line that is there keeps the product as its owner wrote it.
+  // An existing line keeps its product as the user wrote it.
   const kept = place === undefined ? [] : ['product'];
   const after = all
     .map((name, k) =>
@@ -55,7 +55,7 @@ export function editWatchList(
   return { text: `${mark}${next.join(end)}${next.at(-1) === '' ? '' : end}`, before, after };
 }
 
-/** Text between line ends that are not in quotes. */
+/** Splits a text at line ends that aren't inside quotes. */
 function splitRecords(text: string, end: string): string[] {
   return splitOutside(text, end);
 }
@@ -80,7 +80,7 @@ const unquote = (field: string) => field.replace(/^\s*"([\s\S]*)"\s*$/u, '$1').r
 const quote = (field: string, delimiter: string) =>
   field.includes(delimiter) || /["\r\n]/u.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 
-/** True if prices of the file have a comma before their decimals. */
+/** True if a price in the file uses a decimal comma. */
 function usesComma(records: readonly string[], names: readonly string[], delimiter: string): boolean {
   const places = ['price', 'lowest', 'highest'].map((name) => names.indexOf(name)).filter((place) => place >= 0);
   return records.some((record) => {

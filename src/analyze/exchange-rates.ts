@@ -8,8 +8,8 @@ import { loadUserTable } from './user-table.js';
 
 /**
  * Loads the user's exchange rates as the `rates` table (date, currency, rate). A rate is the amount of `currency` that
- * one unit of the base buys from that day until the next rate.
- * @throws PricelakeError `config` that names file and line of the first bad rate.
+ * one unit of the base currency buys, from its date until the next rate.
+ * @throws PricelakeError `config` with file and line of the first invalid rate
  */
 export function loadRates(db: Database, file: string): Promise<void> {
   return loadUserTable(db, {
@@ -35,8 +35,8 @@ export interface Conversion {
 }
 
 /**
- * Replaces the `offers` and `price_spread` views by ones in the base currency, over all offers with a known rate, to
- * compare shops of different currencies. Other views stay.
+ * Replaces the `offers` and `price_spread` views with views in the base currency, to compare shops that use different
+ * currencies. They contain all offers with a known rate. Doesn't change other views.
  */
 export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {
   await prepareConversion(db, conversion);
@@ -48,13 +48,13 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
     await db.run(`CREATE OR REPLACE TABLE converted_${name} AS ${selectDerived(derived, tables, '').text}`);
   };
   await make('product_prices', { items: itself('converted_items') });
-  // All prices have the same currency, so the usual currency of a shop does not matter.
+  // All prices are in the same currency, so the shops' usual currencies don't matter.
   await make('offers', {
     items: itself('converted_items'),
     product_prices: itself('converted_product_prices'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
     sources: itself('sources'),
-    // An amount without a currency is in the currency of its shop.
+    // An amount without a currency is in its shop's currency, not in the base currency.
     offer_rules: sql`${itself('offer_rules')} WHERE rule <> 'attribute' OR meaning NOT IN ('shipping cost', 'regular price')`,
   });
   await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });
@@ -64,7 +64,7 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
 }
 
 /**
- * Loads rates, and converts the prices of `daily_spreads` or `offers` for `converted_days` or a column of converted
+ * Loads the rates, and sets the variables for queries that convert prices: `converted_days`, or columns of converted
  * prices.
  */
 export async function prepareConversion(db: Database, { file, base }: Conversion): Promise<void> {

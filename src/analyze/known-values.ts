@@ -6,7 +6,7 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { TableName } from '../tables/table.js';
 import type { Variable } from './variables.js';
 
-/** The number of similar names, by DuckDB's measure, among which a suggestion is sought. */
+/** The number of similar names, by DuckDB's distance, from which a suggestion is chosen. */
 const CANDIDATES = 20;
 
 interface Lookup {
@@ -28,14 +28,16 @@ const LOOKUPS = {
 
 export type KnownKind = keyof typeof LOOKUPS;
 
-/** Removes the leading zeros of a GTIN, because all its forms name the same product (API section 4, /products/{id}). */
+/**
+ * Removes leading zeros from a GTIN, because all its forms identify the same product (API section 4, /products/{id}).
+ */
 export function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
 }
 
 /**
- * Refuses a value that the lake does not have, so that a typo gives an error and not an empty result.
- * @param tables - tables of this session; values are looked up only in these
+ * Throws for a value that isn't in the lake, so that a typo causes an error instead of an empty result.
+ * @param tables - the tables in this session; values of other tables aren't checked
  * @throws PricelakeError `usage` with the nearest known value
  */
 export async function requireKnownValue(
@@ -56,14 +58,14 @@ export async function requireKnownValue(
   const names = near.map((row) => String(row.known));
   if (names.some((one) => one.toLowerCase() === value.toLowerCase())) return;
   const guess = kind === 'site' ? undefined : suggestName(given, names);
-  // There are few currencies, so the message lists them all.
+  // There are only a few currencies, so the message lists all of them.
   const all = kind === 'currency' && names.length > 0 ? `Choose from ${names.sort().join(', ')}.` : hint;
   throw new PricelakeError('usage', `${label} ${given}: the lake has no such ${kind === 'site' ? 'shop' : kind}`, {
     hint: guess === undefined ? all : `Did you mean ${guess}?`,
   });
 }
 
-/** @throws PricelakeError `usage` for a category without listings, with the nearest one */
+/** @throws PricelakeError `usage` for a category without listings, with the nearest category */
 export async function requireCategory(
   db: Pick<Database, 'rows' | 'row'>,
   category: string,
@@ -86,8 +88,8 @@ export async function requireCategory(
 }
 
 /**
- * Looks up the values of variables in the lake. Returns them in the form that analyses compare.
- * @throws PricelakeError `usage` for a value that the lake does not have
+ * Looks up the values of variables in the lake. Returns them in the form that analyses compare with.
+ * @throws PricelakeError `usage` for a value that isn't in the lake
  */
 export async function resolveKnown(
   db: Pick<Database, 'rows' | 'row'>,

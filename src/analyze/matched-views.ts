@@ -8,8 +8,9 @@ import { toProductId } from './known-values.js';
 const REMADE = ['products', 'product_prices', 'offers', 'price_spread'] as const satisfies DerivedTableName[];
 
 /**
- * Replaces the views of items and of tables of current products by ones whose `product_id` is the match from table
- * `matches`. Offers of joined products are judged and compared together; the other rows stay the same.
+ * Replaces the views of items, products, product prices, offers and spreads with views in which the `product_id` of a
+ * matched product is the match's id from the `matches` table. Offers of matched products are evaluated and compared
+ * together. The rows of other products don't change.
  */
 export async function keyByMatch(db: Database): Promise<void> {
   for (const table of ['items', ...REMADE]) await db.run(`ALTER VIEW ${table} RENAME TO ${table}_by_product`);

@@ -5,7 +5,7 @@ import { itself, sql } from '../sql/sql.js';
 import { setVariables } from './analysis.js';
 import { toDate } from './spread-selection.js';
 
-/** A day of a product in one currency, with prices as numbers for drawing. */
+/** One day of a product in one currency. Prices are numbers, because they are drawn in a chart. */
 export interface ProductDay {
   day: string;
   min: number;
@@ -13,7 +13,7 @@ export interface ProductDay {
   max: number;
 }
 
-/** Reads the prices of a product that count, day by day from `first` to `last` (product_days.sql). */
+/** Reads a product's prices for each day from `first` to `last`, without excluded prices (product_days.sql). */
 export async function readProductDays(
   db: Database,
   product: string,
@@ -21,7 +21,7 @@ export async function readProductDays(
   { first, last }: { first: string; last: string },
 ): Promise<ProductDay[]> {
   await setVariables(db, { product, currency, first_day: toDate(first), last_day: toDate(last) });
-  // Only the product's own items are read, because a lake may be large.
+  // The query reads only the product's own items, because a lake may be large.
   const items = sql`${itself('items')} WHERE product_id = ${product}`;
   const prices = bindQuery(readAnalysis('offer_prices'), { items });
   await db.run(`CREATE OR REPLACE TABLE offer_prices AS ${prices.text}`);

@@ -8,14 +8,14 @@ export const GRADES = ['A', 'B', 'C'] as const;
 export type Grade = (typeof GRADES)[number];
 
 export interface SpreadSelection {
-  /** ISO 4217 code; all currencies without it. */
+  /** An ISO 4217 code; undefined for all currencies. */
   currency?: string | undefined;
-  /** A category by its slug or path, including its subcategories. */
+  /** The slug or path of a category; its subcategories are included. */
   category?: string | undefined;
   brand?: string | undefined;
   product?: string | undefined;
   minShops: number;
-  /** The lowest grade that is shown; default B. */
+  /** The lowest grade to include; default B. */
   grade?: Grade | undefined;
   top: number;
   /** The first day, such as `2026-11-20`. */
@@ -23,7 +23,7 @@ export interface SpreadSelection {
 }
 
 /**
- * Sets the variables that the queries of spreads read (pipelines/analysis).
+ * Sets the variables that the spread queries in pipelines/analysis read.
  * @throws PricelakeError `usage` for a category without products
  */
 export async function selectSpreads(db: Database, selection: SpreadSelection): Promise<void> {
@@ -45,7 +45,7 @@ export function toDate(day: string): DuckDBValue {
   return new DuckDBDateValue(Date.parse(day) / (24 * 3600 * 1000));
 }
 
-/** @throws PricelakeError `usage` for a value that the lake does not have, with the nearest known one */
+/** @throws PricelakeError `usage` with the nearest known value if a value isn't in the lake */
 export async function requireKnown(
   db: Pick<Database, 'rows'>,
   selection: Pick<SpreadSelection, 'currency' | 'brand' | 'product'>,

@@ -7,20 +7,20 @@ import { quoteLiteral } from '../sql/quote.js';
 export interface UserTable {
   file: string;
   name: string;
-  /** The word for its rows in the error of a file that can't be read. */
+  /** A noun for the rows, for the error if the file can't be read. */
   rows: string;
   columns: readonly string[];
-  /** Columns that the file may have. Missing and empty texts become null. */
+  /** Optional columns. A missing column or an empty text becomes null. */
   optional?: readonly string[];
-  /** An SQL expression over a line: its fault in words, or null. */
+  /** An SQL expression that describes what is wrong with a line; null for a valid line. */
   fault: string;
   select: string;
   hint: string;
 }
 
 /**
- * Loads the lines into the table if none has a fault.
- * @throws PricelakeError `config` that names file and line of the first bad line
+ * Loads the lines into the table if all of them are valid.
+ * @throws PricelakeError `config` with file and line of the first invalid line
  */
 export async function loadUserTable(db: Statements, table: UserTable): Promise<void> {
   const { file, name, fault, select, hint } = table;
@@ -40,14 +40,14 @@ export interface UserLines extends Pick<UserTable, 'file' | 'rows' | 'columns' |
 }
 
 /**
- * Reads lines as text, numbered as an editor numbers them.
- * @throws PricelakeError `config` if the file is not CSV or lacks a column
+ * Reads lines as text, with the line numbers that an editor shows.
+ * @throws PricelakeError `config` if the file isn't CSV or lacks a column
  */
 export async function readUserLines(
   db: Statements,
   { file, rows, columns, optional = [], hint, lines, delimiter = ',', isAnyCase = false }: UserLines,
 ): Promise<void> {
-  // If the file can't be opened, DuckDB's own error explains it.
+  // If the file can't be opened, DuckDB's error is reported instead.
   await requireUtf8(file).catch((error: unknown) => {
     if (error instanceof PricelakeError) throw error;
   });
@@ -56,7 +56,7 @@ export async function readUserLines(
       SELECT row_number() OVER () + 1 AS line, *
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = ${isAnyCase}, parallel = false)`);
   } catch (cause) {
-    // If the file can't be read, DuckDB's own reason is reported.
+    // If the file can't be read, DuckDB's error is reported instead.
     const wrong = await findLineEndFault(file).catch(() => undefined);
     if (wrong !== undefined) throw new PricelakeError('config', `${file}:${wrong}`, { hint }, { cause });
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
@@ -73,7 +73,7 @@ export async function readUserLines(
 
 const [RETURN, NEWLINE, QUOTE] = [0x0d, 0x0a, 0x22];
 
-/** Finds the first line whose line end differs, and describes the fault, because DuckDB does not name it. */
+/** Describes the first line whose line ending differs, because DuckDB's error doesn't include its line number. */
 async function findLineEndFault(file: string): Promise<string | undefined> {
   let [line, isQuoted, last] = [1, false, 0];
   let hasReturns: boolean | undefined;

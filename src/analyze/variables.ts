@@ -5,7 +5,7 @@ import { suggestName } from '../io/suggest-name.js';
 import { isTimeZone } from '../io/time-zone.js';
 import { readAnalysis } from '../sql/model.js';
 
-/** Kinds of values that a header may name beside a list of choices. */
+/** Kinds of values that a header can declare, besides a list of choices. */
 export const KINDS = [
   ...(['text', 'number', 'whole number', 'whole numbers', 'true or false', 'day', 'time', 'list'] as const),
   ...(['category', 'product', 'brand', 'currency', 'site', 'run', 'time zone'] as const),
@@ -15,11 +15,14 @@ export type Kind = (typeof KINDS)[number];
 export interface Variable {
   name: string;
   kind: Kind | 'choice' | 'choices';
-  /** The allowed values of a choice. For `choices`, the parts of a value, which are joined by "and" or commas. */
+  /**
+   * The allowed values of a choice. For `choices`, the allowed parts of a value, which the user joins with "and" or
+   * commas.
+   */
   choices: readonly string[];
   from?: number;
   to?: number;
-  /** The value of an unset variable, in words; undefined if there is no default. */
+  /** A description of the default; undefined if there isn't a default. */
   default?: string;
   isRequired: boolean;
   about: string;
@@ -33,14 +36,14 @@ const START = '-- Variables:\n';
 const ENTRY = /^(?<name>[a-z_]\w*) \((?<type>[^;)]+)(?:; (?<rest>required|default [^)]+))?\): (?<about>.+)$/u;
 const TYPE = /^(?<kind>[a-z ]+?)(?: from (?<from>-?[\d.]+))?(?: to (?<to>[\d.]+))?$/u;
 
-/** The comment at the beginning of a query, without the list of variables. */
+/** Returns the comment at the start of a query, without the list of variables. */
 export function readAbout(sql: string): string {
   const [before = ''] = (HEADER.exec(sql)?.[0] ?? '').split(START, 1);
   return before.replaceAll(/^-- ?/gmu, '').replaceAll(/\s+/gu, ' ').trim();
 }
 
 /**
- * The variables that an analysis reads: those of its header, of the queries within it, and of view price_spells.
+ * Returns the variables that an analysis reads, including variables of nested queries and of the `price_spells` view.
  * @throws PricelakeError `usage` if a header is malformed
  */
 export function readVariables(analysis: string): Variable[] {
@@ -66,7 +69,10 @@ function declaredIn(file: string): Variable[] {
   return readDeclarations(readFileSync(packagePath(`pipelines/analysis/${file}.sql`), 'utf8'), file);
 }
 
-/** The variables that the header of a query declares. @throws PricelakeError `usage` that names a malformed entry */
+/**
+ * Returns the variables that a query's header declares.
+ * @throws PricelakeError `usage` with the first malformed entry
+ */
 export function readDeclarations(sql: string, file: string): Variable[] {
   const [, block] = (HEADER.exec(sql)?.[0] ?? '').split(START);
   if (block === undefined) return [];
@@ -106,7 +112,7 @@ function readType(type: string): Pick<Variable, 'kind' | 'choices' | 'from' | 't
   return { kind, choices: [], ...bounds };
 }
 
-/** The variables that a query reads with `getvariable`, including those of view price_spells. */
+/** Returns the names that a query passes to `getvariable`, including variables of the `price_spells` view. */
 export function listRead(sql: string): Set<string> {
   const own = withoutComments(sql);
   const text = READS_SPELLS.test(own) ? own + withoutComments(readAnalysis('price_spells')) : own;
@@ -131,7 +137,7 @@ const isDate = (text: string) => {
 };
 const isNumber = (text: string) => /^-?\d+(?:\.\d+)?$/u.test(text);
 
-/** The description and the test of each kind. known-values.ts looks up values of the lake. */
+/** The description and the validation of each kind. Whether a value is in the lake is checked in known-values.ts. */
 const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
   text: { what: 'a text', fits: () => true },
   list: { what: 'a list', fits: () => true },
@@ -151,9 +157,9 @@ const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
 };
 
 /**
- * Compares values with declarations.
- * @throws PricelakeError `usage` for an undeclared name or a wrong value, with the nearest known one, and for a missing
- *   required variable
+ * Validates values against the declarations.
+ * @throws PricelakeError `usage` for an undeclared name or an invalid value (with the nearest known one), and for a
+ *   missing required variable
  */
 export function checkSet(
   subject: string,
@@ -184,7 +190,10 @@ function refuseName(subject: string, name: string, variables: readonly Pick<Vari
   });
 }
 
-/** For SQL without declarations: requires that the SQL reads each variable. @throws PricelakeError `usage` */
+/**
+ * For SQL without declarations, requires that the SQL reads each variable.
+ * @throws PricelakeError `usage` if it doesn't
+ */
 export function requireRead(subject: string, sql: string, set: Readonly<Record<string, string>>): void {
   const read = [...listRead(sql)].map((name) => ({ name }));
   for (const name of Object.keys(set)) {

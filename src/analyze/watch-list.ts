@@ -12,33 +12,33 @@ const HINT =
   'A price list is CSV with a header: product,price and optionally currency,lowest,highest; for example 4006381333931,12.99,EUR,9.99,14.99.';
 
 /**
- * Queries that `createFound` stores as tables, so that DuckDB plans each only once: for a short list, planning takes
+ * Queries that `createFound` saves as tables, so that DuckDB plans each only once. For a short list, planning takes
  * most of the time.
  */
 const PREPARED = new Set(['watch_priced']);
 
 export interface WatchListOptions {
   list: string;
-  /** The currency of lines without one. */
+  /** The currency of lines that don't specify one. */
   currency?: string | undefined;
   ownSite?: bigint | undefined;
-  /** True to compare suspect prices as well (table `offers` says which don't count). */
+  /** True to compare suspect prices, too, which the `offers` table marks as excluded. */
   withSuspects?: boolean | undefined;
 }
 
 export interface WatchOptions extends WatchListOptions {
-  /** The Parquet file of the last result; undefined on the first run. */
+  /** The Parquet file with the previous result; undefined on the first run. */
   before?: string | undefined;
   now: Date;
 }
 
-/** The file beside a price list in which `watch` keeps its result. */
+/** The path, next to the price list, of the file in which `watch` saves its result. */
 export const nameState = (list: string): string => `${list}.watch.parquet`;
 
 /**
- * Creates the `watched` table from the published tables: a row for each line of a price list
- * (pipelines/analysis/watch_list.sql), with its changes since the last run and the time of that run.
- * @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line
+ * Creates the `watched` table from the published tables. It has a row for each line of a price list
+ * (pipelines/analysis/watch_list.sql), with the changes since the previous run and the time of that run.
+ * @throws PricelakeError `usage` if the list can't be read, `config` with its first invalid line
  */
 export async function createWatched(db: Statements, options: WatchOptions): Promise<void> {
   await loadWatchList(db, options);
@@ -46,8 +46,8 @@ export async function createWatched(db: Statements, options: WatchOptions): Prom
 }
 
 /**
- * Creates the `watched` table from `watch_list`. Computes spells, unless the ones in `price_spells` can be read
- * quickly.
+ * Creates the `watched` table from `watch_list`. Computes price spells, unless `hasSpells` is true because
+ * `price_spells` is fast to read.
  */
 export async function compareWatchList(
   db: Statements,
@@ -55,7 +55,7 @@ export async function compareWatchList(
   { hasSpells = false }: { hasSpells?: boolean } = {},
 ): Promise<void> {
   await createFound(db, options, hasSpells);
-  // Columns are matched by name, so a column that the older result lacks is null.
+  // Columns are matched by name, so a column that is missing from an older result is null.
   const before =
     options.before === undefined ? '' : ` UNION ALL BY NAME FROM read_parquet(${quoteLiteral(options.before)})`;
   await db.run(`CREATE OR REPLACE TABLE watched_before AS
@@ -67,8 +67,9 @@ export async function compareWatchList(
 }
 
 /**
- * Creates the `found` and `compliance` tables: the periods in which a shop was below a lowest allowed price.
- * @throws PricelakeError as `createWatched` does, and `config` if no line has a lowest allowed price
+ * Creates the `found` and `compliance` tables, which list the periods in which a shop's price was below the lowest
+ * allowed price.
+ * @throws PricelakeError the errors of `createWatched`, and `config` if none of the lines has a lowest allowed price
  */
 export async function createCompliance(db: Statements, options: WatchListOptions): Promise<void> {
   await loadWatchList(db, options);
@@ -84,15 +85,15 @@ export async function createCompliance(db: Statements, options: WatchListOptions
   await db.run(`CREATE OR REPLACE TABLE compliance AS ${text}`);
 }
 
-/** The market price to follow, and the percent to go below it, such as `2.5`. */
+/** The market price to undercut, and by how many percent, such as `2.5`. */
 export interface SuggestRule {
   by: 'cheapest' | 'second' | 'median';
   minus: string;
 }
 
 /**
- * Creates the `found` and `suggested` tables: a price for each line of the list by a rule.
- * @throws PricelakeError as `createWatched` does
+ * Creates the `found` and `suggested` tables, with a suggested price for each line of the list.
+ * @throws PricelakeError the errors of `createWatched`
  */
 export async function createSuggested(db: Statements, options: WatchListOptions, rule: SuggestRule): Promise<void> {
   await loadWatchList(db, options);
@@ -103,8 +104,8 @@ export async function createSuggested(db: Statements, options: WatchListOptions,
 }
 
 /**
- * Creates the `found` and `alarms` tables. Returns the rows that they read (only listed products, because a lake may be
- * large) and their variables.
+ * Creates the `found` and `alarms` tables. Returns the relations that they were computed from (restricted to products
+ * on the list, because a lake may be large), and their variables.
  */
 async function createFound(db: Statements, options: WatchListOptions, hasSpells = false) {
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
@@ -128,9 +129,9 @@ async function createFound(db: Statements, options: WatchListOptions, hasSpells 
 }
 
 /**
- * Creates the `watch_list` table. For an invalid GTIN, product_id is null and reason explains it. Reads `copy` instead
- * of the file if DuckDB may not read the file itself.
- * @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line
+ * Creates the `watch_list` table. If a GTIN is invalid, product_id is null and `reason` describes the problem.
+ * @param copy a path to which the list is copied first, for a DuckDB that may not read the original
+ * @throws PricelakeError `usage` if the list can't be read, `config` with its first invalid line
  */
 export async function loadWatchList(
   db: Statements,
@@ -182,7 +183,10 @@ export async function loadWatchList(
   );
 }
 
-/** Removes the grouping of thousands, as DuckDB casts the price. Other texts stay as they are. */
+/**
+ * Returns SQL that removes thousands separators and uses a decimal point, so that DuckDB can cast the price. The SQL
+ * leaves other texts unchanged.
+ */
 function writePlain(text: string, sign: '.' | ','): string {
   const group = sign === '.' ? ',' : '.';
   const pattern = String.raw`\d{1,3}([${group}]\d{3})*([${sign}]\d+)?|\d+([${sign}]\d+)?`;
@@ -190,9 +194,10 @@ function writePlain(text: string, sign: '.' | ','): string {
 }
 
 /**
- * Finds the decimal sign of a file with semicolons between columns, which may be a point or a comma. A price reveals it
- * if it has other than three digits after its last sign, has both signs, or has one sign twice.
- * @throws PricelakeError `config` with the line of a price that is ambiguous, or contradicts an earlier one
+ * Determines the decimal separator of a semicolon-delimited file, which may be a point or a comma. A price shows which
+ * one it is if it contains both characters, repeats one of them, or doesn't have exactly three digits after the last
+ * one.
+ * @throws PricelakeError `config` with the line of an ambiguous price, or of one that contradicts an earlier price
  */
 async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','> {
   const rows = await db.rows(String.raw`SELECT line, text, CASE
@@ -224,7 +229,10 @@ async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','>
   );
 }
 
-/** SQL that checks the GS1 check digit: with weights 3 and 1 in turn over 14 digits, the sum is a multiple of ten. */
+/**
+ * Returns SQL that validates the GS1 check digit. With alternating weights of 3 and 1, the sum of 14 digits must be a
+ * multiple of ten.
+ */
 function checkDigitHolds(digits: string): string {
   const terms = Array.from(
     { length: 14 },

@@ -9,9 +9,9 @@ export type WeightUnit = (typeof WEIGHT_UNITS)[number];
 const HINT = `A weights file is CSV with a header: ${WEIGHT_UNITS.join(', ')} (one of these), weight, and optionally period; for example category,weight.`;
 
 /**
- * Loads the user's weights as the `weights` table (kind, unit, period, weight), and returns their units. A line
- * without a period applies to every period.
- * @throws PricelakeError `config` that names file and line of the first bad weight
+ * Loads the user's weights as the `weights` table (kind, unit, period, weight), and returns their unit. A line without
+ * a period applies to all periods.
+ * @throws PricelakeError `config` with file and line of the first invalid weight
  */
 export async function loadWeights(db: Database, file: string): Promise<WeightUnit> {
   await loadUserTable(db, {
@@ -40,9 +40,9 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
 }
 
 /**
- * Loads the user's tree as the `tree` table (child, parent), which groups the units of the weights and the nodes above
- * them.
- * @throws PricelakeError `config` that names file and line of the first bad one, such as a second parent or a cycle
+ * Loads the user's tree as the `tree` table (child, parent), which groups the weighted units and the nodes above them.
+ * @throws PricelakeError `config` with file and line of the first invalid node, such as one with two parents or in a
+ *   cycle
  */
 export async function loadTree(db: Database, file: string | undefined): Promise<void> {
   if (file === undefined) {

@@ -5,14 +5,14 @@ import { SQL_DIALECTS } from './sql-dialects.js';
 
 const { quote, quoteText } = SQL_DIALECTS.databricks;
 
-/** Types of Hive 4, which reads Parquet timestamps as UTC. */
+/** Hive 4 types. Hive 4 reads Parquet timestamps as UTC. */
 const HIVE_TYPES: Record<ColumnType, string> = {
   ...SQL_DIALECTS.databricks.types,
   'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP',
 };
 
 interface CatalogForm {
-  /** The addresses that the catalog can read, with an example. Quotes and white space are refused. */
+  /** Matches addresses that the catalog can read; messages show the example. Quotes and white space don't match. */
   base: { pattern: RegExp; example: string };
   /** Returns a statement that registers the table in place. */
   register: (schema: TableSchema, location: string) => string;
@@ -32,7 +32,7 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
     register: ({ table }, location) =>
       `CREATE EXTERNAL TABLE ${quote(table)}\nLOCATION ${quoteText(`${location}/`)}\nTBLPROPERTIES ('table_type' = 'DELTA')`,
   },
-  // Each file holds all columns, so the table is registered without partitions.
+  // Each file contains the partition columns, too, so the table is registered without partitions.
   hive: {
     base: { pattern: address('s3a?|gs|abfss?|hdfs|file'), example: 's3a://bucket/lake' },
     register: ({ table, description, columns }, location) => {
@@ -45,8 +45,8 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
 };
 
 /**
- * Writes the statements that register tables in a catalog, in place.
- * @param base address of the lake as the catalog sees it
+ * Formats the statements that register tables in a catalog in place.
+ * @param base the address by which the catalog reaches the lake
  * @throws PricelakeError `usage` for an address that the catalog can't read, or that can't be part of a statement
  */
 export function writeCatalogStatements(

@@ -14,13 +14,13 @@ export interface ContractForm {
   format: ContractFormat;
   /** True if the user asked for a single table. */
   isOne: boolean;
-  /** The address of the lake as the other system sees it. */
+  /** The address by which the other system reaches the lake. */
   base: string | undefined;
 }
 
 /**
- * Writes the contracts of tables in another system's format.
- * @throws PricelakeError `usage` for a base that is missing, unreadable, or not used by the format
+ * Formats the contracts of tables for another system.
+ * @throws PricelakeError `usage` for a base that is missing, invalid, or not used by the format
  */
 export async function writeContracts(
   schemas: TableSchema[],
@@ -45,14 +45,14 @@ export async function writeContracts(
     case 'hive':
       return writeCatalogStatements(schemas, format, base);
     case 'arrow':
-      // The library is large, so it is loaded only here.
+      // The Arrow library is large, so it is loaded only for this format.
       return (await import('./arrow-schema.js')).writeArrowSchema(schemas[0] as TableSchema);
     default:
       return schemas.map((schema) => writeSql(schema, SQL_DIALECTS[format])).join('\n');
   }
 }
 
-/** Refuses a base that would change nothing. */
+/** Throws if a base is given for a format that doesn't use it. */
 function refuseUselessBase(format: ContractFormat, base: string | undefined): void {
   const formats: ContractFormat[] = ['dbt', ...CATALOGS];
   if (base === undefined || formats.includes(format)) return;

@@ -20,7 +20,7 @@ const RELATIONSHIPS: Partial<Record<TableName, Record<string, [table: TableName,
   check_results: { run_id: ['runs', 'run_id'] },
 };
 
-/** Columns with a fixed list of values. Values that the service defines have no such list. */
+/** Columns with a fixed list of values. Columns whose values the service defines aren't listed. */
 const ACCEPTED_VALUES: Partial<Record<TableName, Record<string, readonly string[]>>> = {
   history: { origin: ['feed', 'history', 'webhook', 'diff'] },
   sources: { read_by: ['copy', 'poll', 'probe', 'item', 'change'] },
@@ -35,15 +35,15 @@ const ACCEPTED_VALUES: Partial<Record<TableName, Record<string, readonly string[
   runs: { mode: RUN_MODES },
 };
 
-/** The newest row of this table is the time of the last load, because each run that changes anything adds a row. */
+/** The newest row of this table contains the time of the last load, because each run that changes data adds a row. */
 const LOADED_AT: { table: TableName; column: string } = { table: 'runs', column: 'finished_at' };
 const WARN_AFTER_DAYS = 1;
 const ERROR_AFTER_DAYS = 2;
 
 /**
- * Writes the tables as a dbt source with descriptions, freshness and tests. dbt-duckdb reads the tables in place by its
- * Delta plugin; other adapters find them in the schema that the variable `pricelake_schema` names.
- * @param base the lake's folder or address; default: the folder that the variable `pricelake_lake` names
+ * Formats the tables as a dbt source with descriptions, freshness and tests. dbt-duckdb reads the tables in place with
+ * its Delta plugin. Other adapters find them in the schema from the `pricelake_schema` variable.
+ * @param base the lake's folder or address; by default, the folder from the `pricelake_lake` variable
  */
 export function writeDbt(schemas: readonly TableSchema[], base = "{{ var('pricelake_lake', 'lake') }}"): string {
   const source = {
@@ -52,7 +52,7 @@ export function writeDbt(schemas: readonly TableSchema[], base = "{{ var('pricel
     schema: "{{ var('pricelake_schema', 'pricelake') }}",
     tables: schemas.map((schema) => describeTable(schema, base)),
   };
-  // Without `lineWidth: 0`, long descriptions would become folded blocks.
+  // Without `lineWidth: 0`, long descriptions would be written as folded blocks.
   return stringify({ version: 2, sources: [source] }, { lineWidth: 0 });
 }
 

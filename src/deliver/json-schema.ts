@@ -3,7 +3,7 @@ import { DELTA_TYPES } from '../tables/schemas.js';
 
 type JsonType = Record<string, unknown>;
 
-/** JSON types of the rows that `pricelake query --format ndjson` writes. Numbers keep all digits. */
+/** JSON types of the rows in the output of `pricelake query --format ndjson`. Numbers keep all their digits. */
 const JSON_TYPES: Record<ColumnType, JsonType> = {
   BIGINT: { type: 'integer', minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, format: 'int64' },
   VARCHAR: { type: 'string' },
@@ -15,7 +15,7 @@ const JSON_TYPES: Record<ColumnType, JsonType> = {
   'VARCHAR[]': { type: 'array', items: { type: ['string', 'null'] } },
 };
 
-/** JSON Schema (2020-12) of a table's row; int64 bounds are bigints. */
+/** The JSON Schema (2020-12) of a table's row. Bounds of int64 values are bigints. */
 function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
   const properties = columns.map(({ name, type, nullable, description: meaning }) => {
     const base = JSON_TYPES[type];
@@ -31,7 +31,7 @@ function describeJsonRow({ table, description, columns }: TableSchema): JsonType
   };
 }
 
-/** JSON Schema of one table's row, or of all tables under `$defs`. */
+/** The JSON Schema of one table's row, or of the rows of all tables under `$defs`. */
 export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
   const [first] = schemas;
@@ -39,7 +39,7 @@ export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   return { ...dialect, $defs: Object.fromEntries(schemas.map((schema) => [schema.table, describeJsonRow(schema)])) };
 }
 
-/** Describes the contract for Spark's `StructType.fromJson`. */
+/** Returns the contract in the form that Spark's `StructType.fromJson` accepts. */
 export function describeSparkSchema({ columns }: TableSchema) {
   const fields = columns.map(({ name, type, nullable, description }) => ({
     name,

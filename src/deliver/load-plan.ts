@@ -7,26 +7,29 @@ import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { readSpan, type TableSpan } from './table-span.js';
 
-/** The steps that bring a copy of a table from one run to the newest. */
+/** The data that updates a copy of a table from one run to the newest. */
 export interface TableLoad {
   table: TableName;
-  /** The table's id, by which a copy of another lake is recognized. */
+  /** The table's id, which differs between lakes and so identifies a copy of another lake. */
   tableId: string;
-  /** The run that the copy is at; undefined to load everything. */
+  /** The last run that was loaded into the copy; undefined to load everything. */
   since: bigint | undefined;
-  /** The run that the copy is at afterwards. */
+  /** The newest run in the copy after the load. */
   run: bigint;
   columns: Column[];
-  /** The rows that the copy replaces. `files` contain them all, and also other rows unless it is `all`. */
+  /**
+   * The rows to replace in the copy. `files` contain all of them. Unless all rows are replaced, `files` may contain
+   * other rows, too.
+   */
   rows: LoadedRows;
   files: DataFile[];
-  /** The number of rows in the copy afterwards. */
+  /** The number of rows in the copy after the load. */
   total: bigint;
 }
 
 /**
- * `keys`: the rows that these runs wrote, replaced by key. `runs`: the rows that these runs wrote, and whole partitions
- * that lost rows.
+ * `keys`: rows that these runs wrote; they replace rows of the copy by key. `runs`: rows that these runs wrote, and
+ * whole partitions from which rows were removed.
  */
 type LoadedRows =
   | { kind: 'all' }
@@ -35,7 +38,9 @@ type LoadedRows =
   | { kind: 'runs'; runIds: string[]; partitions: DataFile['partitionValues'][] };
 
 /**
- * Returns those of these tables that the lake has. A first run that was stopped while it published has not created all.
+ * Returns the given tables that exist in the lake. A first run that was stopped during publication may not have created
+ * every table.
+ * @throws PricelakeError `usage` if none of them exists
  */
 export async function findTables(lake: Lake, tables: readonly TableName[]): Promise<TableName[]> {
   const states = await Promise.all(tables.map((table) => readTable(lake, table)));
@@ -45,21 +50,21 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
 }
 
 /**
- * @param since the run that the copy is at, or undefined to load everything
- * @throws PricelakeError `usage` if the lake does not know what changed since that run
+ * @param since the last run that was loaded into the copy; undefined to load everything
+ * @throws PricelakeError `usage` if the lake can't determine the changes since that run
  */
 export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
-  // The ledger is read first. A run that publishes meanwhile writes it last, so rows that are loaded too early are
-  // loaded again later.
+  // The `runs` table is read first, because a concurrent run writes it last. Rows of that run may be loaded too early,
+  // and the next load then replaces them.
   const { run } = (await readTable(lake, 'runs')).applied;
-  // A full load needs no span, and the log may not reach back far enough.
+  // A full load doesn't need a span, and the log may not reach back far enough for one.
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
   const state = await readLog(lake, table);
   if (state.metaData === undefined || run === undefined) {
     throw new PricelakeError('usage', `the lake has no published run yet, so there is no ${table} to load`);
   }
   const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
-  // The copy lacks the table, which did not exist at its run, so it is loaded whole.
+  // If the table didn't exist yet at the copy's run, it is loaded in full.
   const isWhole = span === undefined || span.from < 0n;
   return {
     table,

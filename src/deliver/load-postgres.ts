@@ -29,9 +29,11 @@ interface PostgresLoad {
   lake: Lake;
   tables: readonly TableName[];
   schema: string | undefined;
-  /** A file that DuckDB may write and this process may read. */
+  /** The path of a temporary file that DuckDB writes and this process reads. */
   scratch: string;
-  /** True to load everything, even if the copy could be updated, or is of another lake or a later run. */
+  /**
+   * True to load everything, even if an incremental load is possible, or the copy is from another lake or a later run.
+   */
   isFull: boolean;
   signal: AbortSignal;
 }
@@ -45,9 +47,11 @@ export interface LoadedTable {
 }
 
 /**
- * Brings the copy in a PostgreSQL database to the lake's newest run, in one transaction. Each table continues from the
- * run that the copy records. It is loaded whole if the copy records none, or the lake does not know what changed.
- * @throws PricelakeError `copy_differs` if the copy is of another lake or a later run, or has other rows than the lake
+ * Updates the copy in a PostgreSQL database to the lake's newest run, in one transaction. Loads each table
+ * incrementally from the run recorded in the copy. Loads a table in full if the copy doesn't record a run, or the lake
+ * can't determine the changes.
+ * @throws PricelakeError `copy_differs` if the copy is from another lake or a later run, or its rows differ in number
+ *   from the lake's
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
   const typeOf: SqlDialect['typeOf'] = (column) => (holdsJson(column) ? 'jsonb' : undefined);
@@ -55,7 +59,7 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
   const done: LoadedTable[] = [];
   await client.query('BEGIN');
   try {
-    // Sessions that load the same schema wait for each other.
+    // Concurrent loads into the same schema run one after another.
     await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`pricelake ${wish.schema ?? ''}`]);
     if (wish.schema !== undefined)
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${target.dialect.quote(wish.schema)}`);
@@ -70,7 +74,7 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
       done.push({ table, since: load.since ?? null, run: load.run, rows: await loadTable(client, wish, target, load) });
       await requireTotal(client, target, load);
     }
-    // THE COMMIT POINT: rows and records of their runs become visible together.
+    // THE COMMIT POINT: the rows and the recorded runs become visible together.
     await client.query('COMMIT');
     return done;
   } catch (error) {
@@ -79,7 +83,7 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
   }
 }
 
-/** The table id and run that the copy records. */
+/** The table id and the run that are recorded in the copy. */
 interface Standing {
   id: unknown;
   run: bigint;
@@ -97,7 +101,7 @@ async function choosePlan({ lake, isFull }: PostgresLoad, table: TableName, stan
   }
 }
 
-/** Refuses a load that would take the copy back to an older run, or replace it by another lake. */
+/** Throws if the load would revert the copy to an older run, or replace it with data from another lake. */
 function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): void {
   if (standing.id === tableId && standing.run <= run) return;
   const other = standing.id === tableId ? '' : ` of another lake (its table ${standing.id}; here is ${tableId})`;
@@ -134,7 +138,7 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
   return rows;
 }
 
-/** Compares the number of rows, which shows whether something else deleted or added some. */
+/** Compares the number of rows with the lake's, to detect rows that another program added or deleted. */
 async function requireTotal(client: Client, target: LoadTarget, { table, run, total }: TableLoad): Promise<void> {
   const { rows } = await client.query(`SELECT count(*) AS n FROM ${nameTable(target, table)}`);
   const copied = BigInt(String(rows[0]?.n));
@@ -146,7 +150,7 @@ async function requireTotal(client: Client, target: LoadTarget, { table, run, to
   );
 }
 
-/** Copies the rows of `sql`, which DuckDB writes to the file `scratch`. Returns their number. */
+/** Copies the rows of a query through the file `scratch`, which DuckDB writes. Returns their number. */
 async function copyRows(
   client: Client,
   db: Database,

@@ -3,12 +3,12 @@ import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
 import type { TableLoad } from './load-plan.js';
 import { type SqlDialect, writeStatements, writeType } from './sql-dialects.js';
 
-/** The place of a copy, and its SQL dialect. */
+/** The location of a copy, and its SQL dialect. */
 export interface LoadTarget {
   dialect: SqlDialect;
   /** `analytics` or `project.dataset`; undefined for the session's default schema. */
   schema: string | undefined;
-  /** False if a transaction can't span statements. Items are then changed by a single statement. */
+  /** False if a transaction can't contain more than one statement. Items are then updated by a single statement. */
   hasTransactions: boolean;
 }
 
@@ -17,7 +17,7 @@ const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;
 
-/** @throws PricelakeError `usage` for a name that needs quotes, so that a name can't contain SQL */
+/** @throws PricelakeError `usage` for a name that needs quotes, because such a name could contain SQL */
 export function requireSchemaName(schema: string | undefined): void {
   if (schema === undefined || (schema.length <= MAX_NAME && SCHEMA_NAME.test(schema))) return;
   throw new PricelakeError(
@@ -30,10 +30,10 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
   return [...(schema?.split('.') ?? []), table].map(dialect.quote).join('.');
 }
 
-/** Statements that create a missing table of the copy, with descriptions. */
+/** Returns statements that create a table of the copy if it is missing, with descriptions. */
 export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
-  // All columns but those of the key may be null, because a copy may gain columns later.
+  // Only key columns are NOT NULL, because a copy may gain columns later.
   const columns = load.columns.map((column) => ({
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
@@ -42,7 +42,7 @@ export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   return writeStatements({ ...schema, columns }, target.dialect, 'CREATE TABLE IF NOT EXISTS', name);
 }
 
-/** Statements that add columns which a copy of another pricelake version may lack. */
+/** Returns statements that add columns that may be missing from a copy by another pricelake version. */
 export function writeMissingColumns(target: LoadTarget, { table, columns }: TableLoad): string[] {
   const { dialect } = target;
   return columns.map(
@@ -62,8 +62,8 @@ export function selectLoads(target: LoadTarget): string {
 }
 
 /**
- * Statements that bring a table of the copy from `load.since` to `load.run`. They change nothing if the copy is at
- * another run.
+ * Returns statements that update a table of the copy from `load.since` to `load.run`. They have no effect on a copy
+ * whose recorded run isn't `load.since`.
  */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);
@@ -87,7 +87,7 @@ WHEN MATCHED THEN UPDATE SET ${columns.map((column) => `${column} = s.${column}`
 WHEN NOT MATCHED THEN INSERT (${columns.join(', ')}) VALUES (${columns.map((column) => `s.${column}`).join(', ')})`;
 }
 
-/** An SQL condition: the copy is at `since`, or for a full load older than `run`. */
+/** An SQL condition that the copy's recorded run is `since`. For a full load, that it isn't `run` or a later run. */
 function writeGuard(target: LoadTarget, { table, tableId, since, run }: TableLoad): string {
   const { quote, quoteText } = target.dialect;
   const row = `${quote('table_name')} = ${quoteText(table)} AND ${quote('table_id')} = ${quoteText(tableId)}`;
@@ -113,7 +113,7 @@ function writeRecord(target: LoadTarget, { table, tableId, since, run }: TableLo
   ];
 }
 
-/** An SQL condition that selects the load's rows in the files and in the copy; empty for all rows. */
+/** An SQL condition that selects the rows to load from the files and to replace in the copy; empty for all rows. */
 export function writePicked(
   { dialect }: Pick<LoadTarget, 'dialect'>,
   { table, rows }: TableLoad,

@@ -4,13 +4,13 @@ import type { Manifest } from './manifest.js';
 import type { LoaderFormat } from './names.js';
 import { SQL_DIALECTS } from './sql-dialects.js';
 
-/** The maximum number of files in one FILES list of Snowflake, and in one load job of BigQuery. */
+/** The maximum number of files in a Snowflake FILES list and in a BigQuery load job. */
 export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
 
-/** The scheme of addresses. Snowflake needs none, because it takes paths below its stage. */
+/** URL schemes. Snowflake isn't listed, because it uses paths relative to its stage. */
 const SCHEMES: Partial<Record<LoaderFormat, string>> = { redshift: 's3://', bigquery: 'gs://' };
 
-/** @throws PricelakeError `usage` without an address that the loader can read */
+/** @throws PricelakeError `usage` if the address is missing or the loader can't read it */
 export function requireBase(format: LoaderFormat, base: string | undefined): void {
   const scheme = SCHEMES[format];
   if (scheme === undefined || base?.startsWith(scheme) === true) return;
@@ -21,9 +21,9 @@ export function requireBase(format: LoaderFormat, base: string | undefined): voi
 }
 
 /**
- * Writes the files of a manifest for a loader: a Redshift manifest, `FILES` clauses of COPY INTO, JSON lists of URIs
- * for LOAD DATA, or one path a line. COPY INTO takes paths below a stage at the lake's root.
- * @throws PricelakeError `usage` if the loader takes columns by position and a file lacks some
+ * Formats the files of a manifest for a loader: a Redshift manifest, `FILES` clauses for COPY INTO, JSON lists of URIs
+ * for LOAD DATA, or one path per line. COPY INTO needs a stage at the lake's root.
+ * @throws PricelakeError `usage` if the loader matches columns by position and a file lacks columns
  */
 export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, format: LoaderFormat): string {
   switch (format) {
@@ -44,7 +44,8 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
 }
 
 /**
- * Lists quoted paths below the lake's root, which the stage points to. Other programs may put quotes into file names.
+ * Lists quoted paths relative to the lake's root, where the stage must be. Paths are quoted because other programs may
+ * write files whose names contain quotes.
  */
 function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
   return files.map(({ url }) => SQL_DIALECTS.snowflake.quoteText(url.slice(url.lastIndexOf(`/${table}/`) + 1)));
@@ -55,7 +56,8 @@ export function inLists<T>(all: readonly T[], size: number): T[][] {
 }
 
 /**
- * Refuses files that lack columns. Redshift takes columns by position, so such a file would fail or fill wrong columns.
+ * Throws for files that lack columns. Redshift matches columns by position, so loading such a file would fail or fill
+ * the wrong columns.
  */
 function refuseLackingFiles({ table, files }: Pick<Manifest, 'table' | 'files'>): void {
   const lacking = files.filter((file) => file.missing_columns.length > 0);

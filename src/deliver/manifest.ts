@@ -18,18 +18,19 @@ interface ManifestFile {
   sha256: string | undefined;
   partition: Record<string, string | null>;
   /**
-   * Columns of the table that the file lacks, because another program wrote it. Their values are in the log, or null.
+   * Columns of the table that are missing from the file, because another program wrote it. Their values are in the log,
+   * or null.
    */
   missing_columns: string[];
 }
 
-/** A file that the commit removed no longer exists, unless lake.retention keeps it. */
+/** A commit after `since`. Files that it removed no longer exist, unless lake.retention keeps them. */
 interface ManifestCommit {
   version: bigint;
   at: string | undefined;
   run_id: string | undefined;
   operation: string;
-  /** False if the commit changed only files (compaction). */
+  /** False if the commit only rewrote files (compaction). */
   changes_rows: boolean;
   added: Omit<ManifestFile, 'missing_columns'>[];
   removed: { url: string }[];
@@ -39,20 +40,23 @@ interface ManifestCommit {
 export interface Manifest {
   table: TableName;
   version: bigint;
-  /** The version that the loader has, and the later commits in order. Absent if the manifest is of a whole version. */
+  /**
+   * The version that was already loaded, and later commits from oldest to newest. Absent from the manifest of a whole
+   * version.
+   */
   since?: bigint;
   commits?: ManifestCommit[];
   rows: bigint;
   bytes: number;
   /** All files of the version, or those added since version `since`. */
   files: ManifestFile[];
-  /** Credit texts that must go with the data. */
+  /** Attribution texts that must be shown with the data. */
   attribution: (Omit<Attribution, 'siteId'> & { site_id: bigint })[];
 }
 
 interface ManifestWish {
   table: TableName;
-  /** The lake's address for the loader, such as `s3://bucket/lake`; by default its folder. */
+  /** The address by which the loader reaches the lake, such as `s3://bucket/lake`; by default, the lake's folder. */
   base?: string | undefined;
   since?: string | undefined;
 }
@@ -109,7 +113,7 @@ export async function listFiles(
   return listed;
 }
 
-/** Finds the columns that a file lacks. Files of pricelake have all columns. */
+/** Finds columns that are missing from a file. Files that pricelake wrote have all columns. */
 async function findMissing(lake: Lake, table: TableName, file: DataFile): Promise<string[]> {
   if (isSealed(file)) return [];
   const { columns } = await readFooterFacts(tablePath(lake, table, file.path));

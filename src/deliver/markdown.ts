@@ -1,6 +1,6 @@
 import type { TableSchema } from '../tables/schemas.js';
 
-/** Writes the section of a table in docs/reference/tables.md. */
+/** Formats a table's section of docs/reference/tables.md. */
 export function writeMarkdown({ table, description, key, partitionBy, source, columns }: TableSchema): string {
   const names = (list: string[]) => list.map((name) => `\`${name}\``).join(', ');
   const facts = [
@@ -18,7 +18,7 @@ export function writeMarkdown({ table, description, key, partitionBy, source, co
   return `## ${table}\n\n${description}\n\n${lead}\n\n${renderTable(['column', 'type', '', 'meaning'], rows)}`;
 }
 
-/** Aligns the columns as the formatter would. */
+/** Aligns columns in the same way as the code formatter. */
 export function renderTable(head: string[], rows: string[][]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));

@@ -1,5 +1,6 @@
 /**
- * Names of formats and warehouses. They have a file of their own, so that `--help` does not load the code behind them.
+ * Names of formats and warehouses. They are in a separate file so that `--help` doesn't load the code that implements
+ * them.
  */
 
 /** Catalogs in which tables are registered in place. */
@@ -23,7 +24,7 @@ export const CONTRACT_FORMATS = [
 ] as const;
 export type ContractFormat = (typeof CONTRACT_FORMATS)[number];
 
-/** Formats for a single loader each. The format `json`, which is not listed here, contains everything. */
+/** Formats that are each for a single loader. The `json` format isn't listed because it isn't for a specific loader. */
 export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
 export type LoaderFormat = (typeof LOADER_FORMATS)[number];
 

@@ -12,7 +12,7 @@ const LOGICAL_TYPES: Record<ColumnType, string> = {
   'VARCHAR[]': 'array',
 };
 
-/** Writes the tables as a contract of the Open Data Contract Standard 3.1, in YAML. */
+/** Formats the tables as an Open Data Contract Standard 3.1 contract, in YAML. */
 export function writeOdcs(schemas: readonly TableSchema[], version: string): string {
   return stringify({
     apiVersion: 'v3.1.0',
@@ -50,7 +50,7 @@ function describeTable({ table, description, key, partitionBy, columns }: TableS
   };
 }
 
-/** ODCS counts positions from 1. */
+/** ODCS positions start at 1. */
 function position(kind: 'primaryKey' | 'partitioned', index: number): Record<string, unknown> {
   if (index < 0) return {};
   const name = kind === 'partitioned' ? 'partitionKeyPosition' : 'primaryKeyPosition';

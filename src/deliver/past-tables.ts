@@ -9,15 +9,15 @@ import { areKept } from './table-span.js';
 export type ReadState = (table: TableName) => Promise<TableState>;
 
 /**
- * Reads tables as they were after a run, or as they are.
- * @throws PricelakeError `usage` if there is no such run, or the lake no longer has its files
+ * Returns a function that reads tables as of a run, or in their current state if `asOf` is undefined.
+ * @throws PricelakeError `usage` if the run doesn't exist, or the lake no longer has the table's files
  */
 export function readStates(lake: Lake, asOf: bigint | undefined): ReadState {
   if (asOf === undefined) return (table) => readTable(lake, table);
   return async (table) => {
     const { version } = await readCommitsSince(lake, table, { kind: 'run', number: asOf });
     const state = version < 0n ? await readTable(lake, table) : await readTableAt(lake, table, version);
-    // The table was first written by a later run.
+    // The table didn't exist yet at the run.
     if (version < 0n) return { ...state, version, files: [] };
     if (await areKept(lake, table, state.files)) return state;
     throw new PricelakeError('usage', `the lake no longer has the files of ${table} as of run ${asOf}`, {

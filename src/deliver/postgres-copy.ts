@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Column } from '../tables/schemas.js';
 
-/** True if the column holds JSON, as its description states. */
+/** True if the column contains JSON, according to its description. */
 export function holdsJson({ type, description }: Pick<Column, 'type' | 'description'>): boolean {
   return type === 'VARCHAR' && /\bJSON text of\b/.test(description);
 }
@@ -10,8 +10,9 @@ export function holdsJson({ type, description }: Pick<Column, 'type' | 'descript
 const REPLACEMENT = quoteLiteral('\ufffd');
 
 /**
- * SQL by which DuckDB writes rows in the text format of PostgreSQL's COPY: exact digits, UTC timestamps, lists as
- * arrays, `\N` for null. U+0000 becomes U+FFFD, because PostgreSQL refuses it in text and jsonb.
+ * Returns SQL with which DuckDB writes rows in the text format of PostgreSQL's COPY: exact digits, UTC timestamps,
+ * arrays for lists, and `\N` for null. Replaces U+0000 with U+FFFD, because PostgreSQL rejects U+0000 in text and
+ * jsonb.
  */
 export function writeCopyText(select: string, columns: readonly Column[], file: string): string {
   const values = columns.map((column) => `${writeValue(column)} AS ${quoteIdentifier(column.name)}`);
@@ -32,8 +33,8 @@ function writeArray(name: string): string {
 }
 
 /**
- * The replacement is applied twice, because adjacent matches share a character. An escaped backslash does not begin an
- * escape.
+ * Replaces escaped U+0000 characters in JSON. Replaces twice, because adjacent matches share a character. A backslash
+ * that is itself escaped doesn't start an escape.
  */
 function replaceJsonNull(name: string): string {
   const once = (text: string) =>
@@ -41,7 +42,7 @@ function replaceJsonNull(name: string): string {
   return once(once(name));
 }
 
-/** Backslashes are escaped first, before the other escapes are added. */
+/** Escapes backslashes first, because the other replacements add backslashes. */
 function escapeText(text: string): string {
   const escapes: [string, string][] = [
     ['chr(0)', REPLACEMENT],

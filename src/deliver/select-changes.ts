@@ -17,10 +17,11 @@ interface ChangeSelect {
 }
 
 /**
- * SQL of the rows of a table that are new, changed or gone since then, with `change`, `changed_columns`, and for items
- * `events`: the kinds of the changes since, in order. A gone row has its last values. `written` marks a row of items
- * that may be new or changed, because replaced files are not kept. Reads only files that commits added or removed.
- * @throws PricelakeError `usage` if neither the log nor the kept files show the changes
+ * Builds a query for the rows of a table that are new, changed or gone, with `change`, `changed_columns`, and for items
+ * `events`, the kinds of the changes in order. A gone row has its last values. The `written` change marks an item that
+ * may be new or changed, if the replaced files weren't kept. Reads only files that commits added or removed.
+ * @param text the start of the changes, as `parseSince` accepts it
+ * @throws PricelakeError `usage` if neither the log nor the kept files contain the changes
  */
 export async function selectChanges(lake: Lake, table: TableName, text: string): Promise<ChangeSelect> {
   const span = await readSpan(lake, table, parseSince(text));
@@ -38,13 +39,13 @@ async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
   const { table, added, removed, replaced, isByRuns, runIds } = span;
   await requireFiles(lake, table, added);
   const written = `SELECT * FROM ${relate(lake, table, added)} WHERE run_id IN (SELECT unnest(${quoteList(runIds)}::VARCHAR[]))`;
-  // If no file was replaced, all written rows are new.
+  // If the runs didn't replace any files, all rows that they wrote are new.
   if (isByRuns && replaced.length === 0)
     return `SELECT 'new' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   if (await areKept(lake, table, removed)) {
     return compareRows(loadTableSchema(table), relate(lake, table, removed), relate(lake, table, added));
   }
-  // Rows of items are never deleted, and unchanged rows keep their run_id.
+  // Items are never deleted, and unchanged rows keep their run_id.
   if (isByRuns && table === 'items')
     return `SELECT 'written' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   throw new PricelakeError(
@@ -66,7 +67,7 @@ function relate(lake: Lake, table: TableName, files: readonly DataFile[]): strin
 }
 
 /**
- * Compares two relations by key, without `run_id`. If part of the key may be null (history), the whole row is the key,
+ * Compares two relations by key, ignoring `run_id`. If part of the key may be null (history), the whole row is the key,
  * because rows of such a table never change.
  */
 function compareRows({ key: named, columns }: TableSchema, before: string, after: string): string {
@@ -94,8 +95,8 @@ function compareRows({ key: named, columns }: TableSchema, before: string, after
 }
 
 /**
- * Selects events of items: changes between the cursors of the two versions, which history may already have held at the
- * first, and differences that comparisons found.
+ * Selects events of items: changes between the cursors of the two versions (some may already be in the older version's
+ * history), and differences found by comparisons.
  */
 async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {
   const { before, after } = applied;

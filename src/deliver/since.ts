@@ -4,7 +4,7 @@ import { readTable } from '../lake/read.js';
 import type { Lake } from '../tables/layout.js';
 import type { TableName, TableState } from '../tables/table.js';
 
-/** The state from which changes are counted: after a run, at a version of the table, or at a moment. */
+/** The starting point for changes: the end of a run, a version of the table, or a time. */
 export type Since =
   | { kind: 'run'; number: bigint; runId?: string }
   | { kind: 'version'; version: bigint }
@@ -13,8 +13,8 @@ export type Since =
 const INT64_DIGITS = 18;
 
 /**
- * Reads `41` or `000041-20261122T080000Z` as a run, `v14` as a version, and `2026-11-22T08:00:00Z` or `2026-11-22` as a
- * moment (UTC).
+ * Parses `41` or `000041-20261122T080000Z` as a run, `v14` as a version, and `2026-11-22T08:00:00Z` or `2026-11-22` as
+ * a UTC time.
  * @throws PricelakeError `usage` for any other text
  */
 export function parseSince(text: string): Since {
@@ -33,8 +33,8 @@ export function parseSince(text: string): Since {
 }
 
 /**
- * Reads the version, or -1n for the one before the first, and the commits after it, oldest first.
- * @throws PricelakeError `usage` if the log does not reach back so far, or there is no such run or version
+ * Finds the version at `since` (-1n if the table didn't exist yet), and the later commits from oldest to newest.
+ * @throws PricelakeError `usage` if the log doesn't reach back far enough, or the run or version doesn't exist
  */
 export async function readCommitsSince(
   lake: Lake,
@@ -79,7 +79,7 @@ async function refuseFuture(lake: Lake, { table, version }: TableState, since: S
     throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest version is ${version}`);
   }
   if (since.kind !== 'run') return;
-  // Every run writes the ledger, even if it writes no other table.
+  // Every run writes the `runs` table, even if it doesn't write another table.
   const { run = 0n } = (await readTable(lake, 'runs')).applied;
   if (since.number > run) {
     throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest run is ${run}`);

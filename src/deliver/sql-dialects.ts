@@ -3,20 +3,23 @@ import type { Column, ColumnType, TableSchema } from '../tables/schemas.js';
 /** The SQL that a database needs for a table's contract. */
 export interface SqlDialect {
   types: Record<ColumnType, string>;
-  /** The type of a column that deviates from `types`. */
+  /** Returns the type of a column that is an exception to `types`; undefined for other columns. */
   typeOf?: (column: Column) => string | undefined;
   quote: (name: string) => string;
   quoteText: (text: string) => string;
-  /** Clauses that add a description to a column or a table. Without them, descriptions are separate statements. */
+  /**
+   * Returns clauses that add a description to a column or a table. If undefined, descriptions are written as separate
+   * statements.
+   */
   comment?: Record<'column' | 'table', (text: string) => string>;
-  /** Undefined for a database that would enforce the key and so slow down loading. */
+  /** Undefined for a database that would enforce the key, which would slow down loading. */
   primaryKey?: (columns: string) => string;
   /**
-   * A digest of a text in a key, for a database whose index can't hold long texts, such as a shop's part number. A key
-   * with texts then becomes a unique index of digests.
+   * Returns a digest of a text column in the key, for a database whose index can't contain long texts, such as a shop's
+   * part number. A key with text columns then becomes a unique index over digests.
    */
   digest?: (column: string) => string;
-  /** Clauses after the columns, for the columns that partition the lake's table. */
+  /** Returns clauses that follow the column list, based on the columns that partition the lake's table. */
   layout?: (partitionBy: string[], types: Record<string, ColumnType>) => string;
   /** True if columns of this type can't be NOT NULL. */
   isAlwaysNullable?: (type: ColumnType) => boolean;
@@ -24,12 +27,12 @@ export interface SqlDialect {
 
 const doubleQuotes = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const backticks = (name: string) => `\`${name.replaceAll('`', '``')}\``;
-/** Snowflake reads unquoted names as upper case, so quoted names are written in upper case to be the same. */
+/** Snowflake converts unquoted names to upper case, so quoted names are written in upper case to match. */
 const upperCase = (name: string) => doubleQuotes(name.toUpperCase());
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const quoteSpark = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** Snowflake and Redshift read backslash escapes in texts. */
+/** Snowflake and Redshift interpret backslash escapes in strings. */
 const quoteBackslashes = (text: string) => quoteText(text.replaceAll('\\', '\\\\'));
 const quoteEscaped = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
@@ -136,13 +139,13 @@ export const SQL_DIALECTS = {
   },
 } satisfies Record<string, SqlDialect>;
 
-/** Writes `CREATE TABLE` with descriptions. */
+/** Formats `CREATE TABLE` with descriptions. */
 export function writeSql(schema: TableSchema, dialect: SqlDialect): string {
   const statements = writeStatements(schema, dialect, 'CREATE TABLE', dialect.quote(schema.table));
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
-/** Writes the same as separate statements. `name` is SQL, and may include the schema. */
+/** Returns the same SQL as separate statements. `name` is inserted as SQL, and may include the schema. */
 export function writeStatements(
   schema: TableSchema,
   dialect: SqlDialect,

@@ -7,25 +7,27 @@ import { type Lake, tablePath } from '../tables/layout.js';
 import type { Applied, DataFile, TableName } from '../tables/table.js';
 import { readCommitsSince, type Since } from './since.js';
 
-/** The changes of a table between two versions, from its log alone. */
+/** The changes of a table between two versions, read only from its log. */
 export interface TableSpan {
   table: TableName;
-  /** The earlier version (-1n for none) and the newest version. */
+  /** The earlier version (-1n if the table didn't exist yet) and the newest version. */
   from: bigint;
   to: bigint;
   entries: LogEntry[];
   /** The runs that changed rows. */
   runIds: string[];
-  /** Files that only the newest version has, and files that only the earlier one has. Empty files are left out. */
+  /**
+   * Files that are only in the newest version, and files that are only in the earlier one. Empty files are left out.
+   */
   added: DataFile[];
   removed: DataFile[];
-  /** Files that commits removed because rows changed. Compactions don't count. */
+  /** Files that commits removed because rows changed. Files that compactions removed aren't included. */
   replaced: DataFile[];
   /** All files of the newest version. */
   files: DataFile[];
   /** False if a rebuild or another program changed rows. */
   isByRuns: boolean;
-  /** The runs and cursors that the two versions record. */
+  /** The runs and cursors that are recorded in the two versions. */
   applied: { before: Applied; after: Applied };
 }
 
@@ -56,7 +58,7 @@ export async function readSpan(lake: Lake, table: TableName, since: Since): Prom
   };
 }
 
-/** True if the files are still on disk, even if they are superseded. */
+/** True if the files are still on disk, even if they are no longer part of the newest version. */
 export async function areKept(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<boolean> {
   const found = await Promise.all(
     files.map(({ path }) =>

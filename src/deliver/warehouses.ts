@@ -8,23 +8,23 @@ import { SQL_DIALECTS, type SqlDialect, writeType } from './sql-dialects.js';
 
 interface WarehouseForm {
   dialect: SqlDialect;
-  /** Undefined if a transaction can span only one statement over one table. */
+  /** Undefined if a transaction can't contain more than one statement on one table. */
   transaction: readonly [begin: string, commit: string] | undefined;
-  /** The form of `--base`, with an example. Undefined if the warehouse needs no address. */
+  /** A pattern for `--base`, with an example. Undefined if the warehouse doesn't need an address. */
   base?: { pattern: RegExp; example: string };
   /** Undefined if the caller fills a temporary table. */
   staging?: {
     create: string;
-    /** False for a temporary table, which is in no schema. */
+    /** False for a temporary table, which doesn't belong to a schema. */
     isInSchema: boolean;
     /** The maximum number of files in one statement. */
     mostFiles: number;
-    /** A statement that copies files into the staging table. */
+    /** Returns a statement that copies files into the staging table. */
     copy: (stage: string, place: { base: string; table: TableName }, paths: readonly string[]) => string;
   };
 }
 
-/** Addresses become part of statements, so quotes and white space are refused. */
+/** The pattern excludes quotes and white space, because addresses become part of statements. */
 const bucket = (scheme: string) => new RegExp(`^${scheme}://[\\w.-]+(/[\\w.=+@~/-]*)?$`);
 
 const { postgres, redshift, snowflake, bigquery, databricks } = SQL_DIALECTS;
@@ -35,8 +35,8 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     dialect: redshift,
     transaction: ['BEGIN', 'COMMIT'],
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
-    // The manifest states the length of each file, which COPY from Parquet needs; COPY refuses an empty manifest. It
-    // takes columns by position in the files, not by the order of a copy that gained columns.
+    // The manifest includes file sizes, which COPY requires for Parquet. COPY rejects an empty manifest. It matches
+    // columns by their position in the files, which may differ from their order in a copy that gained columns.
     staging: {
       create: 'CREATE TEMP TABLE',
       isInSchema: false,
@@ -73,7 +73,7 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     dialect: databricks,
     transaction: undefined,
     base: { pattern: /^(s3|gs|abfss|dbfs|\/Volumes)(:\/)?\/[\w.=+@~/-]+$/, example: 's3://bucket/lake' },
-    // Without `force`, Snowflake skips a file that was loaded before, even into a new table.
+    // Without `force`, Snowflake skips files that were loaded before, even if the target is a new table.
     staging: {
       create: 'CREATE OR REPLACE TABLE',
       isInSchema: true,
@@ -96,10 +96,10 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
 }
 
 /**
- * Writes the statements that bring a warehouse's copy to the newest run: missing tables, staging tables, then one
- * transaction over all tables, which records the run last. Run again, or over a copy at another run, they change
- * nothing.
- * @param base address of the lake for the warehouse, checked
+ * Returns the statements that update a warehouse's copy to the newest run: they create missing tables, fill staging
+ * tables, and then apply the changes in one transaction over all tables, which records the run last. The copy doesn't
+ * change if the script runs twice, or the copy is at an unexpected run.
+ * @param base the validated address by which the warehouse reaches the lake
  */
 export function writeLoadScript(
   warehouse: Warehouse,
@@ -134,13 +134,13 @@ export function nameStage(warehouse: Warehouse, target: LoadTarget, table: Table
   return nameTable(isInSchema ? target : { ...target, schema: undefined }, `pricelake_stage_${table}`);
 }
 
-/** Statements that fill the staging table, before the transaction. */
+/** Returns statements that fill the staging table. They run before the transaction. */
 function fillStage(warehouse: Warehouse, target: LoadTarget, { table, columns, files }: TableLoad, base: string) {
   const { staging } = WAREHOUSE_FORMS[warehouse];
   if (staging === undefined) return [];
   const stage = nameStage(warehouse, target, table);
   const { dialect } = target;
-  // NOT NULL is left out, because columns of files may be null and BigQuery refuses to load these into required
+  // NOT NULL is left out, because columns of the files are nullable, and BigQuery rejects loading them into required
   // columns.
   const list = columns.map((column) => `${dialect.quote(column.name)} ${writeType(column, dialect)}`).join(', ');
   const lists = inLists(files, staging.mostFiles).map((some) => some.map(({ path }) => path));
