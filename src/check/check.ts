@@ -74,10 +74,7 @@ const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission
 const isOwnFile = (text: string, sql: string) =>
   text.startsWith('IO Error') && [...text.matchAll(/"([^"]+)"/gu)].some(([, name = '']) => sql.includes(name));
 
-/**
- * Adds the file and line to an error that the check's SQL caused. Returns other errors (out of memory, a damaged file)
- * unchanged.
- */
+/** Adds the file and line to an error that the check's SQL caused. Returns other errors unchanged. */
 export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;

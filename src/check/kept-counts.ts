@@ -29,10 +29,7 @@ type Kept = z.infer<typeof keptSchema>;
 /** Returns the names of a table's files in any order; undefined if they are unknown. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
-/**
- * The maximum number of earlier violations to keep for the run's items. If there are more, the earlier sample is
- * dropped.
- */
+/** The maximum number of earlier violations to keep. If there are more, the earlier sample is dropped. */
 const MOST_ROWS = 10_000;
 
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
@@ -106,10 +103,7 @@ export class KeptCounts {
   }
 }
 
-/**
- * The last count, minus the items' violations before the run, plus those after it; undefined if the result is
- * inconsistent.
- */
+/** The last count minus the items' earlier violations, plus the new ones; undefined if this is inconsistent. */
 function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
   const violations = BigInt(last.violations) - before.violations + after.violations;
   const goneRows = new Set(before.rows);
@@ -163,10 +157,7 @@ async function selectScope(
   return [sql`SELECT * FROM (${now}) ANTI JOIN ${after} USING (item_id) UNION ALL FROM ${before}`, now];
 }
 
-/**
- * Adds a condition on the websites, so that DuckDB can skip files of other websites by their statistics, which it can't
- * do for a join alone.
- */
+/** Adds a condition on the websites, because DuckDB can't skip files by statistics for a join alone. */
 async function restrictSites(graph: RelationGraph, keys: Relation, scope: readonly string[]): Promise<Sql> {
   if (!scope.includes('site_id')) return sql``;
   const rows = await graph.rows(sql`SELECT DISTINCT site_id FROM ${keys} WHERE site_id IS NOT NULL`);

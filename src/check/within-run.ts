@@ -34,10 +34,7 @@ export async function countWithinRun(
   return found;
 }
 
-/**
- * Restricts `items` and `history` to the rows whose value of a column the run touched, and to the columns that the
- * checks read.
- */
+/** Restricts `items` and `history` to rows with a touched value of a column, and to the columns that checks read. */
 async function readScope(
   graph: RelationGraph,
   { tables, runId }: CheckedTables,

@@ -1,10 +1,7 @@
 import type { Budget, Cap } from '../plan/allowance.js';
 import type { DatasetSelection, RunMode, Severity } from '../tables/table.js';
 
-/**
- * A validated pipeline file (src/config/pipeline-schema.ts) with its API key. Durations are in milliseconds, sizes in
- * bytes.
- */
+/** A validated pipeline file with its API key. Durations are in milliseconds, sizes in bytes. */
 export interface Pipeline {
   file: string;
   name: string;
@@ -40,10 +37,7 @@ interface SourceSettings {
   baseUrl: string;
   apiKey: string;
   datasets: DatasetSelection;
-  /**
-   * A lake for each shard, by shard name. Each contains some of the datasets. `budget` is a percentage of the
-   * pipeline's.
-   */
+  /** A lake for each shard, with some of the datasets. `budget` is a percentage of the pipeline's. */
   shards?: Record<string, { datasets: bigint[]; budget?: number | undefined }> | undefined;
   mode: 'auto' | RunMode;
   feedOverlap: number;

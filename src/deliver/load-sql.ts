@@ -63,7 +63,7 @@ export function selectLoads(target: LoadTarget): string {
 
 /**
  * Returns statements that update a table of the copy from `load.since` to `load.run`. They have no effect on a copy
- * whose recorded run isn't `load.since`.
+ * whose recorded run isn't `load.since`, or for a full load, on one that is already at `load.run` or later.
  */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);
