@@ -137,7 +137,7 @@ const isDate = (text: string) => {
 };
 const isNumber = (text: string) => /^-?\d+(?:\.\d+)?$/u.test(text);
 
-/** The description and the validation of each kind. Whether a value is in the lake is checked in known-values.ts. */
+/** The description and the validation of each kind. known-values.ts looks up values in the lake. */
 const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
   text: { what: 'a text', fits: () => true },
   list: { what: 'a list', fits: () => true },

@@ -22,7 +22,7 @@ export interface WatchListOptions {
   /** The currency of lines that don't specify one. */
   currency?: string | undefined;
   ownSite?: bigint | undefined;
-  /** True to compare suspect prices, too, which the `offers` table marks as excluded. */
+  /** True to also compare suspect prices, which the `offers` table marks as excluded. */
   withSuspects?: boolean | undefined;
 }
 

@@ -52,7 +52,7 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
         "a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
       );
     },
-    // Keys may be ids, too.
+    // Keys may also be ids.
     Pair: (_key, { key }) => {
       if (isScalar(key) && typeof key.value === 'number') key.value = key.source ?? String(key.value);
     },

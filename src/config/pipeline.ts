@@ -60,12 +60,12 @@ interface LakeSettings {
 }
 
 /**
- * How long a source may go unseen: a number of seconds (0 for unlimited), or a multiple of the source's usual interval.
+ * The time that a source may go unseen: a number of seconds (0 for unlimited), or a multiple of the source's usual interval.
  */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {
-  /** How many days of price_spread_daily to keep, which may be 0. */
+  /** The number of days of price_spread_daily to keep, which may be 0. */
   daily: number;
   fx?: string | undefined;
   fxBase: string;

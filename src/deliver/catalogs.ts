@@ -32,7 +32,7 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
     register: ({ table }, location) =>
       `CREATE EXTERNAL TABLE ${quote(table)}\nLOCATION ${quoteText(`${location}/`)}\nTBLPROPERTIES ('table_type' = 'DELTA')`,
   },
-  // Each file contains the partition columns, too, so the table is registered without partitions.
+  // Each file also contains the partition columns, so the table is registered without partitions.
   hive: {
     base: { pattern: address('s3a?|gs|abfss?|hdfs|file'), example: 's3a://bucket/lake' },
     register: ({ table, description, columns }, location) => {

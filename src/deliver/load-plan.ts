@@ -18,8 +18,8 @@ export interface TableLoad {
   run: bigint;
   columns: Column[];
   /**
-   * The rows to replace in the copy. `files` contain all of them. Unless all rows are replaced, `files` may contain
-   * other rows, too.
+   * The rows to replace in the copy. `files` contain all of them. Unless all rows are replaced, `files` may
+   * also contain other rows.
    */
   rows: LoadedRows;
   files: DataFile[];
