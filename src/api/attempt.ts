@@ -171,9 +171,7 @@ function resolveRedirect(
     throw new PricelakeError(
       'contract',
       `${where}: a redirect leads to ${place}, but pricelake sends the key only to ${origin}`,
-      {
-        hint: `If ${place} is the service, set source.baseUrl to it.`,
-      },
+      { hint: `If ${place} is the service, set source.baseUrl to it.` },
     );
   }
   return target.pathname + target.search;

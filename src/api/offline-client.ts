@@ -6,10 +6,8 @@ export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
     throw new PricelakeError(
       'offline',
-      `${purpose} doesn't make calls, but the landing folder has no response from ${path}`,
-      {
-        hint: 'Run `pricelake sync` without other options to fetch the missing response.',
-      },
+      `${purpose} makes no calls, but the landing folder has no response from ${path}`,
+      { hint: 'Run `pricelake sync` without other options to fetch the missing response.' },
     );
   };
   return {

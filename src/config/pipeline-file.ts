@@ -41,18 +41,14 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   return { ...rest, ...userMatches, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-/**
- * Reads the settings for commands that only read the lake, without secrets. Throws the same errors as `readPipeline`.
- */
+/** Reads the settings for commands that only read the lake, without secrets. Throws as `readPipeline` does. */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook', 'notify']);
   await refuseWrongChecks(values, locate);
   return values;
 }
 
-/**
- * Reads the settings for the webhook receiver, which doesn't need an API key. Throws the same errors as `readPipeline`.
- */
+/** Reads the settings of the webhook receiver, which doesn't need an API key. Throws as `readPipeline` does. */
 export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
   const { values } = await readValues(file, env, ['source', 'notify']);
   const secret = values.webhook?.secret;

@@ -13,10 +13,7 @@ import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/**
- * The columns by which items may be partitioned. Many listings share a value of such a column, and the value seldom
- * changes.
- */
+/** The columns by which items may be partitioned. Many listings share their values, which seldom change. */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
   ...['currency', 'category_slug', 'category_source', 'is_listed'],

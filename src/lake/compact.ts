@@ -31,8 +31,7 @@ export interface Compaction {
 /**
  * Selects the files to rewrite. Files written by other programs are always rewritten. `foreign`: only those. `due`:
  * also small files of partitions that have many. `always`: also small files of every partition that has at least two;
- * tables without rows get an empty file. `foreign`: no others. `due`: small files of partitions with many of them.
- * `always`: small files wherever there are two, and tables without rows get a file.
+ * tables without rows get an empty file.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
 

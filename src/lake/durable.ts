@@ -21,9 +21,7 @@ export async function createExclusively(lake: Lake, path: string, text: string):
   }
 }
 
-/**
- * Gives a file a second name; returns false if that name exists. link(2) is atomic on local and network file systems.
- */
+/** Gives a file a second name; false if it exists. link(2) is atomic on local and network file systems. */
 export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

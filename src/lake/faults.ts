@@ -1,8 +1,6 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/**
- * True for DuckDB's error at its memory limit. The error at its limit for temporary files means a full disk instead.
- */
+/** True for DuckDB's error at its memory limit. At its limit for temporary files, the disk is full. */
 export function isOutOfMemory(error: unknown): error is Error {
   return (
     error instanceof Error &&
@@ -32,9 +30,7 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
   }
 }
 
-/**
- * Returns the stable code of any error, including some errors of the system and of DuckDB; `unexpected` for all others.
- */
+/** Returns the stable code of any error, also for some errors of the system and DuckDB; otherwise `unexpected`. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

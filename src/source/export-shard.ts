@@ -263,8 +263,7 @@ export function listSegments({ journal, folder }: Landing, shard: Shard): ShardS
 
 /**
  * Lists the segments of complete exports and of exports that the service cut. Their rows are paid for, so a run uses
- * them even if its copy continues by pages. They are paid for, so a run uses their rows even if its copy continues by
- * pages.
+ * them even if its copy continues by pages.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
   const { attempts, planned } = journal.state.exports;

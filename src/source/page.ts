@@ -89,8 +89,7 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
 
 /**
  * True if a change contains its item. A change of an item that left the caller's data does not (section 2, Change).
- * @throws SyntaxError if there is no object at `change` An item that left the caller's data is not named (section 2,
- *   Change). @throws SyntaxError if there is no object at `change`
+ * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   const item = findField(body, change.start, (name) => name === 'item');

@@ -14,8 +14,7 @@ import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page
 const ROUNDS = 5;
 /**
  * Maximum number of times that all items are read. Items that changed at the same moment may be ordered differently on
- * each page, so one reading may miss an item. Items that changed at the same moment may be ordered differently on each
- * page, so one may be missed.
+ * each page, so one reading may miss an item.
  */
 const READINGS = 2;
 /** The next round begins this long before the last one's newest change, because items may change simultaneously. */

@@ -21,8 +21,7 @@ interface RowJournal<Entry> {
 
 /**
  * A file of landed rows, one JSON object per line. Opening it cuts off the bytes after the last journaled row. Rows are
- * synced, then journaled, while the next page downloads. Opening it cuts off the bytes after the last journaled row.
- * Rows are synced, then journaled, while the next page downloads.
+ * synced, then journaled, while the next page downloads.
  */
 export class RowFile<Entry> {
   readonly #file: FileHandle;

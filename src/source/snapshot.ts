@@ -19,8 +19,7 @@ export interface SnapshotOptions {
 /**
  * Lands all items, in one export or in parallel shards. Each shard is a checkpoint: an interrupted shard alone is
  * requested again, and an interrupted run continues with the missing shards. Throws the gate's refusal before any
- * request. Each shard is a checkpoint: if one is interrupted, only that one is taken again, and an interrupted run
- * continues with the missing ones. Throws the gate's refusal before any request.
+ * request.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],

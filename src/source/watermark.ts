@@ -68,8 +68,7 @@ async function readNewest(
 const PAGE_LIMIT = 200;
 /**
  * Maximum number of pages of recent changes. If an hour has more changes, the window is shorter, because later runs
- * read these changes again anyway. If there are more changes in an hour, the window is shorter, because later runs read
- * these answers again anyway.
+ * read these changes again anyway.
  */
 const MOST_PAGES = 25;
 

@@ -165,9 +165,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
     throw new PricelakeError(
       'contract',
       `${part}: ${source.rows} rows landed, but pricelake could read only ${rows} of them as separate lines`,
-      {
-        hint: "Nothing was published. The raw bytes are still in the run's landing folder.",
-      },
+      { hint: "Nothing was published. The raw bytes are still in the run's landing folder." },
     );
   }
   const bad = separated.bad > 0 ? { badPath } : {};

@@ -138,7 +138,7 @@ ${chosen.site_id === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
 
-  /** The moment of the address, if it is none of the choices. Dates take the place of every choice. */
+  /** The requested moment, if it isn't one of the choices. Dates in the address replace it. */
   function listGivenMoments(): typeof SINCE {
     if (dates !== undefined) return [{ value: '', label: 'the date given' }];
     return choices.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }];

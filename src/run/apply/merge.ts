@@ -67,10 +67,7 @@ function selectIds({ pending, different, stale, doubted, rejected }: TouchedItem
   return sql`SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(others, ' ')}`;
 }
 
-/**
- * Reads the rows of the lake. Small numbers of rows are kept in memory, because each statement over files opens every
- * column of each file again.
- */
+/** Keeps small numbers of rows in memory, because each statement over files opens every column of each file. */
 async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
   if (before.files.length === 0) return { rows: before.rows };
   const all = before.ofFiles(before.files, { places: true });

@@ -6,7 +6,7 @@ import { code, join, readFiles, type Sql, sql } from '../../sql/sql.js';
 import { CHANGE_ORIGINS } from '../../tables/table.js';
 import { isChangeOrigin, type TypedFile } from '../../typing/type-file.js';
 
-/** Selects rows of table `rejects` with file position, reason and raw text; undefined if there are none. */
+/** Selects rows of the `rejects` table with file position, reason and raw text; undefined without such rows. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
@@ -42,7 +42,7 @@ export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile
   );
 }
 
-/** Selects rejected rows with every known column; undefined if there are none. */
+/** Selects rejected rows with every known column; undefined without such rows. */
 function selectRejected(files: readonly TypedFile[]): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
   return parts.length === 0 ? undefined : join(parts, ' UNION ALL ');

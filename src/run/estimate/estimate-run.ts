@@ -51,9 +51,7 @@ export interface RunEstimate extends ModeChoice, Total {
   /** The minimum duration in seconds: the run's calls at the plan's rate; undefined for an unlimited rate. */
   seconds: number | undefined;
   rows: bigint;
-  /**
-   * The earlier run whose duration is the best estimate, if possible of the same mode; undefined before a first run.
-   */
+  /** The earlier run with the best estimate of the duration, if possible of the same mode. */
   earlier: EarlierRun | undefined;
   /** The duration of a first copy of this size in the benchmarks; only for a first run that is a complete copy. */
   benchSeconds: number | undefined;
@@ -79,8 +77,7 @@ export interface EstimateOptions {
 
 /**
  * Plans the next run as the run itself would, and estimates its cost. Makes at most seven calls, and some more for each
- * dataset of a list. Writes nothing and takes no lock. Makes at most seven calls, and some more for each dataset of a
- * list. Writes nothing and takes no lock.
+ * dataset of a list. Writes nothing and takes no lock.
  */
 export async function estimateRun(
   pipeline: Pipeline,
@@ -163,9 +160,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/**
- * Drops the number of changes if it was estimated from ids. Ids may have gaps, so an estimate must not refuse a run.
- */
+/** Drops a number of changes estimated from ids. Ids may have gaps, so an estimate must not refuse a run. */
 function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
@@ -260,9 +255,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/**
- * Estimates the number of changes that the lake does not have yet. As in a run, a refused cursor is a fact of the plan.
- */
+/** Estimates the changes that the lake lacks. As in a run, a refused cursor is a fact of the plan. */
 async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
   return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
     if (!isCursorRefused(error)) throw error;

@@ -23,8 +23,7 @@ import { fitName } from '../../tables/item-names.js';
 import { type ChangeOrigin, type DatasetSelection, ORIGIN, type RunMode } from '../../tables/table.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { Account } from '../open/account.js';
-import { isAtRest } from '../open/at-rest.js';
-import { hasCarriedStale } from '../open/carried-stale.js';
+import { hasCarriedStale, isAtRest } from '../open/at-rest.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import type { PlannedRun } from '../plan/open-plan.js';
@@ -126,7 +125,7 @@ async function landByPlan(
   const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
   // In a run that reads the feed, only new datasets land as whole rows. The other items already include changes up to
-  // the lake's cursor. The other items already include changes up to the lake's cursor.
+  // the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
   const window = openWindow(tables, { ...bounds, overlap: decision.overlap });

@@ -11,9 +11,7 @@ const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/**
- * Describes an unfinished run, even if it is running; undefined if there is none. Changes nothing and makes no call.
- */
+/** Describes an unfinished run, even a running one; undefined without one. Changes nothing and makes no call. */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);

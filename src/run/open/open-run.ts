@@ -29,10 +29,7 @@ import type { Watch } from './witness.js';
 /** Number of statements that run at the same time: two, and a third while a table is written in parallel. */
 const SESSIONS = 3;
 
-/**
- * Tables other than `items` with at most this many rows are loaded into memory. Larger ones stay in their files,
- * because few statements read them.
- */
+/** Tables with more rows, other than `items`, stay in their files, because few statements read them. */
 const FEW_ROWS_BEFORE = 5_000n;
 
 export interface OpenedRun {
@@ -158,9 +155,7 @@ async function prepareTables(
   return tables;
 }
 
-/**
- * Finds the run to continue. A run that has made no request yet starts over if the pipeline now copies other datasets.
- */
+/** Finds the run to continue. A run without requests starts over if the pipeline now copies other datasets. */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,

@@ -48,9 +48,7 @@ async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
   return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }
 
-/**
- * Returns the plan that the last run read; undefined before the first run, or if another version of pricelake saved it.
- */
+/** Returns the plan that the last run read; undefined before the first run, or for the file of another version. */
 export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
   if (seen === undefined) return undefined;
   try {

@@ -32,9 +32,7 @@ export interface Witness {
 
 export interface Watch {
   look?: LookAtRow;
-  /**
-   * Reads a sample of the items that only changes describe, and compares the values that the changes do not contain.
-   */
+  /** Reads a sample of items that only changes describe, and compares the values that the changes leave out. */
   compareDescribed?(described: DescribedItems): Promise<DescribedSample>;
   /** Chooses what to request. The returned function sends the requests while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;

@@ -207,9 +207,7 @@ async function findUnknownListing(
   };
 }
 
-/**
- * Reads the low watermark of the last run without a feed; after runs that read the feed, the newest change in items.
- */
+/** Reads the low watermark of the last run without a feed; after runs that read it, the newest change in items. */
 export async function readPollStart({
   graph,
   before,

@@ -88,9 +88,7 @@ export async function describeRun(
   };
 }
 
-/**
- * Explains the mode of the run, the work that it skipped for lack of calls, and the facts that it could not establish.
- */
+/** Explains the mode of the run, the work skipped for lack of calls, and the facts that are not established. */
 function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }: RunProgress, unnamed: bigint): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
   const reasons = [

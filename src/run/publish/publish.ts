@@ -7,7 +7,7 @@ import { append } from '../../lake/table-change.js';
 import type { LoadedValue, RelationGraph } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../tables/table.js';
-import { dropCarriedStale } from '../open/carried-stale.js';
+import { dropCarriedStale } from '../open/at-rest.js';
 import { settleSources } from '../open/open-run.js';
 import type { FoundLake, Ledger, World } from '../open/run-parts.js';
 import { type StagedTable, Staging } from '../open/stage.js';

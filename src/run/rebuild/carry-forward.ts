@@ -127,9 +127,7 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
   return losses;
 }
 
-/**
- * Selects websites as they were at a given time: without later rows, and with rows that ended later marked as current.
- */
+/** Selects websites as of a time: without later rows, and with rows that ended later marked as current. */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,

@@ -7,9 +7,7 @@ import { type RelationFile, tableRelation, toRelationFile } from '../../sql/tabl
 import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
-/**
- * The readable part of a table: `whole` as a run left it, the `rest` after another program changed it, or `nothing`.
- */
+/** The readable part of a table: `whole`, the `rest` after another program changed it, or `nothing`. */
 type Readable = 'whole' | 'rest' | 'nothing';
 
 /** The tables that a rebuild replaces, as far as they can be read. */

@@ -22,8 +22,7 @@ interface DeltaStats {
 /**
  * Converts a file's statistics in the Delta log to Iceberg metrics. The bounds in the log are never tighter than the
  * data, so the returned bounds aren't either. The log has no statistics of partition columns, so the partition value is
- * used as both bounds. Its bounds are never tighter than the data, and neither are these. The log leaves out partition
- * columns, so their value is both bounds.
+ * used as both bounds.
  */
 export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
   const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;
