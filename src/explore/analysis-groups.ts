@@ -1,7 +1,7 @@
-/** The analyses that people choose from, by the question that they answer, each with a title in words. */
+/** A question that analyses can answer, with the analyses that answer it. */
 export interface AnalysisGroup {
   question: string;
-  /** Titles by the name of the analysis. */
+  /** Plain-language titles, keyed by the name of the analysis. */
   titles: Readonly<Record<string, string>>;
 }
 
@@ -79,13 +79,13 @@ export const ANALYSIS_GROUPS: readonly AnalysisGroup[] = [
   },
 ];
 
-/** Analyses that are not in the menu, because pages show their rows or they only help to set up a pipeline. */
+/** Analyses left out of the menu: pages already show their rows, or they only help to set up a pipeline. */
 export const UNLISTED_ANALYSES: readonly string[] = [
   ...['find_products', 'offer_prices', 'product_offers', 'product_spells', 'spread_histogram'],
   ...['attribute_coverage', 'attribute_names', 'attribute_proposals'],
 ];
 
-/** The title of an analysis in words; undefined if it is not in the menu. */
+/** Returns the plain-language title of an analysis; undefined if the analysis is not in the menu. */
 export function findTitle(analysis: string): string | undefined {
   return ANALYSIS_GROUPS.map(({ titles }) => titles[analysis]).find((title) => title !== undefined);
 }

@@ -40,21 +40,21 @@ export interface ExploreApp {
   guard: Guard;
   writeRows: WriteRows;
   advice: PageRequest['advice'];
-  /** Undefined for a shared server, which changes nothing and runs no SQL of its readers. */
+  /** Undefined for a shared server, which is read-only and doesn't run its readers' SQL. */
   writable: Writable | undefined;
-  /** Bounds what one address of the network may ask. */
+  /** Limits the requests of each network address; undefined for no limit. */
   limit: RateLimit | undefined;
   pictures: PageRequest['pictures'];
   tellNow: PageRequest['tellNow'];
   now(): Date;
-  /** Logs an error that the reader did not cause. */
+  /** Logs an error that the reader didn't cause. */
   report(error: unknown): void;
 }
 
 type MakeThis = (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
 
 const makeShop: MakePage = (request, site) => (/^\d{1,18}$/u.test(site) ? shopPage(site, request) : undefined);
-/** A page of the reader's own list is there at once if there is no list. */
+/** Wraps a page that needs the prepared rows only if the reader has a price list. */
 function whenListed(title: string, make: MakePage): MakePage {
   const compared = whenPrepared(title, 'all', make);
   return (request, name) => (request.snapshot.list === undefined ? make(request, name) : compared(request, name));
@@ -74,7 +74,7 @@ const PAGES: readonly [path: string, make: MakePage][] = [
   ['/credits', creditsPage],
 ];
 
-/** Allows only this server's own style and script, and pictures of the hosts that the reader has chosen. */
+/** Builds a Content-Security-Policy that allows only this server's style and script, and pictures from chosen hosts. */
 const describePolicy = (pictures: ReadonlySet<string>) =>
   [
     "default-src 'none'",
@@ -90,7 +90,7 @@ const describePolicy = (pictures: ReadonlySet<string>) =>
 const COOKIE = 'pricelake-token';
 const COOKIE_SECONDS = 30 * 86_400;
 
-/** Serves the pages through one handler. A request without the token gets nothing, not even the title of a page. */
+/** Builds the web application that serves the pages. It refuses requests without a valid token. */
 export function buildApp({
   snapshots,
   guard,
@@ -115,7 +115,7 @@ export function buildApp({
     await next();
     c.header('Content-Security-Policy', policy);
     c.header('X-Content-Type-Options', 'nosniff');
-    // With no-referrer, browsers would hide the origin of this server's own forms (Origin: null).
+    // With `no-referrer`, browsers would send `Origin: null` with forms of this server's own pages.
     c.header('Referrer-Policy', 'same-origin');
     c.header('Cross-Origin-Opener-Policy', 'same-origin');
     c.header('Cross-Origin-Resource-Policy', 'same-origin');
@@ -126,9 +126,9 @@ export function buildApp({
     const { token, ...rest } = c.req.query();
     if (token !== undefined && guard.knows(token)) {
       setCookie(c, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: COOKIE_SECONDS });
-      // The token is removed from the address, so that it does not stay in the browser's history.
+      // Removes the token from the address, so that the token doesn't stay in the browser's history.
       const search = new URLSearchParams(rest);
-      // A browser would take the text after two slashes for another host.
+      // Collapses leading slashes, because a browser would read the text after `//` as another host.
       const path = c.req.path.replace(/^[/\\]+/u, '/');
       return c.redirect(search.size === 0 ? path : `${path}?${search}`);
     }
@@ -177,7 +177,7 @@ export function buildApp({
     return { snapshot, path: pathname, query: searchParams.get('q') ?? '', menu };
   }
 
-  /** Views that can't be read don't keep pages from being shown: their own page says why. */
+  /** Renders the saved views in the menu. If they can't be read, links to the Views page, which shows the error. */
   async function renderMenu(address: string): Promise<Content> {
     if (writable?.views === undefined) return '';
     const views = await writable.views.list().catch(() => undefined);
@@ -214,7 +214,7 @@ export function buildApp({
     return answer(c, (snapshot) => write(c, snapshot, make));
   }
 
-  /** Answers a request, and tries again if a run has removed files of the snapshot. An error becomes a page. */
+  /** Answers a request. Retries once if a run has deleted files of the snapshot, and renders errors as pages. */
   async function answer(c: Context, work: (snapshot: Snapshot) => Promise<Response>): Promise<Response> {
     try {
       return await snapshots.use(work).catch(async (error: unknown) => {
@@ -226,7 +226,7 @@ export function buildApp({
       if (c.req.raw.signal.aborted) return c.body(null, GONE as 500);
       const isOurs = error instanceof PricelakeError ? error.code === 'unavailable' : !isRefusedByDuckDb(error);
       if (isOurs) report(error);
-      // A message may name paths of this machine.
+      // Messages may contain paths of this machine, so a shared server shows only those of refused queries.
       const isQuery = error instanceof PricelakeError ? error.code === 'query' : !isOurs;
       const isTold = writable !== undefined || isQuery;
       const body = isTold ? describeFault(error) : html`<p>Something is wrong with this server.</p>`;
@@ -238,10 +238,10 @@ export function buildApp({
   }
 }
 
-/** Status of an answer to a client that has disconnected. */
+/** The status for a client that has disconnected; nobody receives it. */
 const GONE = 499;
 
-/** Addresses that take forms. */
+/** The only paths that accept POST requests. */
 const FORMS = ['/list', '/alarm', '/views', '/views/remove'];
 
 async function previewAlarm(edits: ListEdits, request: PageRequest): Promise<Page | undefined> {
@@ -251,7 +251,7 @@ async function previewAlarm(edits: ListEdits, request: PageRequest): Promise<Pag
   return alarmPage(await edits.preview(snapshot, listed, signal), listed, request);
 }
 
-/** The address of the network that a request comes from. */
+/** Returns the network address that a request comes from; `unknown` if there is no socket. */
 function findAddress(c: Context): string {
   const { incoming } = c.env as { incoming?: { socket: { remoteAddress?: string } } };
   return incoming?.socket.remoteAddress ?? 'unknown';

@@ -4,10 +4,10 @@ import type { PageRequest } from './page.js';
 import type { Answer, Question } from './question.js';
 import { type ReadValue, readAll } from './values.js';
 
-/** Rows of an analysis by the product and currency of another answer's row. */
+/** Finds the row of an analysis that has the same product and currency as the given row. */
 export type FindByMarket = (read: ReadCell) => ReadValue | undefined;
 
-/** Runs an analysis that accepts `markets` for the products in all rows that have `product_id` and `currency`. */
+/** Runs an analysis for each product and currency in the answers, and returns a function that looks up its rows. */
 export async function askByMarket(
   answers: readonly Answer[],
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,

@@ -19,13 +19,13 @@ export interface CellColumn {
   type: DuckDBType;
 }
 
-/** Kinds of the change feed in words. */
+/** Plain-language names, keyed by the kind of change in the change feed. */
 const CHANGE_KINDS = new Map<string, string>(KINDS.map(({ kind, name }) => [kind, name]));
 
-/** Reads another value of the same row by the name of its column. */
+/** Reads a value of the current row by column name. */
 export type ReadCell = (name: string) => DuckDBValue | undefined;
 
-/** Numbers that are identifiers are neither counted nor grouped. */
+/** True for columns that hold identifiers, which are shown without digit grouping. */
 const isId = (name: string) => name === 'id' || name.endsWith('_id') || name.endsWith('cursor');
 
 export const isNumeric = ({ name, type }: CellColumn): boolean => isNumberType(type) && !isId(name);
@@ -39,7 +39,7 @@ export function toLabel(name: string): string {
 export const productPath = (product: string, currency?: string): string =>
   `/products/${encodeURIComponent(product)}${currency === undefined ? '' : `?currency=${encodeURIComponent(currency)}`}`;
 
-/** Shows a value to people, with a link if a page has more about it. */
+/** Renders a value for people, as a link if a page shows more about it. */
 export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: ReadCell): Content {
   if (value === null || value === undefined) return html`<span class="none">–</span>`;
   if (name === 'product_id')
@@ -63,7 +63,7 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
 }
 
-/** Shows an exact price. Computed amounts are rounded to cents if they are medians, or prices per unit of 1 or more. */
+/** Formats an amount without rounding, except medians, and prices per unit of 1 or more, which are rounded to cents. */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
   const { value, scale } = amount;
   const isComputed = name.startsWith('median') || (name === 'unit_price' && value >= 10n ** BigInt(scale));
@@ -83,7 +83,7 @@ function showTitle(title: string, read: ReadCell): Content {
   return html`<a href="${productPath(product, readText(read, 'currency'))}">${foreign(title)}</a>`;
 }
 
-/** Links a shop to its page: `cheapest_shop` has the id `cheapest_site_id`, and `shop` has `site_id`. */
+/** Links a shop's name to its page. The site id is in a column named alike: `cheapest_site_id` for `cheapest_shop`. */
 function showShop(name: string, shop: string, read: ReadCell): Content {
   const site = read(name === 'shop' ? 'site_id' : name.replace(/shop$/u, 'site_id'));
   return typeof site === 'bigint' ? html`<a href="/shops/${String(site)}">${foreign(shop, 60)}</a>` : foreign(shop, 60);
@@ -97,7 +97,7 @@ function showMoment(value: DuckDBTimestampTZValue): Content {
 const DOUBLE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const SMALL = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
-/** Shows one decimal, and three digits of numbers below one. */
+/** Formats a number with one decimal, or with three significant digits if its absolute value is below 1. */
 function formatDouble(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   return (Math.abs(value) < 1 ? SMALL : DOUBLE).format(value);

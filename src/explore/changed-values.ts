@@ -6,8 +6,8 @@ import { foreign } from './format.js';
 const LONGEST = 80;
 
 /**
- * Lists the values of a change, one a line, from JSON text such as `{"title": ["old", "new"]}`. Leaves out the price,
- * which has columns of its own.
+ * Renders the changed values in JSON text such as `{"title": ["old", "new"]}`, one per line. Skips `price`, which has
+ * columns of its own.
  */
 export function showChangedValues(text: string): Content {
   const changes = parseChanges(text);
@@ -22,7 +22,7 @@ export function showChangedValues(text: string): Content {
   });
 }
 
-/** Parses the text. Numbers stay text. */
+/** Parses a JSON object and keeps its numbers as text; undefined if the text is not a JSON object. */
 function parseChanges(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = parse(text);

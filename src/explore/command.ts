@@ -1,10 +1,10 @@
 import { listAnalyses } from '../analyze/analysis.js';
 import { listVariables, type Question } from './question.js';
 
-/** The analyses that `query --analysis` accepts; parts of pages are not among them. */
+/** The analyses that `query --analysis` accepts, which excludes analyses used only inside pages. Read on first use. */
 let runnable: ReadonlySet<string> | undefined;
 
-/** The command that prints the rows of a question; undefined if no command does. */
+/** Returns the command that prints the rows of a question; undefined if no command accepts its analysis. */
 export function describeCommand(question: Pick<Question, 'analysis' | 'set'>): string | undefined {
   runnable ??= new Set(listAnalyses());
   if (!runnable.has(question.analysis)) return undefined;

@@ -9,8 +9,8 @@ import type { ShownColumn } from './table.js';
 import { toText } from './values.js';
 
 /**
- * Columns that compare the lowest price of each row's product at two days, with the shops that asked it. Rows have
- * `product_id` and `currency`. None without dates.
+ * Returns columns with the lowest price of each product at both dates, the shop that asked for it, and the change. Rows
+ * need `product_id` and `currency`. Returns an empty array without dates.
  */
 export async function askForDates(
   dates: Dates | undefined,

@@ -3,39 +3,39 @@ import { formatDay } from './format.js';
 import { renderDate } from './page.js';
 import type { Question } from './question.js';
 
-/** Two days of an address: from the beginning of the first to the end of the last. */
+/** A period that the reader chose: from the start of the day `since` to the end of the day `until`. */
 export interface Dates {
   since: string;
-  /** Undefined for now. */
+  /** Undefined if the period ends now. */
   until: string | undefined;
 }
 
 const NAMES = { since: 'date', until: 'until' } as const;
 
-/** A day of the calendar as an address has it; undefined for any other text. */
+/** Reads a calendar day from a query parameter; undefined if the text is not a valid day such as `2026-11-20`. */
 function readDay(search: URLSearchParams, name: string): string | undefined {
   const given = search.get(name) ?? '';
   const isDay = /^\d{4}-\d\d-\d\d$/u.test(given) && !Number.isNaN(Date.parse(given));
   return isDay && new Date(given).toISOString().startsWith(given) ? given : undefined;
 }
 
-/** The days of an address in their order; undefined if it has no first one. */
+/** Reads both days from the address and puts them in order; undefined if the first is missing or invalid. */
 export function readDates(search: URLSearchParams): Dates | undefined {
   const [since, until] = [readDay(search, NAMES.since), readDay(search, NAMES.until)];
   if (since === undefined) return undefined;
   return until !== undefined && until < since ? { since: until, until: since } : { since, until };
 }
 
-/** The last day of an address that has one. */
+/** Reads the end of the period from the address, even if its start is missing. */
 export const readUntil = (search: URLSearchParams): string | undefined => readDay(search, NAMES.until);
 
-/** Fields for both days, part of a form. */
+/** Renders the form fields for both days. */
 export const renderDates = (search: URLSearchParams, label: string): Content[] => [
   renderDate(NAMES.since, label, search.get(NAMES.since) ?? ''),
   renderDate(NAMES.until, 'to', search.get(NAMES.until) ?? ''),
 ];
 
-/** Variables of asked_moments.sql. */
+/** Returns the variables that asked_moments.sql reads. */
 export const toMoments = ({ since, until }: Dates): Question['set'] => ({ since, until: until ?? '' });
 
 /** `the end of 20 Nov 2026` */
@@ -46,7 +46,7 @@ export const nameDay = (day: string, part: 'the beginning' | 'the end'): string 
 export const nameDates = ({ since, until }: Dates): string =>
   `from ${nameDay(since, 'the beginning')} to ${until === undefined ? 'now' : nameDay(until, 'the end')}`;
 
-/** The two moments as heads of columns. */
+/** Returns the column headings for both ends of the period. */
 export const nameEnds = ({ since, until }: Dates): [first: string, last: string] => [
   `Start of ${formatDay(new Date(since))}`,
   until === undefined ? 'Now' : `End of ${formatDay(new Date(until))}`,

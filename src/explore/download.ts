@@ -6,17 +6,17 @@ import { bindAnalysis, withVariables } from './question.js';
 import type { Snapshot } from './snapshot.js';
 import type { DownloadFormat } from './table.js';
 
-/** A SELECT, and the facts that go with its rows. */
+/** A SELECT statement and what an output format needs to write its rows. */
 export interface Rows {
   connection: DuckDBConnection;
   sql: string;
-  /** Licence texts. */
+  /** Licence texts that must accompany the rows. */
   credits: readonly string[];
-  /** A file that DuckDB may write to. */
+  /** The path of a temporary file that DuckDB may write to. */
   scratch: string;
 }
 
-/** Writes rows in a format. `take` waits until the bytes are taken; it returns false if the client has disconnected. */
+/** Writes rows in a format. `take` resolves to true when it can take more, or false if the client has disconnected. */
 export type WriteRows = (
   rows: Rows,
   format: DownloadFormat,
@@ -39,9 +39,9 @@ const TYPES: Record<DownloadFormat, [type: string, ending: string]> = {
 const DOWNLOAD_MS = 600_000;
 
 /**
- * Sends all rows of an analysis as a file. Begins when the first row is there, so that a failing query gives an error
- * page.
- * @throws PricelakeError `query`
+ * Streams all rows of an analysis as a file. Waits for the first bytes, so that a failing query can still become an
+ * error page.
+ * @throws PricelakeError `query` if the query fails before its first row
  */
 export async function answerDownload(
   snapshot: Snapshot,
@@ -74,7 +74,7 @@ export async function answerDownload(
       (error: unknown) => writer.abort(error),
     )
     .catch(() => {}); // the client has disconnected
-  // A query that fails before its first row throws here.
+  // Throws if the query fails before its first row.
   await Promise.race([begun, written]);
   const [type, ending] = TYPES[format];
   const headers = { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${analysis}.${ending}"` };

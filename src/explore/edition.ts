@@ -1,12 +1,12 @@
 import { type Content, Html, html } from '../formats/html.js';
 
 /**
- * Pages come in three editions: those of the reader's own server, shared ones, which change nothing, and those written to a
- * file, which do with what they have. Foreign text can't hold these marks, because `html` escapes it.
+ * The edition of a page: `own` for the reader's own server, `shared` for a read-only server with many readers, and
+ * `written` for a page saved to a file.
  */
 export type Edition = 'own' | 'shared' | 'written';
 
-/** Pages of any server, of the reader's own server alone, or of files. */
+/** The editions that include a marked part: both kinds of server, only the reader's own server, or only saved files. */
 type Part = 'served' | 'own' | 'written';
 
 const PARTS: Readonly<Record<Edition, readonly Part[]>> = {
@@ -19,10 +19,10 @@ const ALL: readonly Part[] = ['served', 'own', 'written'];
 const mark = (name: string) => new Html(`<!--${name}-->`);
 const END = mark('end');
 
-/** Marks a part that other editions leave out. Such parts can't be nested. */
+/** Marks content that only some editions include. Marked parts can't be nested. `html` escapes marks in other text. */
 export const onlyIn = (part: Part, content: Content): Html => html`${mark(part)}${content}${END}`;
 
-/** Returns the text of one edition. */
+/** Removes the parts of all other editions and returns the text. */
 export function printEdition(page: Html, edition: Edition): string {
   const removedParts = ALL.filter((part) => !PARTS[edition].includes(part)).join('|');
   return page.text

@@ -16,28 +16,28 @@ import { Uploads } from './upload.js';
 
 export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   host: string;
-  /** 0 lets the system choose a free port. */
+  /** The port, or 0 to let the system choose a free one. */
   port: number;
   writeRows: WriteRows;
-  /** Advice on the findings of each check. */
+  /** Advice on how to handle findings, keyed by the name of the check. */
   advice: ReadonlyMap<string, Advice>;
   /** The hosts from which the browser may load pictures. */
   pictures: ReadonlySet<string>;
-  /** Describes facts about the copy that its tables don't hold. */
+  /** Returns facts about the copy that aren't in its tables. */
   tellNow(): Promise<CopyNow>;
-  /** True for readers who may change nothing, and whose requests are counted. */
+  /** True for a server with many readers: read-only, with a limit on each reader's requests. */
   isShared: boolean;
 }
 
 export interface Explorer {
-  /** The address with the token. Whoever has it can read the lake. */
+  /** The address including the token. Anyone who has it can read the lake. */
   url: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves the pages of a lake.
- * @throws PricelakeError `usage` if the address can't be opened, `lake_invalid` if the lake can't be read
+ * Starts a server for the pages of a lake.
+ * @throws PricelakeError `usage` if the address can't be bound, `lake_invalid` if the lake can't be read
  */
 export async function startExplorer(
   source: LakeSource,
@@ -48,7 +48,7 @@ export async function startExplorer(
   const report = (error: unknown) =>
     io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
   const snapshots = new Snapshots(source, { ...options, report });
-  await snapshots.renew(); // fails now if the lake can't be read
+  await snapshots.renew(); // fails early if the lake can't be read
   let handle: (request: Request, env: object) => Response | Promise<Response> = () =>
     new Response(null, { status: 503 });
   const server = createAdaptorServer({
@@ -63,7 +63,7 @@ export async function startExplorer(
   }
   const bound = server.address() as AddressInfo;
   const uploads = new Uploads(snapshots);
-  // The folder of a remote's or of several lakes' copy is not the reader's.
+  // Views are saved only in a local lake, because a cached copy of a remote or of several lakes may be deleted.
   const views = source.refresh === undefined ? new SavedViews(source.lake) : undefined;
   const edits = options.list === undefined ? undefined : new ListEdits(options.list);
   const guard = createGuard(host, bound.port);

@@ -11,7 +11,7 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 });
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
 
-/** Writes an exact decimal as `1,234.50`. More than two decimals appear only if the amount has them. */
+/** Formats an exact decimal such as `1,234.50`, with more than two decimals only if the amount has them. */
 export function formatMoney(decimal: string): string {
   const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*?)0*)?$/u.exec(decimal) ?? [];
   return `${sign}${formatCount(BigInt(whole))}.${fraction.padEnd(2, '0')}`;
@@ -21,13 +21,13 @@ export function money(decimal: string, currency: string): Html {
   return html`<span class="money">${formatMoney(decimal)} <small>${currency}</small></span>`;
 }
 
-/** Writes `17.8 %`, without decimals from 1,000 % on. */
+/** Formats a percentage such as `17.8 %`, without decimals from 1,000 %. */
 export function formatPercent(percent: number): string {
   const digits = Math.abs(percent) >= 1000 ? 0 : 1;
   return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
 }
 
-/** `+17.8 %`, `+1.5 points`, `-3`; `no change` for what rounds to nothing. */
+/** Formats a difference such as `+17.8 %`, `+1.5 points` or `-3`; `no change` if it rounds to zero. */
 export function formatDifference(difference: number, unit: '%' | 'points' | ''): string {
   const rounded = unit === '' ? Math.round(difference) : Math.round(difference * 10) / 10;
   if (rounded === 0) return 'no change';
@@ -36,15 +36,12 @@ export function formatDifference(difference: number, unit: '%' | 'points' | ''):
   return rounded > 0 ? `+${size}` : size;
 }
 
-/**
- * Writes `20 Nov 2026, 19:07` in UTC, as the foot of the page says. The page's script changes it to the reader's time
- * zone.
- */
+/** Renders an instant such as `20 Nov 2026, 19:07` in UTC. The page's script converts it to the reader's time zone. */
 export function moment(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)}</time>`;
 }
 
-/** Writes the day of an instant as `20 Nov 2026`, in an element that programs can read. */
+/** Renders the UTC day of an instant, such as `20 Nov 2026`, in a `time` element. */
 export function dayOf(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`;
 }
@@ -64,7 +61,7 @@ export function formatDuration(milliseconds: number): string {
   return `${formatCount(Math.round(minutes / 1440))} days`;
 }
 
-/** Cuts foreign text at a whole character. */
+/** Truncates text to a number of characters without splitting one, and collapses white space and control characters. */
 export function cutText(text: string, longest: number): string {
   const clean = stripControls(text).replace(/\s+/gu, ' ').trim();
   const characters = [...clean];
@@ -77,8 +74,8 @@ export function cutText(text: string, longest: number): string {
 }
 
 /**
- * Cuts names so that they stay different: removes the words that all names begin with, or else cuts in the middle. If
- * nothing else keeps two names apart, a number is added.
+ * Shortens names and keeps different names different. Removes the words that all names start with or, if there are
+ * none, cuts each name in the middle. Adds a number if two names still look the same.
  */
 export function shortenNames(names: readonly string[], longest: number): string[] {
   const clean = names.map((name) => cutText(name, 1000));
@@ -96,7 +93,7 @@ export function shortenNames(names: readonly string[], longest: number): string[
   return clean.map((name) => shown.get(name) ?? name);
 }
 
-/** Returns the whole words that all names begin with, including the space after them. */
+/** Returns the whole words that all names start with, including the space after them; empty if there are none. */
 function findSharedWords([first = '', ...otherNames]: readonly string[]): string {
   if (otherNames.length === 0) return '';
   const words = first.split(/(?<= )/u).slice(0, -1);
@@ -115,13 +112,13 @@ function cutMiddle(text: string, longest: number): string {
   return `${left.join('').trimEnd()}…${right.join('').trimStart()}`;
 }
 
-/** Isolates foreign text, so that its direction of writing does not affect the page. Null is shown as a dash. */
+/** Truncates text from the service and isolates its writing direction from the page. Null becomes a dash. */
 export function foreign(text: string | null, longest = 160): Html {
   const cut = text === null ? '' : cutText(text, longest);
   return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;
 }
 
-/** Links to a shop's page if the address is http or https without credentials. Otherwise returns only the text. */
+/** Links to an http or https address. Returns only the text if the address is invalid or has credentials. */
 export function link(url: string | null, text: Content): Content {
   const target = url === null ? undefined : parseWebAddress(url);
   if (target === undefined) return text;

@@ -1,13 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LOOPBACK_NAMES } from '../io/own-request.js';
 
-/** Decides which requests are answered. */
+/** Checks whether a request may be answered. */
 export interface Guard {
-  /** Whoever knows it can read the lake. */
+  /** The secret in the address. Anyone who has it can read the lake. */
   readonly token: string;
-  /** True for the token. Compares in constant time. */
+  /** True if the text is the token. Compares in constant time. */
   knows(given: string | undefined): boolean;
-  /** True for a `Host` header that names this server. Any other comes from a page of another site (DNS rebinding). */
+  /** True if the `Host` header names this server. Other hosts come from pages of other sites that use DNS rebinding. */
   isOwnHost(header: string | undefined): boolean;
 }
 
@@ -20,8 +20,8 @@ export function createGuard(host: string, port: number): Guard {
     LOOPBACK_NAMES.includes(host) || host === '::1'
       ? LOOPBACK_NAMES
       : [...LOOPBACK_NAMES, host.includes(':') ? `[${host}]` : host];
-  // A server that listens on all addresses can't know its own names. It accepts any address but no name, because
-  // rebinding needs a name.
+  // A server that listens on all addresses doesn't know its host names. It accepts any IP address but no unknown name,
+  // because DNS rebinding needs a name.
   const takesAddresses = host === '0.0.0.0' || host === '::';
   const own = new Set(names.map((name) => `${name}:${port}`));
   return {

@@ -5,10 +5,10 @@ import { nameColumn, type ShownColumn } from './table.js';
 const NAME = 'hide';
 const MOST = 100;
 
-/** Columns that an address leaves out. */
+/** Reads the names of the columns that the reader has hidden. */
 export const readHidden = (search: URLSearchParams): ReadonlySet<string> => new Set(search.getAll(NAME).slice(0, MOST));
 
-/** Boxes to leave out columns, part of a form. The first column heads the rows, so it always stays. */
+/** Renders checkboxes that hide columns. The first column can't be hidden, because it labels the rows. */
 export function renderColumnChoice(
   [, ...columns]: readonly (string | ShownColumn)[],
   hidden: ReadonlySet<string>,

@@ -14,29 +14,29 @@ import { TABLE_NAMES } from '../tables/table.js';
 import { Moves } from './moves.js';
 import { Prepared } from './prepared.js';
 
-/** The number of pages, downloads and queries that are answered at a time. Others wait. */
+/** The maximum number of pages, downloads and queries that are answered at the same time; others wait. */
 const SESSIONS = 3;
 
-/** DuckDB returns freed memory to the system soon. Its allocator would otherwise keep hundreds of megabytes. */
+/** Makes DuckDB return freed memory to the system early. Its allocator would otherwise keep hundreds of megabytes. */
 const RETURN_MEMORY = `SET allocator_background_threads = true; SET allocator_flush_threshold = '8MB';
   SET allocator_bulk_deallocation_flush_threshold = '32MB'`;
 
-/** The name of DuckDB's default schema. */
+/** DuckDB's default schema. */
 const MAIN = 'main';
 
 export interface VersionOptions {
   /** DuckDB's memory limit, such as `450MB`. */
   memory: string;
-  /** Aborting it stops all questions. */
+  /** Interrupts all questions when aborted. */
   signal?: AbortSignal | undefined;
-  /** The user's exchange rates, which become table `rates`. */
+  /** The user's exchange rates, loaded as the `rates` table. */
   rates?: Conversion | undefined;
 }
 
-/** Variables of a session with their values. */
+/** DuckDB session variables and their values. */
 export type Variables = readonly (readonly [name: string, value: string])[];
 
-/** The run that published a version; undefined if the lake has no `lake.json` yet. */
+/** The run that published a version. */
 export interface PublishedRun {
   number: bigint;
   id: string;
@@ -46,25 +46,26 @@ export interface PublishedRun {
 interface VersionFacts {
   source: { root: string; memory: string; rates: Conversion | undefined };
   run: PublishedRun | undefined;
-  /** The name of the pipeline, or of the folder. */
+  /** The name of the pipeline, or of the lake's folder if nothing is published. */
   name: string;
-  /** Licence and credit texts of open-data websites. */
+  /** Licence and credit texts of the websites. */
   credits: readonly string[];
 }
 
-/** The variables and the schema that a session currently has. */
+/** The variables and the schema that are set in a session. */
 interface SessionState {
   variables: readonly string[];
   schema: string;
 }
 
 /**
- * A lake as one run published it. Statements can read only its files, and never write to them. Rows that many questions
- * need are kept in a database in a temporary folder. The version stays open while somebody holds it.
+ * A published version of a lake, open for queries. Queries can read only the lake's files, and can't write to them.
+ * Rows that many questions need are stored in a temporary database. The version closes when its last holder releases
+ * it.
  */
 export class LakeVersion {
   readonly facts: VersionFacts;
-  /** A folder that DuckDB may write to. */
+  /** A temporary folder that DuckDB may write to. */
   readonly scratch: string;
   readonly prepared: Prepared;
   readonly moves = new Moves();
@@ -74,7 +75,7 @@ export class LakeVersion {
   #keeping: Promise<void> | undefined;
   #movesFailedAt: number | undefined;
   readonly #threads: number;
-  /** The number of unfinished works on one thread. */
+  /** The number of background jobs that are running, which limit DuckDB to one thread. */
   #works = 0;
   #schemas = 0;
   #holders = 0;
@@ -87,10 +88,10 @@ export class LakeVersion {
     this.facts = facts;
     this.#threads = db.threads;
     this.prepared = new Prepared(this.statements());
-    this.#onOneThread(() => this.prepared.all).catch(() => {}); // every question that needs these rows gets the error
+    this.#onOneThread(() => this.prepared.all).catch(() => {}); // the error is reported to each question that needs these rows
   }
 
-  /** @throws PricelakeError `lake_invalid` if a table can't be read */
+  /** Opens the newest published version. @throws PricelakeError `lake_invalid` if a table can't be read */
   static async open(lake: Lake, { memory, signal, rates }: VersionOptions): Promise<LakeVersion> {
     const scratch = await makeScratchFolder('explore');
     const stop = new AbortController();
@@ -112,7 +113,7 @@ export class LakeVersion {
         'SELECT DISTINCT attribution AS text FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY text',
       );
       const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
-      // A reader's query can't change it, because it is a single SELECT.
+      // Allows changes of `threads` only. Readers can't use that, because their query is a single SELECT.
       await db.run("SET allowed_configs = ['threads']");
       await lockDown(db, [...folders, scratch]);
       return new LakeVersion(db, scratch, stop, {
@@ -129,8 +130,8 @@ export class LakeVersion {
   }
 
   /**
-   * Runs background work on one thread, which takes less time and memory beside pages: idle threads spin, and each
-   * holds rows of its own.
+   * Runs a background job with a single DuckDB thread, because further threads would spin while idle and use memory
+   * that pages need.
    */
   async #onOneThread(work: () => Promise<void>): Promise<void> {
     const useThreads = () => this.#db.useThreads(this.#works > 0 ? 1 : this.#threads);
@@ -145,7 +146,7 @@ export class LakeVersion {
   }
 
   /**
-   * Lends a session with exactly these variables until `work` ends. Table names resolve to `schema` first. Aborting
+   * Runs `work` with a session that has exactly these variables and resolves table names in `schema` first. Aborting
    * `signal` interrupts the session's statements.
    */
   lend<T>(
@@ -161,7 +162,7 @@ export class LakeVersion {
         await this.#setUp(connection, variables, schema);
         return await work(connection);
       } catch (error) {
-        // DuckDB's own error says only that the statement was interrupted.
+        // Throws the reason of the abort, because DuckDB's error says only that the statement was interrupted.
         signal.throwIfAborted();
         throw error;
       } finally {
@@ -170,7 +171,7 @@ export class LakeVersion {
     });
   }
 
-  /** A session for our own statements, which make tables in `schema`. It ends with this version. */
+  /** Returns statements that run in `schema`, for making tables. They fail after this version is closed. */
   statements(schema = MAIN): Statements {
     const work = <T>(use: (connection: DuckDBConnection) => Promise<T>) =>
       this.lend([], this.#stop.signal, use, schema);
@@ -189,7 +190,7 @@ export class LakeVersion {
   async #setUp(connection: DuckDBConnection, variables: Variables, schema: string): Promise<void> {
     const before = this.#sessions.get(connection) ?? { variables: [], schema: MAIN };
     const names = variables.map(([name]) => name);
-    // A question that was interrupted may leave variables or a schema behind.
+    // Records all names in advance, because an interrupted question may leave variables and a schema behind.
     this.#sessions.set(connection, { variables: [...before.variables, ...names], schema: '' });
     if (schema !== before.schema) {
       await connection.run(`SET search_path = '${schema === MAIN ? MAIN : `${schema},${MAIN}`}'`);
@@ -203,17 +204,17 @@ export class LakeVersion {
     this.#sessions.set(connection, { variables: names, schema });
   }
 
-  /** Resolves when the moves are kept; never rejects. Undefined while they are not being kept. */
+  /** Resolves, and never rejects, when computing the moves has ended. Undefined if they aren't being computed. */
   get keeping(): Promise<void> | undefined {
     return this.#keeping;
   }
 
-  /** The time, by the clock of `performance`, at which keeping the moves failed. They may be kept later. */
+  /** When computing the moves failed, in `performance.now()` milliseconds; undefined if it did not. */
   get movesFailedAt(): number | undefined {
     return this.#movesFailedAt;
   }
 
-  /** Keeps the moves, because pages ask for them often. */
+  /** Precomputes the moves, which pages request often. */
   keepMoves(): Promise<void> {
     this.#movesFailedAt = undefined;
     const kept = this.#onOneThread(() => this.#keepMoves());
@@ -239,7 +240,6 @@ export class LakeVersion {
     });
   }
 
-  /** Returns a schema name that is not in use. */
   nextSchema(): string {
     this.#schemas += 1;
     return `list_${this.#schemas}`;
@@ -249,12 +249,12 @@ export class LakeVersion {
     return this.#closed !== undefined;
   }
 
-  /** Keeps this version open until `release`. */
+  /** Keeps this version open until `release` is called. */
   hold(): void {
     this.#holders += 1;
   }
 
-  /** Closes the version once nobody holds it. */
+  /** Releases one hold, and closes the version if it was the last. */
   async release(): Promise<void> {
     this.#holders -= 1;
     if (this.#holders === 0) this.#closed ??= this.#close();

@@ -10,22 +10,25 @@ import { ask } from './question.js';
 import type { Snapshot } from './snapshot.js';
 import { readAll, toNumber } from './values.js';
 
-/** A change of the reader's price list that nobody has made yet. */
+/** A change to the reader's price list that has not been written yet. */
 export interface ListEdit {
-  /** Path of the list. */
+  /** The path of the list. */
   file: string;
   before: string | undefined;
   after: string;
-  /** The whole file with the change. */
+  /** The contents of the whole file after the change. */
   text: string;
-  /** SHA-256 of the file as it is before the change. */
+  /** The SHA-256 digest of the file before the change. */
   digest: string;
 }
 
 const MOST_BYTES = 8_000_000;
 const MONEY = /^\d{1,14}(?:\.\d{1,4})?$/u;
 
-/** Sets lines of the price list that the command was started with. A list that a browser sent is no file of the reader's. */
+/**
+ * Previews and writes changes to the price list that the `explore` command was started with. Uploaded lists can't be
+ * edited, because they aren't files of the reader's.
+ */
 export class ListEdits {
   readonly #list: WatchListOptions;
 
@@ -33,27 +36,28 @@ export class ListEdits {
     this.#list = list;
   }
 
-  /** True if pages show this list. */
+  /** True if the snapshot shows this list. */
   shows(snapshot: Snapshot): boolean {
     return snapshot.list?.options.list === this.#list.list;
   }
 
   /**
-   * Returns the change that a line would make. The list with the change is read as `watch` reads it, so nothing that it refuses is written.
-   * @throws PricelakeError `usage` for a value that is no price, `config` if the list would be refused
+   * Returns the change that setting a price would make, without writing it. The changed list is parsed in full, so an
+   * invalid list is never written.
+   * @throws PricelakeError `usage` if a value is not a valid price, `config` if the changed list would be invalid
    */
   async preview(snapshot: Snapshot, given: ListedPrice, signal: AbortSignal): Promise<ListEdit> {
     const price = readListed(given);
     const file = this.#list.list;
     const text = await readList(file);
-    await snapshot.whole; // the list may have changed just now
+    await snapshot.whole; // the list may have been replaced just now
     const line = await findLine(snapshot, price, signal);
     const edit = { file, digest: hash(text), ...editWatchList(text, price, line) };
     await this.#check(snapshot, edit.text);
     return edit;
   }
 
-  /** Makes a change that was previewed. @throws PricelakeError as `preview`, and `usage` if the list is another one by now */
+  /** Writes a previewed change. @throws PricelakeError as `preview` does, and `usage` if the list has changed since */
   async write(snapshot: Snapshot, given: ListedPrice, digest: string, signal: AbortSignal): Promise<void> {
     const edit = await this.preview(snapshot, given, signal);
     if (edit.digest !== digest) {
@@ -84,7 +88,7 @@ export class ListEdits {
   }
 }
 
-/** The line of a product in a currency. The page shows the list as it was when it was read, and the digest tells if it is another one. */
+/** Finds a product's line by currency in the list as last read; undefined if it has none. */
 async function findLine(snapshot: Snapshot, price: ListedPrice, signal: AbortSignal): Promise<number | undefined> {
   const lines = await ask(snapshot, { analysis: 'watched_lines', set: { product: price.product }, limit: 20 }, signal);
   const own = readAll(lines).find((read) => read('currency') === price.currency);

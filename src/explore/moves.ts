@@ -4,23 +4,23 @@ import { readAnalysis } from '../sql/model.js';
 const CURRENCY = "currency = getvariable('currency')";
 const KIND = "kind = getvariable('kind')";
 const SITE = "site_id = getvariable('site_id')::BIGINT";
-/** A condition for a category and its subcategories. */
+/** Matches rows of a category and its subcategories. */
 const CATEGORY = `category_slug IN (${readAnalysis('category_tree', new Set(['category_names']))})`;
 
-/** The analyses of moves since a moment, with the variables that filter their rows. */
+/** The analyses of price moves, with a filter condition for each of their variables. */
 const MOVES: Readonly<Record<string, Set>> = {
   movers: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
   spread_moves: { currency: CURRENCY, kind: KIND },
   stock_moves: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
 };
 const MOMENT = ['since', 'since_run'];
-/** Larger values of `top` are answered by the analysis itself. */
+/** Matches values of `top` below 10,000. For larger values, the analysis itself is run. */
 const MOST_CHOSEN = /^([1-9]\d{0,3})?$/u;
 const ALL = '1000000000';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** The moments that Today compares with, as variables. Before the second run, the only one is a day ago. */
+/** Returns the variables for a moment to compare with: a day ago if `run` or `week` isn't possible. */
 export function describeMoment(
   since: 'run' | 'day' | 'week',
   run: bigint | undefined,
@@ -33,21 +33,21 @@ export function describeMoment(
 
 type Set = Readonly<Record<string, string>>;
 
-/** The lake whose moves are kept. */
+/** The lake whose moves are precomputed. */
 interface Source {
-  /** Lends a session with exactly these variables. */
+  /** Runs `work` with a session that has exactly these variables. */
   lend(variables: [string, string][], work: (connection: DuckDBConnection) => Promise<void>): Promise<void>;
-  /** Nested queries whose rows are already prepared. */
+  /** The names of nested queries whose rows are already prepared. */
   prepared: ReadonlySet<string>;
-  /** The number of the lake's newest run. */
+  /** The number of the newest run. */
   run: bigint | undefined;
-  /** The last time that the service saw any item. */
+  /** When the service last saw any item. */
   newest: Date | undefined;
 }
 
 /**
- * All moves since the moments of Today, kept as tables, because readers ask for them in one currency after the other
- * and of one shop after the other. While a table is missing, the analysis itself is run.
+ * Tables of all moves since the last run, the last day and the last week. Readers often filter the same moves by
+ * currency or shop, which is faster with a table.
  */
 export class Moves {
   readonly #tables = new Map<string, string>();
@@ -68,7 +68,7 @@ export class Moves {
     }
   }
 
-  /** The SQL of an analysis over kept rows; undefined if no rows are kept for its variables. */
+  /** Builds SQL that filters precomputed rows of an analysis; undefined if there are none for these variables. */
   find(analysis: string, set: Set): string | undefined {
     const table = this.#tables.get(nameMoment(analysis, set));
     const choices = MOVES[analysis] ?? {};

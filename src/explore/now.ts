@@ -1,27 +1,25 @@
-/** Facts about a copy that its tables don't hold. */
+/** Facts about a copy that aren't in its tables. */
 export interface CopyNow {
-  /** Sentences about an unfinished run, and about what is left of the month. */
+  /** Sentences about an unfinished run and the remaining monthly quota. */
   lines: readonly string[];
-  /** Processes that worked on runs, newest first. */
+  /** Attempts at runs, newest first. */
   tries: readonly TriedRun[];
   remote: RemoteState;
 }
 
-/** The work of one process on a run. */
+/** One process that worked on a run. */
 export interface TriedRun {
   runNumber: bigint;
   /** ISO 8601. */
   begunAt: string;
   endedAt: string;
-  /** Seconds by step, in the order of the steps. */
+  /** Seconds per step, in the order in which the steps ran. */
   steps: Readonly<Record<string, number>>;
-  /**
-   * Why the process ended before the run did. Message and advice are given only if paths of the machine may be shown.
-   */
+  /** Why the process ended early. `message` and `hint` are omitted if the reader may not see paths of this machine. */
   fault?: { step: string; code: string; message?: string; hint?: string | undefined } | undefined;
 }
 
-/** The last publication in a folder: a run and the table versions. */
+/** The newest publication in a folder: the run, and the version of each table. */
 export interface PublishedState {
   runNumber: bigint;
   runId: string;
@@ -29,7 +27,7 @@ export interface PublishedState {
   versions: ReadonlyMap<string, bigint>;
 }
 
-/** The state of this machine's copy against its remote: behind, ahead or equal, as of the last reading. */
+/** The result of comparing this machine's copy with its remote, as of the last read of the remote. */
 export type RemoteState =
   | { kind: 'unasked' }
   /** The lake has no remote. */
@@ -37,7 +35,7 @@ export type RemoteState =
   /** The remote has not answered yet. */
   | { kind: 'asked'; url: string }
   | { kind: 'unread'; url: string; reason: string }
-  /** Undefined if one side has published nothing. */
+  /** `local` or `remote` is undefined if nothing is published there. */
   | {
       kind: 'compared';
       url: string;

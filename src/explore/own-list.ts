@@ -6,14 +6,14 @@ import { readAnalysis } from '../sql/model.js';
 import type { LakeVersion } from './lake-version.js';
 
 /**
- * The reader's own price list, compared with the prices of a version: tables `found` and `watched` in a schema of their
- * own.
+ * The reader's price list, compared with the prices of one version of the lake. The result is in the tables `found` and
+ * `watched` of a schema of its own.
  */
 export class OwnList {
   readonly options: WatchListOptions;
-  /** The schema that holds the tables. */
+  /** The name of the schema with the tables. */
   readonly schema: string;
-  /** Resolves when the tables are made. Rejects if that fails. */
+  /** Resolves when the tables are ready; rejects if they can't be made. */
   readonly made: Promise<void>;
   #isMade = false;
   #failedAt: number | undefined;
@@ -24,23 +24,23 @@ export class OwnList {
     this.made = this.#make(version).then(() => {
       this.#isMade = true;
     });
-    // Every question that needs the tables gets the error.
+    // The error is reported to each question that needs the tables.
     this.made.catch(() => {
       this.#failedAt = performance.now();
     });
   }
 
-  /** The time, by the clock of `performance`, at which making the tables failed. */
+  /** When making the tables failed, in `performance.now()` milliseconds; undefined if it did not. */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }
 
-  /** @throws PricelakeError `usage` if the list can't be read, `config` that names its first bad line */
+  /** Reads a list. @throws PricelakeError `usage` if it can't be read, `config` if it is invalid, naming a line */
   static async read(version: LakeVersion, options: WatchListOptions): Promise<OwnList> {
     return new OwnList(version, options, await load(version, options));
   }
 
-  /** Reads a list without comparing it. @throws PricelakeError as `read` */
+  /** Checks a list without comparing it. @throws PricelakeError as `read` does */
   static async check(version: LakeVersion, options: WatchListOptions): Promise<void> {
     await drop(version, await load(version, options));
   }
@@ -49,13 +49,13 @@ export class OwnList {
     return this.#isMade;
   }
 
-  /** Removes the tables from a version that stays open. */
+  /** Drops the tables while the version stays open. */
   async drop(version: LakeVersion): Promise<void> {
     await Promise.allSettled([this.made]);
     await drop(version, this.schema);
   }
 
-  /** Makes the tables. Prices of the past are sorted so that those of the listed products are found quickly. */
+  /** Makes the tables. */
   async #make(version: LakeVersion): Promise<void> {
     await version.prepared.all;
     const db = version.statements(this.schema);
@@ -66,8 +66,8 @@ export class OwnList {
       await copyFile(nameState(this.options.list), before);
       await compare(before);
     } catch {
-      // The last result of `watch` is missing or was written by another version of pricelake, so the list is compared
-      // without changes.
+      // The state file of `watch` is missing or from another version of pricelake, so the list is compared without
+      // changes since then.
       await compare();
     } finally {
       await rm(before, { force: true });
@@ -77,7 +77,6 @@ export class OwnList {
   }
 }
 
-/** Reads a list into a schema of its own. */
 async function load(version: LakeVersion, options: WatchListOptions): Promise<string> {
   const schema = version.nextSchema();
   const copy = join(version.scratch, `${schema}.csv`);
@@ -88,7 +87,7 @@ async function load(version: LakeVersion, options: WatchListOptions): Promise<st
   } catch (error) {
     await drop(version, schema);
     if (!(error instanceof PricelakeError)) throw error;
-    // The reader knows the file by this name.
+    // Puts the reader's file name in place of the temporary copy's.
     throw new PricelakeError(error.code, error.message.replaceAll(copy, options.list), error.facts, { cause: error });
   } finally {
     await rm(copy, { force: true });

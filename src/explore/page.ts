@@ -6,40 +6,40 @@ import type { CopyNow } from './now.js';
 import type { Answer, Question } from './question.js';
 import type { Snapshot } from './snapshot.js';
 
-/** A request for a page, with the lake that answers it. */
+/** A request for a page, and the lake snapshot to answer it from. */
 export interface PageRequest {
   snapshot: Snapshot;
   /** The query parameters of the address. */
   search: URLSearchParams;
-  /** Asks the snapshot. @throws PricelakeError `query` */
+  /** Runs a question on the snapshot. @throws PricelakeError `query` if the question can't be answered */
   ask(question: Question): Promise<Answer>;
   /** Aborted when the browser disconnects. */
   signal: AbortSignal;
   now: Date;
-  /** Returns facts about the copy that are not in its tables. */
+  /** Returns facts about the copy that aren't in its tables. */
   tellNow(): Promise<CopyNow>;
-  /** The hosts whose pictures the reader allows. */
+  /** The hosts from which the reader allows pictures. */
   pictures: ReadonlySet<string>;
-  /** True if this server may change the price list that it shows. */
+  /** True if price alerts can be written to the list that this server shows. */
   canSetAlarms: boolean;
-  /** Advice on the findings of each check. */
+  /** Advice on how to handle findings, keyed by the name of the check. */
   advice: ReadonlyMap<string, Advice>;
 }
 
 export interface Page {
   title: string;
   body: Content;
-  /** The status if it is not 200. */
+  /** The HTTP status, if not 200. */
   status?: 400;
-  /** The address by which other pages link here, if the page shows one of several things. */
+  /** The address that other pages link to, for pages that show one of several things. */
   address?: string;
-  /** A note beside the title in a list of pages. */
+  /** A note shown after the title in lists of pages. */
   note?: string;
-  /** Seconds after which the browser asks again, because rows are still being prepared. */
+  /** The number of seconds after which the browser reloads the page, because rows are still being prepared. */
   again?: number;
 }
 
-/** Makes a page for a request and the last part of its address. Returns undefined if the lake has no such page. */
+/** Makes a page from a request and the last part of its address; undefined if the lake has no such page. */
 export type MakePage = (request: PageRequest, parameter: string) => Page | undefined | Promise<Page | undefined>;
 
 export const PLACES = [
@@ -53,25 +53,25 @@ export const PLACES = [
   ['/sql', 'SQL'],
 ] as const;
 
-/** The page whose filters the search is part of. */
+/** The page that the search box leads to. */
 const SEARCHED = '/products';
 
 const NOTHING_YET = html`<div class="finding slight"><p>Nothing is published in this lake yet, so pages are empty. They fill when a run of <code>pricelake sync</code> has ended; <a href="/copy">Copy</a> says how far one is.</p></div>
 `;
 
-/** A shared server runs no SQL of its readers. */
+/** Renders a link in the menu. The SQL page is left out on shared servers, which don't run their readers' SQL. */
 function renderPlace(address: string, label: string, isCurrent: boolean): Html {
   const link = html`<li><a href="${address}"${isCurrent ? html` aria-current="page"` : ''}>${label}</a></li>`;
   return address === '/sql' ? onlyIn('own', link) : link;
 }
 
-/** Renders a page with its frame: search and navigation above, run and credits below. */
+/** Renders a whole page: search and navigation above the body, the run and credits below it. */
 export function renderPage({ title, body, again }: Page, { snapshot, path, query, menu }: PageFrame): Html {
   const { run, name } = snapshot;
   const place = PLACES.findLast(
     ([address]) => path === address || (address !== '/' && path.startsWith(`${address}/`)),
   )?.[0];
-  // On the products page, the search is one of the filters.
+  // On the products page, the search box belongs to the filter form.
   const form = path === SEARCHED ? html` form="filters"` : '';
   const asOf = run === undefined ? ': no run is published yet' : html` as of run ${run.number}, ${moment(run.at)}`;
   return html`<!doctype html>
@@ -119,9 +119,9 @@ export function renderFigures(figures: readonly Figure[]): Html {
 export interface PageFrame {
   snapshot: Pick<Snapshot, 'run' | 'name'>;
   path: string;
-  /** The words in the search box. */
+  /** The text in the search box. */
   query: string;
-  /** More of the menu, after the places. */
+  /** Menu content after the pages. */
   menu: Content;
 }
 
@@ -132,7 +132,7 @@ ${body}
 `;
 }
 
-/** The address of a page with changed parameters. Empty ones are left out. */
+/** Builds the address of a page with changed query parameters. Parameters with an empty value are removed. */
 export function changeAddress(path: string, search: URLSearchParams, changes: Record<string, string>): string {
   const next = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) next.set(name, value);
@@ -140,13 +140,13 @@ export function changeAddress(path: string, search: URLSearchParams, changes: Re
   return next.size === 0 ? path : `${path}?${next}`;
 }
 
-/** The order that the address asks for. */
+/** Reads the sort order from the address; undefined for the default order. */
 export function readOrder(search: URLSearchParams): Question['order'] {
   const by = search.get('sort');
   return by === null || by === '' ? undefined : { by, isDescending: search.get('order') === 'desc' };
 }
 
-/** The number of rows to skip, from the address. */
+/** Reads the number of rows to skip from the address; 0 if it is missing or invalid. */
 export function readOffset(search: URLSearchParams, name = 'from'): number {
   const given = Number(search.get(name));
   return Number.isSafeInteger(given) && given > 0 ? given : 0;
@@ -155,13 +155,13 @@ export function readOffset(search: URLSearchParams, name = 'from'): number {
 const ROWS = 50;
 const MOST_ROWS = 1000;
 
-/** The number of rows on a page, from the address; default 50. */
+/** Reads the number of rows per page from the address: 50 by default, 1,000 at most. */
 export function readLimit(search: URLSearchParams): number {
   const given = Number(search.get('rows') ?? ROWS);
   return Number.isSafeInteger(given) && given > 0 ? Math.min(given, MOST_ROWS) : ROWS;
 }
 
-/** Renders filters as a form. Its values become the address. The second form of a page has no id. */
+/** Renders fields as a form that sets query parameters and submits the values in `kept` too. */
 export function renderFilters(
   path: string,
   fields: readonly Content[],
@@ -182,7 +182,7 @@ export interface Choice {
   label: string;
 }
 
-/** Renders a list of choices. A value that is not among them is added, so that the list never shows another one. */
+/** Renders a drop-down list. Adds the chosen value if it is not among the choices, so that the list shows it. */
 export function renderChoice(name: string, label: string, choices: readonly Choice[], chosen: string): Html {
   const isKnown = chosen === '' || choices.some(({ value }) => value === chosen);
   const all = isKnown ? choices : [...choices, { value: chosen, label: chosen }];

@@ -7,24 +7,24 @@ import type { Snapshot } from './snapshot.js';
 import { RETRY_MS } from './snapshots.js';
 import { renderAnswer, type TableView } from './table.js';
 
-/** The answer to a question about the past, or a placeholder while the prices of the past are being prepared. */
+/** The answer to a question about past prices, or a placeholder while these prices are being prepared. */
 export interface PastAnswer {
   /** Undefined while rows are being prepared. */
   answer: Answer | undefined;
   render(view: TableView): Html;
-  /** Merged into the page, so that the browser asks again. */
+  /** Page fields to merge; they make the browser reload the page if rows are still being prepared. */
   again: Pick<Page, 'again'>;
 }
 
 const AGAIN_SECONDS = 2;
 
 /**
- * Asks a question about the past if its rows are prepared. Otherwise the page comes without them, and the browser asks
- * again.
+ * Runs a question about past prices if their rows are prepared. Otherwise returns a placeholder, and makes the browser
+ * reload the page.
  */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
   const { version } = snapshot;
-  // Questions wait while moves are being kept, because both take much memory.
+  // Questions wait until the moves are precomputed, because doing both at once would need too much memory.
   const isReady = () => snapshot.isWhole && version.keeping === undefined;
   if (!isReady()) await waitSoon(Promise.all([snapshot.whole, version.keeping]), snapshot);
   if (!isReady()) {
@@ -34,12 +34,12 @@ export async function askPast({ snapshot, ask }: PageRequest, question: Question
   return { answer, render: (view) => renderAnswer(answer, question, view), again: {} };
 }
 
-/** Waits a short time for rows. @throws PricelakeError `unavailable` if they could not be made */
+/** Waits up to a second for rows to be prepared. @throws PricelakeError `unavailable` if preparing them failed */
 async function waitSoon(made: Promise<unknown>, { version }: Snapshot): Promise<void> {
   try {
     await Promise.race([made, version.prepared.soon]);
   } catch (cause) {
-    // Files were lost to a run, so the next snapshot will have others.
+    // A run has deleted files of this snapshot, so the caller opens a new one and retries.
     if (!(cause instanceof Error) || isLostFile(cause)) throw cause;
     const message = `the rows that this page needs could not be prepared: ${cause.message}`;
     const hint = `Reload this page after ${RETRY_MS / 1000} seconds to try again.`;
@@ -50,10 +50,10 @@ async function waitSoon(made: Promise<unknown>, { version }: Snapshot): Promise<
 const tellWaiting = (what: string): Html =>
   html`<p class="soft" role="status">${what} are being prepared (once per run). This page loads again by itself.</p>`;
 
-/** The rows that a page needs: products with their offers, or also the past and the list. */
+/** The prepared rows that a page needs: only products and offers, or also past prices and the reader's list. */
 type Needs = 'products' | 'all';
 
-/** Returns the page when its rows are prepared. Until then, a page that says so, and the browser asks again. */
+/** Wraps a page that needs prepared rows. Until they are ready, a placeholder is shown, and the browser reloads it. */
 export function whenPrepared(title: string, needs: Needs, make: MakePage): MakePage {
   return async (request, parameter) => {
     const { snapshot } = request;

@@ -2,44 +2,44 @@ import type { Statements } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { code, itself, join, type Sql, sql } from '../sql/sql.js';
 
-/** The number of listings that are prepared at a time. It bounds the memory, however large the lake is. */
+/** The number of listings that are prepared in one statement. This limits memory use, however large the lake is. */
 const LISTINGS = 250_000;
 const CHANGES = 400_000;
 const DAILY_ROWS = 2_000_000;
 
-/** Small lakes are prepared in less time. */
+/** Milliseconds that a page waits for rows before it shows a placeholder. A small lake is prepared within this time. */
 const SOON_MS = 1000;
 
-/** Queries of few rows. */
+/** Nested queries that return few rows. */
 const SMALL = ['data_clock', 'run_clocks', 'category_names'];
 
-/** Rows that the queries of past prices and stock read. */
+/** Nested queries that past prices and stock are computed from. */
 const PAST = ['product_listings', 'product_history'];
 
-/** A part of the listings, as a condition on product_id and item_id. */
+/** A condition on product_id or item_id that selects some of the listings. */
 type Part = Sql;
 
 interface Parts {
-  /** Parts of the listings with a product, in the order of products. */
+  /** Parts that together select all listings with a product, in the order of product ids. */
   matched: Part[];
-  /** Parts of the listings without a product. */
+  /** Parts that together select all listings without a product. */
   others: Part[];
 }
 
 /**
- * Rows that many questions need, prepared while pages are already shown. Until a table is ready, questions read the
- * lake's files. Rows of a product lie together, so that one product can be read alone.
+ * Tables of rows that many questions need. They are made in the background; until a table is ready, questions read the
+ * lake's files. Rows are sorted by product, so that reading one product is fast.
  */
 export class Prepared {
-  /** Nested queries whose rows are already prepared. */
+  /** The nested queries whose rows are ready in a table. */
   readonly names: ReadonlySet<string>;
-  /** Resolves when the rows of offers and products are made. Rejects if that fails. */
+  /** Resolves when offers and products are ready; rejects if they can't be made. */
   readonly present: Promise<void>;
-  /** Resolves when the rows of the past are made as well. */
+  /** Resolves when past prices are ready too; rejects if they can't be made. */
   readonly all: Promise<void>;
   readonly #names = new Set<string>();
   readonly #db: Statements;
-  /** Resolves after the time that a small lake takes. */
+  /** Resolves after one second, in which a small lake is prepared. */
   readonly soon = new Promise<void>((resolve) => setTimeout(resolve, SOON_MS).unref());
   #isPresentReady = false;
   #isReady = false;
@@ -60,14 +60,14 @@ export class Prepared {
       await this.#makeDays(Math.ceil(daily / DAILY_ROWS));
       this.#isReady = true;
     });
-    // Every question that needs the rows gets the error.
+    // The error is reported to each question that needs the rows.
     this.present.catch(() => {});
     this.all.catch(() => {
       this.#failedAt = performance.now();
     });
   }
 
-  /** The time, by the clock of `performance`, at which preparing failed. */
+  /** When preparing failed, in `performance.now()` milliseconds; undefined if it did not. */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }
@@ -80,7 +80,7 @@ export class Prepared {
     return this.#isReady;
   }
 
-  /** Prepares the small rows, and counts the others. */
+  /** Makes the small tables, and counts the rows that the sizes of parts depend on. */
   async #measure(): Promise<{ listings: number; changes: number; daily: number }> {
     for (const name of SMALL) {
       await this.#db.run(`CREATE TABLE ${name} AS ${readAnalysis(name)}`);
@@ -114,7 +114,7 @@ export class Prepared {
     for (const name of ['single_offers', 'product_cards']) this.#names.add(name);
   }
 
-  /** Each part reads all files, so there are only as many parts as the memory requires. */
+  /** Makes the tables of past prices and stock. Each part reads all files, so the parts are as few as memory allows. */
   async #makePast(listed: Parts, { matched, others }: Parts): Promise<void> {
     for (const part of listed.matched) {
       const items = sql`${itself('items')} WHERE ${part}`;
@@ -147,7 +147,7 @@ export class Prepared {
     await this.#db.run('CREATE OR REPLACE VIEW price_spells AS FROM prepared_spells');
   }
 
-  /** Days are made in parts, because quantiles keep all values of a day in memory. */
+  /** Makes the table of daily spreads in parts, because computing quantiles holds all values of a day in memory. */
   async #makeDays(parts: number): Promise<void> {
     const ranges = await this.#db.rows(`SELECT min(day)::VARCHAR AS first_day, max(day)::VARCHAR AS last_day
       FROM (
@@ -158,7 +158,7 @@ export class Prepared {
       const days = sql`${itself('price_spread_daily')} WHERE day BETWEEN ${String(first_day)} AND ${String(last_day)}`;
       await this.#add('spread_days', bindQuery(readAnalysis('spread_days'), { price_spread_daily: days }), 'day');
     }
-    // A lake without closed days has no range.
+    // There are no ranges if no day is closed yet.
     if (ranges.length > 0) this.#names.add('spread_days');
   }
 
@@ -166,13 +166,13 @@ export class Prepared {
     return this.#add('prepared_spells', spells, 'product_id, item_id, from_at');
   }
 
-  /** Appends rows to a table. */
+  /** Appends the rows of a query to a table, in the given order, and creates the table if needed. */
   async #add(table: string, { text }: Sql, order: string): Promise<void> {
     await this.#db.run(`CREATE TABLE IF NOT EXISTS ${table} AS FROM (${text}) LIMIT 0`);
     await this.#db.run(`INSERT INTO ${table} FROM (${text}) ORDER BY ${order}`);
   }
 
-  /** Divides the listings into parts of about the same size. */
+  /** Divides the listings into at least `parts` parts of similar size. */
   async #split(parts: number): Promise<Parts> {
     const many = Math.max(1, Math.ceil(parts));
     const shares = Array.from({ length: many - 1 }, (_, k) => (k + 1) / many);

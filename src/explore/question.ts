@@ -14,13 +14,13 @@ import { prepareSelect } from '../sql/read-only-sql.js';
 import { Sql } from '../sql/sql.js';
 import type { Snapshot } from './snapshot.js';
 
-/** An analysis with its variables, and the rows that are wanted. */
+/** An analysis, the values of its variables, and which rows to return. */
 export interface Question {
   analysis: string;
-  /** Values by name. A missing or empty variable is not set. */
+  /** Values by variable name. A missing or empty variable is not set. */
   set: Readonly<Record<string, string>>;
   order?: { by: string; isDescending: boolean } | undefined;
-  /** The number of rows to skip. */
+  /** The number of rows to skip; 0 by default. */
   offset?: number;
   limit: number;
 }
@@ -28,18 +28,18 @@ export interface Question {
 export interface Answer {
   columns: { name: string; type: DuckDBType }[];
   rows: DuckDBValue[][];
-  /** True if there are rows beyond `limit`. */
+  /** True if there are more rows than `limit`. */
   hasMore: boolean;
 }
 
-/** The time limit of a statement. */
+/** The time limit of a statement in milliseconds. */
 export const QUESTION_MS = 30_000;
 
-/** The variables that are set. */
+/** Lists the variables that have a value. */
 export const listVariables = ({ set }: Pick<Question, 'set'>): [string, string][] =>
   Object.entries(set).filter(([, value]) => value !== '');
 
-/** The SQL of a question, as an analyst would run it. */
+/** Returns the SQL of a question in a form that an analyst can run. */
 export function showSql(question: Pick<Question, 'analysis' | 'set'>): string {
   const set = listVariables(question).map(([name, value]) => `SET VARIABLE ${name} = ${quoteLiteral(value)};\n`);
   return `${set.join('')}${readAnalysis(question.analysis)}`;
@@ -47,13 +47,13 @@ export function showSql(question: Pick<Question, 'analysis' | 'set'>): string {
 
 const OWN_ORDER = '\nORDER BY ';
 
-/** Answers by snapshot. They never change. */
+/** Cached answers by snapshot. They stay valid, because a snapshot never changes. */
 const answers = new WeakMap<Snapshot, Map<string, Answer>>();
 const MOST_ANSWERS = 100;
 
 /**
- * Answers a question. The latest answers of a snapshot are kept.
- * @throws PricelakeError `query` if DuckDB refuses a variable or takes too long
+ * Runs a question, or returns its cached answer. The latest answers of each snapshot are cached.
+ * @throws PricelakeError `query` if DuckDB refuses a variable or the query takes too long
  */
 export async function ask(snapshot: Snapshot, question: Question, signal: AbortSignal): Promise<Answer> {
   const kept = answers.get(snapshot) ?? new Map<string, Answer>();
@@ -76,7 +76,7 @@ async function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSi
   }
 }
 
-/** Explains that an analysis needs more memory than pages have. The command line can give it more. */
+/** If an analysis ran out of memory, returns an error that suggests the command line, which can use more. */
 function explainMemory(error: unknown): unknown {
   if (!isOutOfMemory(error)) return error;
   const [message = ''] = error.message.split('\n', 1);
@@ -84,25 +84,25 @@ function explainMemory(error: unknown): unknown {
   return new PricelakeError('query', message, { hint }, { cause: error });
 }
 
-/** Sorts the rows as the reader asked. Removes the query's own order, because sorting all rows twice takes seconds. */
+/** Applies the reader's sort order. Replaces the query's own ORDER BY, because sorting all rows twice takes seconds. */
 function sortQuery(query: string, order: Question['order']): string {
   if (order === undefined) return `FROM (${query}\n)`;
   const by = `${quoteIdentifier(order.by)} ${order.isDescending ? 'DESC' : 'ASC'} NULLS LAST`;
   const [last = '', ...before] = query.split(OWN_ORDER).reverse();
-  // The last ORDER BY belongs to a nested query if an unopened parenthesis follows it.
+  // Unbalanced parentheses after the last ORDER BY mean that it belongs to a nested query.
   const isOwn = before.length > 0 && !last.includes('\nLIMIT ') && last.split('(').length === last.split(')').length;
   return isOwn
     ? `FROM (${before.reverse().join(OWN_ORDER)}${OWN_ORDER}${by}, ${last}\n)`
     : `FROM (${query}\n) ORDER BY ${by}`;
 }
 
-/** The query of an analysis over prepared rows. In rows of price spells, suspect prices are marked. */
+/** Returns the SQL of an analysis over prepared rows. If `with_suspects` is set, price spells mark suspect prices. */
 export function bindAnalysis(
   { prepared, version }: Snapshot,
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,
 ): string {
   const isSet = (name: string) => (set[name] ?? '') !== '';
-  // Prepared rows use the days of the pipeline file's time zone, so another zone needs the lake's own rows.
+  // Prepared rows use the pipeline file's time zone, so another time zone needs the lake's own rows.
   if (isSet('time_zone')) return bindSpells(readAnalysis(analysis));
   const kept = version.moves.find(analysis, set);
   if (kept !== undefined) return kept;
@@ -120,7 +120,7 @@ interface SelectOptions {
   signal: AbortSignal;
 }
 
-/** Runs one SELECT and returns at most `limit` rows. @throws PricelakeError `query` */
+/** Runs a SELECT. @throws PricelakeError `query` if it is not a single SELECT or takes too long */
 export function runSelect(
   snapshot: Snapshot,
   sql: string,
@@ -140,7 +140,8 @@ export function runSelect(
 }
 
 /**
- * Lends a session with exactly these variables. The time spent waiting for it does not count.
+ * Runs `work` with a session that has exactly these variables. `most` limits the time of `work` in milliseconds,
+ * without the wait for a free session.
  * @throws PricelakeError `query` if `work` takes too long
  */
 export function withVariables<T>(

@@ -1,14 +1,14 @@
-/** Requests that an address may send at once, and per second from then on. A page is some three requests. */
+/** The number of requests that an address may send at once, and per second after that. A page needs about three. */
 const BURST = 120;
 const PER_SECOND = 5;
 const MOST_ADDRESSES = 10_000;
 
-/** A bucket of requests for each address of the network. It refills with time. */
+/** Limits requests per network address with token buckets, which refill over time. */
 export class RateLimit {
   readonly #buckets = new Map<string, { left: number; at: number }>();
   readonly #now: () => number;
 
-  /** `now` is in milliseconds, and never goes back. */
+  /** @param now returns a monotonic time in milliseconds */
   constructor(now = () => performance.now()) {
     this.#now = now;
   }
@@ -19,7 +19,7 @@ export class RateLimit {
     const { left, at } = this.#buckets.get(address) ?? { left: BURST, at: now };
     const filled = Math.min(BURST, left + ((now - at) * PER_SECOND) / 1000);
     const isAllowed = filled >= 1;
-    // The address that has been quiet for longest is the first of the map.
+    // Reinserts the address, so that the map's first address is the one whose last request is the oldest.
     this.#buckets.delete(address);
     this.#buckets.set(address, { left: isAllowed ? filled - 1 : filled, at: now });
     for (const oldest of this.#buckets.keys()) {

@@ -1,4 +1,4 @@
-/** True if the error is DuckDB's refusal of a statement or of a value in the address, which explains why. */
+/** True if DuckDB refused a statement or a value in the address. Its message then explains the reason to the reader. */
 export const isRefusedByDuckDb = (error: unknown): error is Error =>
   error instanceof Error &&
   /^(Conversion|Binder|Catalog|Parser|Permission|Invalid Input|Out of Range|Out of Memory) Error: /u.test(

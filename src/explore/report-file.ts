@@ -3,12 +3,12 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { placeOutput } from '../io/output-file.js';
 import { REPORT_MARK } from './report.js';
 
-/** The mark is within this many bytes, after the policy. */
+/** The number of bytes at the start of a report that contain the mark. */
 const HEAD_BYTES = 2048;
 
 /**
- * Refuses to overwrite a file that is not a pricelake report, before any work is done.
- * @throws PricelakeError `usage`
+ * Refuses to overwrite a file that is not a pricelake report. Called before any work is done.
+ * @throws PricelakeError `usage` if the path is another file or can't be written
  */
 export async function requireReportTarget(path: string): Promise<void> {
   await placeOutput(path);

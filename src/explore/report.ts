@@ -25,24 +25,24 @@ import { Snapshot, type SnapshotOptions } from './snapshot.js';
 import { PAGE_STYLE } from './style.js';
 import { type ReadValue, readAll, readFirst, toText } from './values.js';
 
-/** The moment since which the report shows moves: a run (0 is before the first one), or a time in UTC. */
+/** The moment that the report compares with: a run number, where 0 means before the first run, or a UTC time. */
 export type Since = { run: bigint } | { time: string };
 
 export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
-  /** ISO 4217 code; all currencies without it. */
+  /** An ISO 4217 code; undefined for all currencies. */
   currency: string | undefined;
-  /** The fewest shops of a product; by default four, or the most that any product has. */
+  /** The minimum number of shops per product. By default four, or the most of any product if that is lower. */
   minShops: number | undefined;
-  /** The number of products with the widest spreads. */
+  /** The number of products with the widest spreads to include. */
   top: number;
-  /** Products that are added to these. */
+  /** Ids of products to include in addition. */
   products: readonly string[];
-  /** By default, the moment of the page Today as it is served. */
+  /** By default, the same moment as on the Today page. */
   since: Since | undefined;
-  /** The reader's own shop, which gets a page. */
+  /** The reader's own shop, for which the report has a page. */
   ownSite: bigint | undefined;
   advice: ReadonlyMap<string, Advice>;
-  /** Without paths of this machine, because the report may be sent to others. */
+  /** Attempts at runs, without paths of this machine, because the report may be shared. */
   tries: CopyNow['tries'];
   now: Date;
   version: string;
@@ -52,14 +52,14 @@ export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
 /** A page inside the report. */
 interface Part {
   id: string;
-  /** The address at which the page would be served. */
+  /** The address that the page has on a server. */
   address: string;
   page: Page;
-  /** True for a product's page, which is folded in a list. */
+  /** True for a product's page, which is collapsed. */
   isProduct?: boolean;
 }
 
-/** The document, and a summary of it. */
+/** The HTML document, and the data that its summary is made from. */
 export interface Report {
   page: string;
   overview: ReadValue;
@@ -67,24 +67,24 @@ export interface Report {
   runs: ReadValue[];
   checks: ReadValue[];
   summary: ReadValue;
-  /** The ids of the products that have a page. */
+  /** The ids of the products with a page of their own. */
   products: string[];
-  /** Licence texts. */
+  /** Licence texts that must accompany the data. */
   credits: readonly string[];
 }
 
-/** Near the beginning of a file, this identifies it as a report. */
+/** Identifies an HTML file as a report. It is near the start of the file. */
 export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
-/** A report loads nothing from any host. */
+/** Pictures are off, because a report makes no network requests. */
 const NO_HOSTS: ReadonlySet<string> = new Set();
-/** A report shows all rows at once, without a pager. */
+/** Parameters that show all rows on one page, because a report has no pager. */
 const ALL = { rows: '1000' };
 const MOST_RUNS = 10;
 const MOST_CHECKS = 500;
 
 /**
- * Writes the pages of a lake into a single document that loads nothing.
+ * Renders the pages of a lake as one HTML document that makes no network requests.
  * @throws PricelakeError `usage` if the lake has no such currency, product, run or shop, `lake_invalid` if it can't be
  *   read
  */
@@ -102,7 +102,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const { currency = '', minShops, top, since, ownSite, list, advice, now, signal } = options;
   await requireKnown(snapshot, { currency: options.currency });
   await requireSince(snapshot, since);
-  // The report is read later, so it leaves out what a run is doing now.
+  // Leaves out the state of a current run, because the report is read later.
   const tellNow = async (): Promise<CopyNow> => ({ lines: [], tries: options.tries, remote: { kind: 'unasked' } });
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {
@@ -159,8 +159,8 @@ interface ProductPart extends Part {
 }
 
 /**
- * Makes the page of each product once, in the given order. @throws PricelakeError `usage` if a product has no offer
- * with a price
+ * Renders the page of each product once, in the given order.
+ * @throws PricelakeError `usage` if a product has no listed offer with a price
  */
 async function makeProducts(
   wanted: readonly { product: string; currency: string }[],
@@ -189,7 +189,7 @@ async function makeProducts(
   }));
 }
 
-/** @throws PricelakeError `usage` if the lake has no such shop */
+/** Renders the page of a shop, with its price leaders. @throws PricelakeError `usage` if the lake has no such shop */
 async function makeShop(site: bigint, request: PageRequest): Promise<Part> {
   const page = await shopPage(String(site), request);
   if (page === undefined) throw new PricelakeError('usage', `--own-site ${site}: not a site_id in the sites table`);
@@ -235,7 +235,7 @@ ${parts.map((part) => renderPart(part, places))}</main>
   return document.text;
 }
 
-/** Renders a page of the report. A product's page is folded, and a link into it makes the browser unfold it. */
+/** Renders one page of the report. A product's page is collapsed, and browsers expand it when a link leads there. */
 function renderPart({ id, page, isProduct }: Part, places: ReadonlyMap<string, string>): Content {
   const article = html`<article id="${id}" aria-label="${page.title}">
 <h2>${foreign(page.title, 200)}</h2>
@@ -248,8 +248,8 @@ ${new Html(fitInto(printEdition(html`${page.body}`, 'written'), places))}
 }
 
 /**
- * Lowers the headings of a page by one level, and redirects its links to parts of the document. A link to a missing
- * page becomes plain text. Foreign text contains no `<` and no quotes, so it is never mistaken for a tag.
+ * Moves the headings of a page down by one level, and points its links to parts of the document. Links to other pages
+ * become plain text. Text from the service is escaped, so it is never mistaken for a tag.
  */
 function fitInto(text: string, places: ReadonlyMap<string, string>): string {
   return text
@@ -262,7 +262,7 @@ function fitInto(text: string, places: ReadonlyMap<string, string>): string {
 
 const hashSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Allows only the document's own style and script. */
+/** A Content-Security-Policy that allows only the document's own style and script. */
 const POLICY = [
   "default-src 'none'",
   `script-src ${hashSource(PAGE_SCRIPT)}`,

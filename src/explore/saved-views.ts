@@ -6,20 +6,20 @@ import { writeDurably } from '../lake/durable.js';
 import { type Lake, privatePath } from '../tables/layout.js';
 import { changeAddress } from './page.js';
 
-/** A page with its filters under a name of the reader's. */
+/** A page with its filters, saved under a name. */
 export interface SavedView {
   name: string;
-  /** Path and search of a page. */
+  /** The path and query of the page. */
   address: string;
 }
 
 const MOST_VIEWS = 50;
 export const LONGEST_NAME = 60;
 const LONGEST_ADDRESS = 2000;
-/** More than as many views can take. */
+/** The maximum size of the file, which is larger than the maximum number of views needs. */
 const MOST_BYTES = 500_000;
 
-/** Nothing that an attribute or a header would misread, and no other host. */
+/** Matches the path and query of a page on this server, without characters that could break out of an attribute. */
 const PAGE = /^\/(?![/\\])[\w/%.~!$&'()*+,;=:@-]*(?:\?[\w%&=+.*-]*)?$/u;
 
 const viewSchema = z.strictObject({
@@ -28,7 +28,7 @@ const viewSchema = z.strictObject({
 });
 const fileSchema = z.strictObject({ views: z.array(viewSchema).max(MOST_VIEWS) });
 
-/** Views that readers have saved, in `_pricelake/views.json` of the lake. A name is data in this file, and never a path. */
+/** Saved views, stored in `_pricelake/views.json` in the lake. Names are never used in paths. */
 export class SavedViews {
   readonly #lake: Lake;
   readonly #file: string;
@@ -39,7 +39,7 @@ export class SavedViews {
     this.#file = privatePath(lake, 'views.json');
   }
 
-  /** In the order of their names. @throws PricelakeError `lake_invalid` if the file was damaged or made by another program */
+  /** Returns views sorted by name. @throws PricelakeError `lake_invalid` if the file isn't pricelake's or is damaged */
   async list(): Promise<readonly SavedView[]> {
     const info = await stat(this.#file).catch(ignoreMissing);
     if (info === undefined) return [];
@@ -55,7 +55,10 @@ export class SavedViews {
     );
   }
 
-  /** Keeps a view under a name, in place of an earlier one. @throws PricelakeError `usage` for a name or an address that can't be kept */
+  /**
+   * Saves or replaces a view.
+   * @throws PricelakeError `usage` if its name or address is invalid, or there are too many
+   */
   save(name: string, address: string): Promise<SavedView> {
     const view = checkView(name, address);
     return this.#change((views) => {
@@ -73,7 +76,7 @@ export class SavedViews {
     return this.#change((views) => views.filter((one) => one.name !== name));
   }
 
-  /** One change after the other, so that none is lost. */
+  /** Runs changes one after another, so that none overwrites another. */
   #change(next: (views: readonly SavedView[]) => SavedView[]): Promise<void> {
     const changed = this.#last.then(async () => {
       const views = next(await this.list());
@@ -103,7 +106,7 @@ function checkView(given: string, address: string): SavedView {
   throw new PricelakeError('usage', message);
 }
 
-/** Path and search, written in one form, and without a secret. */
+/** Normalizes the path and query of an address, and removes the token; undefined if it leads to another host. */
 function writeAddress(address: string): string | undefined {
   const origin = 'http://pages.invalid';
   if (!address.startsWith('/') || !URL.canParse(address, origin)) return undefined;

@@ -1,7 +1,7 @@
 /**
- * The only script of the pages, which also work without it. It finds products while the reader types, moves between
- * rows by the arrow keys, sorts complete tables and completes names in SQL. In a report, it searches and copies tables.
- * It never builds elements from text.
+ * The only script of the pages, which also work without it. It searches products while the reader types, moves between
+ * rows with the arrow keys, sorts complete tables, localizes numbers and times, and completes names in SQL. In a
+ * report, it searches and copies tables. It never parses text as HTML, except pages of this server.
  */
 export const PAGE_SCRIPT = `
 'use strict';
@@ -16,11 +16,11 @@ export const PAGE_SCRIPT = `
     search.select();
   });
 
-  // Rows are still being prepared, so the page is loaded again later.
+  // Reload the page later, because rows are still being prepared.
   const again = Number(document.body.dataset.again);
   if (again > 0) setTimeout(() => location.reload(), again * 1000);
 
-  // Arrow keys move from the search to the rows, and between rows.
+  // The arrow keys move from the search box to the rows, and between rows.
   const rowLinks = () => [...document.querySelectorAll('tbody th a')].filter((link) => link.offsetParent !== null);
   addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -34,7 +34,7 @@ export const PAGE_SCRIPT = `
     else if (at + step < 0) search?.focus();
   });
 
-  // Products are found while the reader types. The address changes with the text, and only the newest answer is shown.
+  // Search products while the reader types. The address changes with the text, and only the newest response is shown.
   const found = document.getElementById('found');
   const filters = document.querySelector('.filters');
   if (found !== null && filters !== null) {
@@ -62,7 +62,7 @@ export const PAGE_SCRIPT = `
       clearTimeout(timer);
       timer = setTimeout(() => count(mine, () => read(address)).catch(() => {}), 600);
     };
-    // The counts beside filters are updated when the reader stops typing. An open list does not change.
+    // Update the counts in the filters when the reader stops typing, except in a list that is open.
     const count = async (mine, read) => {
       const page = await read();
       if (mine !== asked) return;
@@ -81,19 +81,19 @@ export const PAGE_SCRIPT = `
       timer = setTimeout(() => show().catch(() => {}), 120);
     };
     for (const element of filters.elements) element.addEventListener('input', ask);
-    // With the script, filters need no button. Without it, the button is visible.
+    // Hide the button, because the script applies filters at once.
     filters.querySelector('button').hidden = true;
   }
 
-  // A date takes the place of every choice of Since, so a choice takes the place of the dates.
+  // Choosing a value of Since clears the dates, because dates would take precedence.
   const since = document.querySelector('#filters select[name=since]');
   since?.addEventListener('change', () => {
     const { date, until } = since.form.elements;
     if (since.value !== '' && date?.value) date.value = until.value = '';
   });
 
-  // Tab completes the word before the caret; pressed again, it takes the next completion. Escape returns Tab to the
-  // browser.
+  // Tab completes the word before the caret, and pressed again, shows the next completion. After Escape, Tab moves the
+  // focus as usual.
   const sql = document.querySelector('textarea[data-complete]');
   if (sql !== null) {
     const names = [...document.querySelectorAll('summary code, [data-word]')].map(({ textContent }) => textContent);
@@ -120,7 +120,7 @@ export const PAGE_SCRIPT = `
     });
   }
 
-  // The page writes numbers as 1,234.50. The reader's own notation replaces that; cells keep their values.
+  // Show numbers like 1,234.50 in the reader's notation. Cells keep their original values for sorting and copying.
   const parts = new Intl.NumberFormat(navigator.language).formatToParts(12345.5);
   const signOf = (type) => parts.find((part) => part.type === type)?.value ?? '';
   const [group, decimal] = [signOf('group'), signOf('decimal')];
@@ -140,7 +140,7 @@ export const PAGE_SCRIPT = `
   };
   localize(document);
 
-  // Times are written in UTC. The script shows them in the reader's time zone, and says so once.
+  // Convert UTC times to the reader's time zone, and name the zone in the footer.
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   const toDay = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
   const toMoment = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
@@ -154,7 +154,7 @@ export const PAGE_SCRIPT = `
   if (zone !== null) zone.textContent = 'Times are in the zone ' + timeZone + '.';
   tellTimes(document);
 
-  // Complete tables are sorted here. A cell whose text is not its value has the value in data-value.
+  // Sort complete tables here. A cell has its value in data-value if it shows the value in another form.
   const collator = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
   const valueOf = (cell) => cell.dataset.value ?? (cell.querySelector('.none') === null ? cell.textContent.trim() : '');
   const compare = (place, isNumber) => (a, b) => {
@@ -165,7 +165,7 @@ export const PAGE_SCRIPT = `
     const place = head.cellIndex;
     const isNumber = head.classList.contains('number');
     const before = head.getAttribute('aria-sort');
-    // The first click on a column of numbers sorts from the largest.
+    // The first click on a column of numbers sorts in descending order.
     const order = before === 'descending' || (before !== 'ascending' && !isNumber) ? 'ascending' : 'descending';
     for (const other of head.parentElement.cells) if (other.hasAttribute('aria-sort')) other.setAttribute('aria-sort', 'none');
     head.setAttribute('aria-sort', order);
@@ -188,14 +188,14 @@ export const PAGE_SCRIPT = `
     }
   }
 
-  // A report has no server that could find or send rows.
+  // In a report, tables are searched and copied here, because there is no server.
   const quote = (text) => '"' + text.replaceAll('"', '""') + '"';
-  // The quote keeps a spreadsheet from taking the text for a formula.
+  // A leading quote prevents spreadsheets from reading text as a formula.
   const toCell = (cell) => quote((cell.dataset.value === undefined && /^[-=+@]/u.test(valueOf(cell)) ? "'" : '') + valueOf(cell));
   const copyRows = (table) => {
     const names = [...table.tHead.rows[0].cells].map((head) => head.dataset.name);
     const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(toCell));
-    // The licences of the data are copied with it.
+    // Licence texts are copied with the data.
     const credits = [...document.querySelectorAll('.credits li > bdi')].map(({ textContent }) => textContent).join('; ');
     const more = (text) => (credits === '' ? [] : [quote(text)]);
     const lines = [[...names.map(quote), ...more('credits')], ...rows.map((row) => [...row, ...more(credits)])];
@@ -236,7 +236,7 @@ export const PAGE_SCRIPT = `
     }
   }
 
-  // Shows all prices at the moment under the pointer, the lowest first.
+  // Show up to MOST_SHOWN prices at the time under the pointer, lowest first.
   const MOST_SHOWN = 14;
   const tellPrices = (plot) => {
     const { from, to, currency, lines } = JSON.parse(plot.dataset.prices);
@@ -258,7 +258,7 @@ export const PAGE_SCRIPT = `
     const show = (event) => {
       const { left, width } = area.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - left) / width));
-      // At the right edge, the prices are the current ones.
+      // At the right edge, show the prices at the end of the chart.
       const at = share > 0.99 ? to : from + share * (to - from);
       const asked = lines.flatMap(({ name, key, steps }) => {
         const step = steps.findLast(([begin, end]) => begin <= at && (at < end || end === to));
@@ -286,7 +286,7 @@ export const PAGE_SCRIPT = `
   };
   for (const plot of document.querySelectorAll('[data-prices]')) tellPrices(plot);
 
-  // A table that is wider than the screen can be scrolled by keyboard, even if it is unfolded later.
+  // Make tables that are wider than the screen scrollable by keyboard, even tables that are expanded later.
   const watchWidth = new ResizeObserver((entries) => {
     for (const { target: frame } of entries) {
       if (frame.scrollWidth <= frame.clientWidth) continue;

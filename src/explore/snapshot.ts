@@ -5,11 +5,10 @@ import { LakeVersion, type PublishedRun, type Variables, type VersionOptions } f
 import { OwnList } from './own-list.js';
 
 export interface SnapshotOptions extends VersionOptions {
-  /** The reader's own price list. */
   list?: WatchListOptions | undefined;
 }
 
-/** The data that pages show: a version of the lake, and the reader's own price list. */
+/** The data that pages show: one version of the lake, and the reader's price list. */
 export class Snapshot {
   readonly list: OwnList | undefined;
   readonly version: LakeVersion;
@@ -24,8 +23,9 @@ export class Snapshot {
   }
 
   /**
-   * @throws PricelakeError `lake_invalid` if a table can't be read, `usage` if the list can't be read, `config` that
-   *   names the list's first bad line
+   * Opens the published version of a lake.
+   * @throws PricelakeError `lake_invalid` if a table can't be read, `usage` if the list can't be read, `config` if the
+   *   list is invalid, naming its first bad line
    */
   static async open(lake: Lake, { list, ...options }: SnapshotOptions): Promise<Snapshot> {
     const version = await LakeVersion.open(lake, options);
@@ -38,7 +38,7 @@ export class Snapshot {
     }
   }
 
-  /** The same version with another list, or without one. @throws PricelakeError as `open` does */
+  /** Returns a snapshot of the same version with another list, or without one. @throws PricelakeError as `open` does */
   async withList(list: WatchListOptions | undefined): Promise<Snapshot> {
     return new Snapshot(this.version, list && (await OwnList.read(this.version, list)));
   }
@@ -47,27 +47,24 @@ export class Snapshot {
     return this.version.facts.run;
   }
 
-  /** The name of the pipeline, or of the folder. */
   get name(): string {
     return this.version.facts.name;
   }
 
-  /** Licence and credit texts of open-data websites. */
   get credits(): readonly string[] {
     return this.version.facts.credits;
   }
 
-  /** A folder that DuckDB may write to. */
   get scratch(): string {
     return this.version.scratch;
   }
 
-  /** Nested queries whose rows are already prepared. */
+  /** The nested queries whose rows are ready in a table. */
   get prepared(): ReadonlySet<string> {
     return this.version.prepared.names;
   }
 
-  /** Resolves when all prepared rows and those of the list are made. Rejects if that fails. */
+  /** Resolves when all prepared rows and the list are ready; rejects if they can't be made. */
   get whole(): Promise<unknown> {
     return Promise.all([this.version.prepared.all, this.list?.made]);
   }
@@ -76,22 +73,22 @@ export class Snapshot {
     return this.version.prepared.isReady && this.list?.isMade !== false;
   }
 
-  /** The time at which preparing rows failed. Another snapshot may succeed. */
+  /** When preparing rows failed, in `performance.now()` milliseconds; undefined if it did not. */
   get failedAt(): number | undefined {
     return this.version.prepared.failedAt ?? this.list?.failedAt;
   }
 
-  /** Lends a session as `LakeVersion.lend` does. It also has the tables of the list. */
+  /** Runs `work` with a session, as `LakeVersion.lend` does. The session also has the tables of the list. */
   lend<T>(variables: Variables, signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return this.version.lend(variables, signal, work, this.list?.schema);
   }
 
-  /** Reads the rows of one of our own statements. */
+  /** Runs one of our own statements and returns its rows. */
   rows(sql: string, values: DuckDBValue[] = []): Promise<Record<string, DuckDBValue>[]> {
     return this.version.statements().rows(sql, values);
   }
 
-  /** Keeps the snapshot open until `work` ends, even if a newer one replaces it. */
+  /** Keeps the snapshot open while `work` runs, even if a newer snapshot replaces it. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     this.#users += 1;
     try {
@@ -102,7 +99,7 @@ export class Snapshot {
     }
   }
 
-  /** Closes the snapshot once nobody uses it. */
+  /** Closes the snapshot as soon as it is not in use. */
   retire(): void {
     this.#isRetired = true;
     if (this.#users === 0) this.close().catch(() => {}); // a temporary folder may remain
@@ -115,6 +112,6 @@ export class Snapshot {
 
   async #close(): Promise<void> {
     await this.version.release();
-    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // it may be closed meanwhile
+    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // the version may be closed meanwhile
   }
 }

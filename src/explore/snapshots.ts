@@ -5,32 +5,32 @@ import { ignoreMissing } from '../io/errors.js';
 import type { Lake } from '../tables/layout.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
 
-/** The lake, and how to update it. */
+/** A lake, and how to update its local copy. */
 export interface LakeSource {
   lake: Lake;
-  /** Fetches what a remote has published since. Undefined for a lake on this machine. */
+  /** Downloads what a remote has published since the last time. Undefined for a local lake. */
   refresh?: (() => Promise<void>) | undefined;
 }
 
 export interface SnapshotsOptions extends SnapshotOptions {
-  /** Milliseconds after which a remote is read again; default a minute. */
+  /** Milliseconds between updates from a remote; 60,000 by default. */
   refreshMs?: number | undefined;
-  /** Milliseconds after which failed preparing is tried again for a page; default a minute. */
+  /** Milliseconds until failed preparation of rows is retried; 60,000 by default. */
   retryMs?: number | undefined;
-  /** Logs that a remote could not be read or a new run not be opened. Pages show the current snapshot. */
+  /** Logs that a remote or a new version couldn't be read. Pages keep showing the current snapshot. */
   report(error: unknown): void;
 }
 
 const REFRESH_MS = 60_000;
 export const RETRY_MS = 60_000;
 
-/** Identify the files behind a snapshot. If any mark changes, the snapshot is outdated. */
+/** Fingerprints of the files behind a snapshot. If one changes, the snapshot is outdated. */
 interface Marks {
   lake: string;
   list: string;
 }
 
-/** Holds the newest snapshot of a lake. When a run publishes, a new snapshot replaces the old one. */
+/** Holds the newest snapshot of a lake, and replaces it after a run publishes. */
 export class Snapshots {
   readonly #source: LakeSource;
   readonly #options: SnapshotsOptions;
@@ -48,7 +48,7 @@ export class Snapshots {
   }
 
   /**
-   * Lends the newest snapshot. While a newer one is being opened, lends the current one.
+   * Runs `work` with the newest snapshot. While a newer one is being opened, uses the current one.
    * @throws PricelakeError `lake_invalid` if no snapshot could be opened
    */
   async use<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -67,12 +67,10 @@ export class Snapshots {
     return snapshot.use(() => work(snapshot));
   }
 
-  /**
-   * Waits for a snapshot of the lake in its current state. @throws PricelakeError `lake_invalid` if it can't be read
-   */
+  /** Opens a snapshot of the current state. @throws PricelakeError `lake_invalid` if the lake can't be read */
   async renew(): Promise<void> {
     await this.#refresh();
-    // A snapshot that is being opened may have begun before the lake changed.
+    // Waits for the snapshot that is being opened, because it may show the state before a change.
     await Promise.allSettled([this.#opening]);
     this.#marks = { lake: '', list: '' };
     const marks = await this.#readMarks(this.#list);
@@ -80,13 +78,13 @@ export class Snapshots {
     await this.#opening;
   }
 
-  /** Shows another price list, or none. @throws PricelakeError as `Snapshot.open` does; then the current list stays */
+  /** Switches the list, or removes it. @throws PricelakeError as `Snapshot.open` does, and keeps the current list */
   async useList(list: WatchListOptions | undefined): Promise<void> {
     const marks = await this.#readMarks(list);
     while (this.#opening !== undefined) await Promise.allSettled([this.#opening]);
     this.#opening = this.#open(marks, list);
     const { version, list: own } = await this.#opening;
-    // Over prepared rows, this takes less than a second.
+    // With prepared rows, comparing the list takes less than a second.
     if (version.prepared.isReady) await own?.made;
   }
 
@@ -112,20 +110,20 @@ export class Snapshots {
     return failedAt !== undefined && performance.now() - failedAt >= (this.#options.retryMs ?? RETRY_MS);
   }
 
-  /** If only the list changes, the open version is used again, because its rows are prepared. */
+  /** Opens a snapshot. If only the list has changed, reuses the open version, because its rows are prepared. */
   async #make({ lake }: Marks, list: WatchListOptions | undefined): Promise<Snapshot> {
     const current = this.#current;
     if (lake === this.#marks.lake && current !== undefined && current.failedAt === undefined)
       return current.withList(list);
     const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
-    // Moves are kept after the list is compared, because both take much memory.
+    // Moves are precomputed after the list is compared, because doing both at once would need too much memory.
     next.whole.catch(() => {}).then(() => this.#keepMoves(next));
     return next;
   }
 
   #keepMoves(snapshot: Snapshot): void {
     snapshot.version.keepMoves().catch((error: unknown) => {
-      // A failure to prepare rows is not logged here, because pages show it.
+      // If preparing the rows failed, pages already show that error.
       if (!snapshot.version.isClosed && snapshot.failedAt === undefined) this.#options.report(error);
     });
   }
@@ -140,7 +138,7 @@ export class Snapshots {
     return this.#refreshing;
   }
 
-  /** Reads the marks. The lake's mark changes with each publication, because `lake.json` is replaced. */
+  /** Reads the fingerprints. The lake's changes with each publication, because that replaces `lake.json`. */
   async #readMarks(list: WatchListOptions | undefined): Promise<Marks> {
     const read = async (file: string) => {
       const info = await stat(file, { bigint: true }).catch(ignoreMissing);

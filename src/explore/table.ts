@@ -11,29 +11,29 @@ import { type Answer, listVariables, type Question } from './question.js';
 export interface ShownColumn {
   name: string;
   label?: string;
-  /** Shows the value in another form than usual. */
+  /** Renders the value in place of the default rendering. */
   show?: (value: DuckDBValue, read: ReadCell) => Content;
-  /** A number that the answer lacks: rows are sorted by it, and a copied table has it under its own name. */
+  /** A computed number that is not in the answer. Rows are sorted by it, and copied tables have it under this name. */
   copied?: { name: string; read(row: ReadCell): string | undefined } | undefined;
 }
 
 export interface TableView {
   caption: Content;
-  /** The columns to show; by default all columns with a value. Columns that the answer lacks are left out. */
+  /** The columns to show; by default, all that have a value. Columns that are not in the answer are skipped. */
   columns?: readonly (string | ShownColumn)[];
-  /** Columns that the reader leaves out, by the names that a copied table has. */
+  /** Names of columns that the reader has hidden, as in copied tables. */
   hidden?: ReadonlySet<string>;
-  /** True to name the columns that are left out because no row has a value. */
+  /** True to list the columns that are omitted because no row has a value. */
   namesEmpty?: boolean;
-  /** Returns the address of the page in another order. Without it, columns can't be sorted. */
+  /** Returns the address of the page in another sort order. If undefined, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
-  /** Shown below the table if there are more rows; by default, a sentence that says so. */
+  /** Shown below the table if there are more rows. A sentence by default. */
   moreNote?: Content;
-  /** Shown instead of an empty table. */
+  /** Shown in place of a table without rows. */
   empty?: Content;
 }
 
-/** Shows the rows of an answer as a table, with links to download and copy them. */
+/** Renders the rows of an answer as a table, with links to download them. */
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
   return html`${renderTable(answer, view, question)}
@@ -43,13 +43,13 @@ ${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.mor
 const renderMore = ({ rows }: Answer): Html =>
   html`<p class="soft">The first ${formatCount(rows.length)} rows; the files have all.</p>`;
 
-/** Names the columns that the table leaves out. */
+/** Lists the columns without a value, which the table omits; empty if there are none. */
 function nameEmpty(answer: Answer): Content {
   const empty = answer.columns.filter(({ name }) => isEmpty(answer, name)).map(({ name }) => toLabel(name));
   return empty.length === 0 ? '' : html`<p class="soft">Without a value: ${foreign(empty.join(', '), 1000)}.</p>`;
 }
 
-/** True if no row has a value in a column. An empty list is no value. */
+/** True if no row has a value in the column. An empty list doesn't count as a value. */
 export function isEmpty({ columns, rows }: Answer, name: string): boolean {
   const at = columns.findIndex((column) => column.name === name);
   const hasValue = (value: DuckDBValue = null) =>
@@ -57,10 +57,10 @@ export function isEmpty({ columns, rows }: Answer, name: string): boolean {
   return !rows.some((row) => hasValue(row[at]));
 }
 
-/** Shows the rows of an answer as a table with all columns. */
+/** Renders the rows of an answer as a table with all columns. */
 export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption });
 
-/** Renders a table. The first column heads the rows. */
+/** Renders a table. The cells of the first column are row headers. */
 function renderTable(answer: Answer, view: TableView, question?: Question): Html {
   const shown = chooseColumns(answer, view, question !== undefined);
   const position = new Map(answer.columns.map(({ name }, k) => [name, k]));
@@ -72,7 +72,7 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
       return renderCell({ column, label, copied }, exact, show(value, read), k === 0);
     })}</tr>\n`;
   };
-  // The script may sort only complete tables.
+  // The script sorts only tables that have all rows.
   const whole = answer.hasMore ? '' : html` data-whole=""`;
   const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
   return html`<div class="frame cards">
@@ -91,14 +91,14 @@ interface Drawn extends Pick<ShownColumn, 'copied'> {
   show: (value: DuckDBValue, read: ReadCell) => Content;
 }
 
-/** The name under which a copied table has a column. */
+/** Returns the name that a column has in copied tables. */
 export const nameColumn = (column: string | ShownColumn): string =>
   typeof column === 'string' ? column : (column.copied?.name ?? column.name);
 
 const nameOf = (one: string | ShownColumn) => (typeof one === 'string' ? one : one.name);
 const firstName = ({ columns: [first] = [] }: TableView) => (first === undefined ? undefined : nameOf(first));
 
-/** Chooses the columns. For a question, columns without a value are left out, and the first column heads the rows. */
+/** Chooses the columns to show. For a question, omits columns without a value, except the first. */
 function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Drawn[] {
   const { columns } = answer;
   const first = firstName(view);
@@ -123,12 +123,12 @@ const isNumber = ({ column, copied }: Pick<Drawn, 'column' | 'copied'>) => copie
 
 function renderHead(drawn: Drawn, order: Question['order'], view: TableView): Html {
   const { column, label, copied } = drawn;
-  // The server knows no order by a number that the answer lacks.
+  // The server can't sort by a computed number that is not in the answer.
   const sortAddress = copied === undefined ? view.sortAddress : undefined;
   const kind = isNumber(drawn) ? html` class="number"` : '';
   const isBy = order?.by === column.name;
   const direction = isBy ? (order.isDescending ? 'descending' : 'ascending') : 'none';
-  // The first click on a column of numbers sorts from the largest.
+  // The first click on a column of numbers sorts in descending order.
   const isNextDescending = isBy ? !order.isDescending : isNumeric(column);
   const content =
     sortAddress === undefined
@@ -138,11 +138,11 @@ function renderHead(drawn: Drawn, order: Question['order'], view: TableView): Ht
   return html`<th scope="col" role="columnheader"${kind}${sorted} data-name="${copied?.name ?? column.name}">${content}</th>`;
 }
 
-/** The text of a value that is shown in another form. */
+/** Returns a value as text if it may be shown in another form; undefined if it is null or a string. */
 const findExact = (value: DuckDBValue): string | undefined =>
   value === null || typeof value === 'string' ? undefined : valueToText(value);
 
-/** Renders a cell. The script that sorts and copies rows reads `exact` instead of the text that is shown. */
+/** Renders a cell. The script sorts and copies `exact` instead of the displayed text. */
 function renderCell(
   drawn: Pick<Drawn, 'column' | 'label' | 'copied'>,
   exact: string | undefined,
@@ -159,7 +159,7 @@ export const DOWNLOADS = ['csv', 'parquet', 'arrow'] as const;
 export type DownloadFormat = (typeof DOWNLOADS)[number];
 const DOWNLOAD_NAMES: Readonly<Record<DownloadFormat, string>> = { csv: 'CSV', parquet: 'Parquet', arrow: 'Arrow' };
 
-/** The address of an analysis with these variables. */
+/** Returns the address of an analysis with these variables, or of its download in a format. */
 export function analysisAddress(question: Pick<Question, 'analysis' | 'set'>, format?: DownloadFormat): string {
   const variables = new URLSearchParams(listVariables(question));
   const search = variables.size === 0 ? '' : `?${variables}`;
@@ -174,7 +174,7 @@ export function renderTools(question: Pick<Question, 'analysis' | 'set'>): Html 
   return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', command === undefined ? '' : html`On the command line: <code>${command}</code>`)}</p>`;
 }
 
-/** Shows `51 to 100`, with links to the rows before and after. `what` names the rows where a page has several pagers. */
+/** Renders links to the previous and next rows, with a label such as `51 to 100`. `what` names the rows in it. */
 export function renderPager(
   { rows, hasMore }: { rows: readonly unknown[]; hasMore: boolean },
   { offset = 0, limit }: Pick<Question, 'offset' | 'limit'>,

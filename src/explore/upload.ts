@@ -6,15 +6,13 @@ import { PricelakeError } from '../io/errors.js';
 import { makeScratchFolder } from '../io/scratch-folder.js';
 import type { Snapshots } from './snapshots.js';
 
-/** The largest price list, which has some 200,000 lines. */
+/** The maximum size of an uploaded price list, which allows about 200,000 lines. */
 export const MOST_LIST_BYTES = 8_000_000;
 
-/**
- * Takes price lists from the browser. A list stays in a temporary folder until the next one comes or the server ends.
- */
+/** Accepts price lists from the browser. A list is deleted when the next one replaces it or the server stops. */
 export class Uploads {
   #folder: Promise<string> | undefined;
-  /** The list that is shown. */
+  /** The path of the current list. */
   #file: string | undefined;
   readonly #snapshots: Snapshots;
 
@@ -23,9 +21,8 @@ export class Uploads {
   }
 
   /**
-   * Shows the list in a form from now on, or none if the form has no file.
-   * @throws PricelakeError `usage` or `config` that names the fault in the list or the form; then the current list
-   *   stays
+   * Shows the list in a form. If the form has no file, removes the current list.
+   * @throws PricelakeError `usage` or `config` if the form or the list is invalid, and keeps the current list
    */
   async take(form: FormData): Promise<void> {
     const file = form.get('list');
@@ -41,14 +38,14 @@ export class Uploads {
       await this.#snapshots.useList({ list: path, ...options });
     } catch (error) {
       await rm(path, { force: true });
-      // The reader knows the file by this name.
+      // Replaces the path of the temporary file, which means nothing to the reader.
       if (!(error instanceof PricelakeError)) throw error;
       throw new PricelakeError(error.code, error.message.replaceAll(path, 'the list'), error.facts, { cause: error });
     }
     await this.#keep(path);
   }
 
-  /** Removes the previous list once no page reads its rows. */
+  /** Records the current list's file, and deletes the previous one. */
   async #keep(file: string | undefined): Promise<void> {
     if (this.#file !== undefined) await rm(this.#file, { force: true });
     this.#file = file;

@@ -20,19 +20,17 @@ export interface UserQuery {
   most: number;
 }
 
-/** The number of statements at a time. Each may take as much memory as its limit. */
+/** Runs at most two statements at a time, because each may use as much memory as its limit. */
 const inTurn = pLimit(2);
-/**
- * The time limit until the statement begins. The program starts, opens the lake, and may prepare prices of the past.
- */
+/** Milliseconds in which the process must start and open the lake. Preparing past prices may take longer. */
 const START_MS = 60_000;
 const PREPARE_MS = 600_000;
 const MOST_RESULT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Runs a reader's SELECT in a process of its own, because DuckDB can neither limit nor interrupt the computation of a
- * single value. Lends a SELECT of its rows, at most `limit` and one more, with their types.
- * @throws PricelakeError `query`, also if the statement takes too much time or memory
+ * Runs a reader's SELECT in a separate process, because DuckDB can't limit or interrupt the computation of a single
+ * value. Calls `use` with a query of the result, which has at most `limit` + 1 rows.
+ * @throws PricelakeError `query` if the statement is not a SELECT, fails, or takes too much time or memory
  */
 export function withUserRows<T>(
   snapshot: Snapshot,
@@ -86,7 +84,7 @@ function describeCommand({ version }: Snapshot, input: string, output: string): 
   ];
 }
 
-/** Runs the program without secrets, because it makes no call. */
+/** Runs the command in a process without secrets, because it doesn't call the service. */
 function runProcess({ version }: Snapshot, command: string[], { sql, signal, most }: UserQuery): Promise<void> {
   const { PATH, TMPDIR, HOME, XDG_CACHE_HOME } = process.env;
   const env = { PATH, TMPDIR, HOME, XDG_CACHE_HOME };
@@ -125,7 +123,7 @@ function runProcess({ version }: Snapshot, command: string[], { sql, signal, mos
 
 /** The event that `query --verbose` logs before it runs the statement. */
 const BEGUN = 'query.begins';
-/** Systems without /proc start a process for each look, so they look less often. */
+/** Milliseconds between checks of memory use. Without /proc, each check starts a process, so checks are rarer. */
 const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
 function explainLate(ms: number): PricelakeError {
@@ -133,7 +131,7 @@ function explainLate(ms: number): PricelakeError {
   return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
 }
 
-/** Ends a process that takes too much memory. The system counts it, because DuckDB does not know all of it. */
+/** Stops a process that uses too much memory. Asks the system, because DuckDB doesn't count all memory. */
 function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeError) => void): NodeJS.Timeout {
   const look = async () => {
     if ((await readProcessMemory(pid)) < mostBytes) return;
@@ -143,16 +141,15 @@ function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeErro
   return setInterval(look, WATCH_MS).unref();
 }
 
-/** The memory of the program itself. */
+/** The memory that the program needs besides DuckDB, in bytes. */
 const PROGRAM_BYTES = 200_000_000;
 
-/** The memory limit: twice DuckDB's, for values outside its count, and the program itself. */
+/** Returns the process's memory limit in bytes: twice DuckDB's, which doesn't count all memory, plus the program's. */
 function boundMemory(memory: string): number {
   const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
   return 2 * Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1) + PROGRAM_BYTES;
 }
 
-/** Reads the error from the JSON line. */
 function readFault(stdout: string): PricelakeError {
   try {
     const { error } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as { error: Record<string, string> };

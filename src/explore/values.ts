@@ -1,7 +1,7 @@
 import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
 import type { Answer } from './question.js';
 
-/** Reads a value of a row by the name of its column; null if the answer has no such column. */
+/** Reads a value of a row by column name; null if the answer has no such column. */
 export type ReadValue = (name: string) => DuckDBValue;
 
 export function readRow({ columns }: Answer, row: readonly DuckDBValue[] | undefined): ReadValue {
@@ -12,23 +12,23 @@ export const readFirst = (answer: Answer): ReadValue => readRow(answer, answer.r
 
 export const readAll = (answer: Answer): ReadValue[] => answer.rows.map((row) => readRow(answer, row));
 
-/** Converts an integer; null becomes 0. */
+/** Returns a 64-bit integer value; 0 for null and for values of other types. */
 export const toBigInt = (value: DuckDBValue): bigint => (typeof value === 'bigint' ? value : 0n);
 
-/** Converts a number for drawing; undefined for null. The result may be rounded, so it is not for computing. */
+/** Converts a number for drawing, which may round it; undefined for null. Not for computing amounts. */
 export function toNumber(value: DuckDBValue): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value === 'bigint' || value instanceof DuckDBDecimalValue) return Number(value.toString());
   return undefined;
 }
 
-/** Converts a text; undefined for null. */
+/** Converts a value to text; undefined for null. */
 export const toText = (value: DuckDBValue): string | undefined =>
   value === null || value === undefined ? undefined : String(value);
 
 const MOST_MILLISECONDS = 8.64e15;
 
-/** Converts a time; undefined for null and for a time that `Date` can't hold. */
+/** Converts a date or time; undefined for null, and for times outside the range of `Date`. */
 export function toDate(value: DuckDBValue): Date | undefined {
   const at = value instanceof DuckDBDateValue ? value.days * 86_400_000 : toMilliseconds(value);
   return at === undefined || Math.abs(at) > MOST_MILLISECONDS ? undefined : new Date(at);
@@ -37,7 +37,7 @@ export function toDate(value: DuckDBValue): Date | undefined {
 const toMilliseconds = (value: DuckDBValue): number | undefined =>
   value instanceof DuckDBTimestampTZValue ? Number(value.micros / 1000n) : undefined;
 
-/** Reads a row of report_checks.sql. */
+/** Converts a row of report_checks.sql. */
 export const toCheck = (read: ReadValue): { violations: bigint; description: string } => ({
   violations: toBigInt(read('violations')),
   description: String(read('description')),

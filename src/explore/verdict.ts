@@ -4,15 +4,15 @@ import { type Content, type Html, html } from '../formats/html.js';
 import type { Answer } from './question.js';
 import { type ReadValue, readAll, readFirst, toBigInt, toCheck, toNumber } from './values.js';
 
-/** Answers that describe the state of prices and of the copy. */
+/** Answers about the state of prices and of the copy. */
 export interface Standing {
   /** The row of spread_summary.sql. */
   summary: ReadValue;
   /** The row of report_overview.sql. */
   overview: ReadValue;
-  /** Rows of report_runs.sql, newest first. */
+  /** The rows of report_runs.sql, newest first. */
   runs: Answer;
-  /** Rows of report_checks.sql. */
+  /** The rows of report_checks.sql. */
   checks: Answer;
   /** The row of watched_summary.sql; undefined without a price list. */
   list: ReadValue | undefined;
@@ -20,7 +20,7 @@ export interface Standing {
 
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
-/** Answers in a few lines how much prices differ, whether the copy is complete, and what the checks found. */
+/** Summarizes in a few lines how much prices differ, whether the copy is complete, and what the checks found. */
 export function renderVerdict(standing: Standing, advice: ReadonlyMap<string, Advice>): Html {
   const verdicts = [judgeSpread(standing), ...judgeList(standing), judgeCopy(standing), judgeChecks(standing, advice)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;
@@ -71,7 +71,7 @@ function judgeChecks({ checks }: Standing, advice: ReadonlyMap<string, Advice>):
   if (all.length === 0) return { state: 'attention', text: 'No checks have run yet.' };
   const failed = all.filter((read) => toBigInt(read('violations')) > 0n);
   if (failed.length === 0) return { state: 'good', text: `All ${formatCount(all.length)} checks passed.` };
-  // Checks of other severities find mistakes of shops, which say nothing against the copy.
+  // Only gate checks find faults of the copy. Checks of other severities find mistakes of shops.
   const isGateFailed = failed.some((read) => read('severity') === 'gate');
   const findings = failed
     .slice(0, 2)

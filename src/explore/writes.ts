@@ -10,24 +10,24 @@ import type { SavedViews } from './saved-views.js';
 import type { Snapshot } from './snapshot.js';
 import { MOST_LIST_BYTES, type Uploads } from './upload.js';
 
-/** A reader's own server changes the list that is shown, lines of it, and saved views. A shared one changes nothing. */
+/** The data that readers of their own server can change. A shared server is read-only. */
 export interface Writable {
   uploads: Uploads;
-  /** Undefined where the lake is not a folder of this machine, which would lose them. */
+  /** Undefined if the lake is not a local folder, because saved views would be lost. */
   views: SavedViews | undefined;
-  /** Undefined without a list of the command. */
+  /** Undefined if the command was started without a list. */
   edits: ListEdits | undefined;
 }
 
 interface Answering {
-  /** Runs work; an error becomes a page. */
+  /** Answers a request, and renders errors as pages. */
   answer(c: Context, work: (snapshot: Snapshot) => Promise<Response>): Promise<Response>;
   show(c: Context, page: Page): Promise<Response>;
 }
 
 const MOST_FORM_BYTES = 20_000;
 
-/** The only requests that change something. Each is a form of this server's own pages. */
+/** Adds the routes that change something. Each receives a form of this server's own pages. */
 export function addWrites(app: Hono, { uploads, views, edits }: Writable, { answer, show }: Answering): void {
   const isTooLarge = (c: Context) => show(c, tellTooLarge());
   app.post('/list', bodyLimit({ maxSize: MOST_LIST_BYTES, onError: isTooLarge }), (c) =>
@@ -63,7 +63,7 @@ export function addWrites(app: Hono, { uploads, views, edits }: Writable, { answ
   );
 }
 
-/** Empty for a file, or for a field that is missing. */
+/** Returns a text field of a form; empty if the field is missing or a file. */
 function readField(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';

@@ -1,14 +1,14 @@
 import { countOf } from '../../formats/count.js';
 import { type Chart, COLOR, COUNTS, DAYS } from './draw-chart.js';
 
-/** Changes of a kind on a day, `2026-11-20`. */
+/** The number of changes of one kind on one day, such as `2026-11-20`. */
 export interface DayChanges {
   day: string;
   kind: string;
   changes: bigint;
 }
 
-/** Kinds of change, from the bottom of the stack to its top. */
+/** The kinds of change, in the order in which bars are stacked from bottom to top. */
 export const KINDS = [
   { kind: 'CHANGED', name: 'changed', color: COLOR.accent },
   { kind: 'NEW', name: 'new', color: COLOR.accentSoft },
@@ -17,7 +17,7 @@ export const KINDS = [
 ] as const;
 
 const DAY_MS = 86_400_000;
-/** Half of the space between two days. */
+/** Half of the gap between two bars, in milliseconds on the time axis. */
 const GAP_MS = DAY_MS / 12;
 
 export function changesChart(days: readonly DayChanges[]): Chart {
@@ -49,7 +49,7 @@ export function changesChart(days: readonly DayChanges[]): Chart {
   };
 }
 
-/** Stacks the kinds of each day. Leaves out unknown kinds. */
+/** Stacks the changes of each day by kind. Skips unknown kinds. */
 function stackDays(days: readonly DayChanges[]): Chart['values'] {
   const heights = new Map<string, number>();
   return KINDS.flatMap(({ kind }, place) =>

@@ -10,15 +10,15 @@ import { type Line, type LinesOptions, linesChart, MOST_LINES } from './lines.js
 import { type Range, rangesChart } from './ranges.js';
 import { histogramChart, spreadDaysChart } from './spreads.js';
 
-/** The maximum number of rows in a chart of ranges. */
+/** The maximum number of rows in a range chart. */
 const MOST_RANGES = 12;
 const LEGEND_NAME = 40;
 
 type Draw = (rows: readonly ReadValue[], categories: ReadonlyMap<string, string>) => Promise<Html> | undefined;
 
 /**
- * Analyses with a chart: its title, and the function that draws the rows. The function returns undefined if there is
- * nothing to draw.
+ * The title of each analysis that has a chart, and the function that draws its rows. That function returns undefined if
+ * there is nothing to draw.
  */
 const CHARTS: Readonly<Record<string, [title: string, draw: Draw]>> = {
   spread_histogram: ['Products by spread', drawHistogram],
@@ -31,12 +31,9 @@ const CHARTS: Readonly<Record<string, [title: string, draw: Draw]>> = {
   persistence: ['Correlation of ranks', drawPersistence],
 };
 
-/** True if an analysis has a chart. */
 export const hasChart = (analysis: string): boolean => analysis in CHARTS;
 
-/**
- * Draws the chart of an analysis over the rows of an answer. Draws nothing if the answer has only a part of the rows.
- */
+/** Draws the chart of an analysis. Returns empty content if the answer has no rows or is truncated. */
 export async function chartAnswer(
   analysis: string,
   answer: Answer,
@@ -48,7 +45,7 @@ export async function chartAnswer(
   return html`<figure class="chart"><figcaption>${title}${nameZones(answer)}</figcaption>${drawn}</figure>`;
 }
 
-/** Names the time zones of rows that have days. */
+/** Renders the time zones in which the rows' days are counted; empty if rows have no `time_zone`. */
 function nameZones(answer: Answer): Content {
   const at = answer.columns.findIndex(({ name }) => name === 'time_zone');
   const zones = new Set(at < 0 ? [] : answer.rows.map((row) => String(row[at])));
@@ -98,7 +95,7 @@ function drawShops(rows: readonly ReadValue[]): Promise<Html> | undefined {
   return drawChart(rangesChart(ranges, { label, axisTitle: 'price index', reference: 100 }));
 }
 
-/** Turns rows into ranges, the highest first. */
+/** Converts rows to ranges, sorted by descending middle value. Skips rows with a missing value. */
 function toRanges(
   rows: readonly ReadValue[],
   [lowest, middle, highest]: readonly [string, string, string],

@@ -2,7 +2,7 @@ import type { View as VegaView } from 'vega';
 import type { TopLevelSpec } from 'vega-lite';
 import { Html, html, stripControls } from '../../formats/html.js';
 
-/** Colours are variables of the page's style, so that one drawing fits light, dark and paper. */
+/** CSS variables of the page, so that one drawing suits light mode, dark mode and print. */
 export const COLOR = {
   ink: 'var(--ink)',
   soft: 'var(--soft)',
@@ -12,24 +12,24 @@ export const COLOR = {
   faint: 'var(--faint)',
 } as const;
 
-/** Charts are as wide as a phone; on a large screen, several are side by side. */
+/** The width of a phone screen. On a larger screen, several charts stand side by side. */
 const CHART_WIDTH = 372;
 
 type Padding = { left: number; right: number; top: number; bottom: number };
 type Cell = string | number | boolean | null;
 
 export interface Chart {
-  /** Read by a screen reader instead of the picture. The table beside it has the figures. */
+  /** Alternative text for screen readers. */
   label: string;
   height: number;
   padding: Padding;
-  /** Plain values: data never becomes part of a specification. */
+  /** The plotted rows. Kept apart from the layers, so that data never becomes part of a Vega specification. */
   values: Record<string, Cell>[];
-  /** Layers over `values`, which use only our own field names. */
+  /** Vega-Lite layers, which refer to `values` only by our own field names. */
   layer: NonNullable<Extract<TopLevelSpec, { layer: unknown }>['layer']>;
 }
 
-/** Axes of days and of counts. */
+/** Shared settings for time axes and count axes. */
 export const DAYS = {
   type: 'temporal',
   scale: { type: 'utc', nice: false },
@@ -41,7 +41,7 @@ export const COUNTS = {
   axis: { tickCount: 4, title: null, format: ',d', tickMinStep: 1 },
 } as const;
 
-/** Draws a chart as SVG that needs no script, font or image. `warn` receives Vega's warnings. */
+/** Draws a chart as SVG that needs no script, font or image. Vega's warnings are passed to `warn`. */
 export async function drawChart(chart: Chart, warn: (text: string) => void = () => {}): Promise<Html> {
   const { label, height, padding, values, layer } = chart;
   const [vega, { compile }] = await Promise.all([import('vega'), import('vega-lite')]);
@@ -91,11 +91,11 @@ function cleanCells(row: Record<string, Cell>): Record<string, Cell> {
   );
 }
 
-/** Puts the drawing into an element of our own. Nothing inside has an id or a style. */
+/** Wraps a drawing in our own `svg` element. @throws TypeError if the drawing is not a single `svg` element */
 function wrapDrawing(svg: string, label: string, height: number): Html {
   const inner = /^<svg [^>]*>(.*)<\/svg>$/su.exec(svg)?.[1];
   if (inner === undefined) throw new TypeError('the drawing is not one svg element');
-  // A screen reader sees the picture as a single image, so its parts lose their roles.
+  // Removes the roles of the parts, because a screen reader treats the chart as one image.
   const plain = inner.replace(/<g [^>]*>/gu, (tag) => tag.replace(/ (?:role|aria-[a-z]+)="[^"]*"/gu, ''));
   return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${CHART_WIDTH} ${height}">${new Html(plain)}</svg>`;
 }

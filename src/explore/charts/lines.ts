@@ -1,27 +1,27 @@
 import { countOf } from '../../formats/count.js';
 import { type Chart, COLOR, DAYS } from './draw-chart.js';
 
-/** A line: points in the order of `x`, which is a number or an instant. */
+/** A line of a chart. Points are sorted by `x`, which is a number or an instant. */
 export interface Line {
   name: string;
   points: { x: number | Date; y: number }[];
 }
 
 export interface LinesOptions {
-  /** Names of the axes. */
+  /** Axis titles. */
   x: string;
   y: string;
-  /** A value that is drawn as a line for comparison. */
+  /** A value to mark with a horizontal line, such as 100 for an index. */
   reference?: number;
 }
 
-/** The maximum number of lines that a reader can distinguish. */
+/** The maximum number of lines in a chart, because readers can't distinguish more colours. */
 export const MOST_LINES = 8;
 
-/** Colours of the page's style, in the order of the lines. */
+/** CSS variables for the colours of the lines, in order. */
 const COLORS = [COLOR.accent, ...Array.from({ length: MOST_LINES - 1 }, (_, k) => `var(--line-${k + 2})`)];
 
-/** Lines over time, or over a number. */
+/** Builds a line chart over time or over a number. Draws at most `MOST_LINES` lines. */
 export function linesChart(lines: readonly Line[], { x, y, reference }: LinesOptions): Chart {
   const drawn = lines.slice(0, MOST_LINES);
   const points = drawn.flatMap((line, place) => line.points.map((point) => ({ ...point, place })));

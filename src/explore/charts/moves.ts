@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const SLOT = 20;
 const HEIGHT = 100;
 
-/** Draws falls and rises of prices by day as bars: rises above the line, falls below it. */
+/** Draws price rises per day as bars above a line, and falls as bars below it; undefined if there are no days. */
 export function drawMoves(answer: Answer): Html | undefined {
   const days = readAll(answer).flatMap((read) => {
     const at = toDate(read('day'));

@@ -1,12 +1,11 @@
 import { type Content, type Html, html } from '../../formats/html.js';
 import { cutText, foreign, formatDay, formatMoney } from '../format.js';
 
-/** A shop's prices over time. A gap between two steps means that it did not sell the product or had none in stock. */
+/** A shop's prices over time. A gap between steps means that the shop didn't sell the product or had none in stock. */
 export interface PriceLine {
   name: string;
-  /** In the order of time. */
   steps: readonly PriceStep[];
-  /** True if no offer of the shop counts today. */
+  /** True if none of the shop's offers is included in today's prices. */
   isAside: boolean;
 }
 
@@ -14,7 +13,7 @@ export interface PriceStep {
   from: Date;
   to: Date;
   price: number;
-  /** The exact price as text. */
+  /** The exact price as decimal text; `price` may be rounded. */
   text: string;
 }
 
@@ -23,27 +22,27 @@ export interface PriceChart {
   from: Date;
   to: Date;
   currency: string;
-  /** The reader's own price, exact. */
+  /** The reader's own price as decimal text. */
   own?: string | undefined;
-  /** True if the chart ends before now. */
+  /** True if the chart ends in the past. */
   isPast: boolean;
-  /** Read by a screen reader instead of the picture. */
+  /** Alternative text for screen readers. */
   label: string;
 }
 
-/** The maximum number of lines with their own colour; the other lines are faint. */
+/** The maximum number of lines with a colour of their own. All further lines share a faint colour. */
 const MOST_COLOURED = 8;
 const MOST_DRAWN = 40;
 
-/** The size of the drawing. The page stretches it. */
+/** The size of the drawing in SVG units. The page stretches it to the available width. */
 const WIDTH = 1000;
 const HEIGHT = 400;
 const LONGEST_NAME = 40;
 
 /**
- * Draws prices over time as steps, one line a shop, with the names below. Only the area of the lines is stretched to
- * the page, so text keeps its size. The page's script reads `data-prices` to show all prices at a moment. At least one
- * line must have a step.
+ * Draws prices over time as step lines, one per shop, with a legend below. Only the lines are stretched to the page, so
+ * text keeps its size. The page's script reads `data-prices` to show the prices at the time under the pointer. At least
+ * one line must have a step between `from` and `to`.
  */
 export function drawPriceLines({ lines, from, to, currency, own, isPast, label }: PriceChart): Html {
   const drawn = lines
@@ -58,7 +57,7 @@ export function drawPriceLines({ lines, from, to, currency, own, isPast, label }
   const y = (price: number) => round((HEIGHT * (high - price)) / (high - low));
   const decimals = high - low >= 20 ? 0 : 2;
   const classOf = (k: number) => (k < MOST_COLOURED ? `line-${k + 1}` : 'line-rest');
-  // The line of the cheapest shop is drawn last, above the others.
+  // Paths are reversed when they are drawn, so that the cheapest shop's line, the first, is on top.
   const paths = drawn.map(
     ({ steps, isAside }, k) =>
       html`<path class="price ${classOf(k)}${isAside ? ' aside' : ''}" d="${drawSteps(steps, x, y)}"/>`,
@@ -74,7 +73,7 @@ ${own === undefined ? '' : html`<path class="own" d="M0 ${y(Number(own))}H${WIDT
 <ul class="legend">${drawn.slice(0, MOST_COLOURED).map((line, k) => renderKey(line, classOf(k), { to, isPast }))}${drawn.length > MOST_COLOURED ? html`<li class="line-rest">${drawn.length - MOST_COLOURED} more</li>\n` : ''}${own === undefined ? '' : html`<li class="own">Your price <span class="money">${formatMoney(own)}</span></li>\n`}</ul>`;
 }
 
-/** Shows the name, and the price at the end of the chart. */
+/** Renders a legend entry: the shop's name, and its price at the end of the chart. */
 function renderKey(
   { name, steps, isAside }: PriceLine,
   key: string,
@@ -90,14 +89,14 @@ function renderKey(
   return html`<li class="${key}${isAside ? ' aside' : ''}">${foreign(name, LONGEST_NAME)}${price}</li>\n`;
 }
 
-/** The parts of steps that lie in the chart. */
+/** Clips steps to the time range of the chart. */
 const cutSteps = (steps: readonly PriceStep[], from: Date, to: Date): PriceStep[] =>
   steps
-    // A price of this moment is a step without length at the chart's end.
+    // Also keeps a step of zero length at the end of the chart, which is a price that was just seen.
     .filter((step) => step.to > from && step.from <= to)
     .map((step) => ({ ...step, from: step.from < from ? from : step.from, to: step.to > to ? to : step.to }));
 
-/** Describes the lines for the script: names, classes and steps, with times in milliseconds and exact prices. */
+/** Builds JSON for the page's script: the name, CSS class and steps of each line, with times in milliseconds. */
 function describeLines(
   drawn: readonly PriceLine[],
   { from, to, currency, own }: Pick<PriceChart, 'from' | 'to' | 'currency' | 'own'>,
@@ -122,8 +121,8 @@ function drawSteps(steps: readonly PriceStep[], x: (at: Date) => number, y: (pri
 }
 
 /**
- * Chooses round prices for the axis that enclose all prices. If the highest is at least twice the lowest, the axis
- * begins at zero, so that heights compare as prices do.
+ * Chooses round tick values that enclose all prices. If the highest price is at least twice the lowest, ticks start at
+ * zero, so that heights are proportional to prices.
  */
 function chooseTicks(cheapest: number, highest: number): number[] {
   const lowest = 2 * cheapest <= highest ? 0 : cheapest;

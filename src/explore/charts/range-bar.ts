@@ -13,8 +13,8 @@ interface Bounds {
 }
 
 /**
- * A column that draws the middle half of values, with the median and a value for comparison. All rows of an answer share
- * one scale, and the column is sorted by the median.
+ * Builds a column that draws the middle half of the values as a bar, with the median and an optional reference value.
+ * All rows share one scale, and the column sorts by the median.
  */
 export function makeRangeColumn(
   answer: Answer,

@@ -1,7 +1,7 @@
 import { shortenNames } from '../format.js';
 import { type Chart, COLOR } from './draw-chart.js';
 
-/** A row of the chart: a middle value, and the range of the middle half of the values. */
+/** A row of a range chart: the middle half of the values, and the value in the middle. */
 export interface Range {
   name: string;
   low: number;
@@ -12,7 +12,7 @@ export interface Range {
 interface RangesOptions {
   label: string;
   axisTitle: string;
-  /** A value that is drawn as a line for comparison. */
+  /** A value to mark with a vertical line. */
   reference?: number;
 }
 

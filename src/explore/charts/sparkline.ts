@@ -12,7 +12,7 @@ const WIDTH = 100;
 const HEIGHT = 24;
 
 /**
- * Adds a column with the best price of each row's product over the last 30 days. The rows need `product_id` and
+ * Returns a column with a small chart of each product's best price over the last 30 days. Rows need `product_id` and
  * `currency`.
  */
 export async function askForSparklines(answers: readonly Answer[], ask: PageRequest['ask']): Promise<ShownColumn> {
@@ -34,14 +34,14 @@ const readPrices = (read: ReadValue): (number | undefined)[] => {
   return prices instanceof DuckDBListValue ? prices.items.map((one) => toNumber(one ?? null)) : [];
 };
 
-/** The change from the first known price to the last one in percent; undefined if none is known. */
+/** Returns the change from the first known price to the last, in percent; undefined if all prices are unknown. */
 function measureChange(prices: readonly (number | undefined)[]): number | undefined {
   const known = prices.filter((price) => price !== undefined);
   const [first, last] = [known[0], known.at(-1)];
   return first === undefined || last === undefined ? undefined : (100 * (last - first)) / first;
 }
 
-/** Draws a small step line without axes. It has a gap where no price is known. */
+/** Draws a small step line without axes, with gaps where the price is unknown; empty if all prices are unknown. */
 export function drawSparkline(prices: readonly (number | undefined)[]): Content {
   const known = prices.filter((price) => price !== undefined);
   const change = measureChange(prices);

@@ -4,12 +4,12 @@ import { type Chart, COLOR, COUNTS, DAYS } from './draw-chart.js';
 
 export interface HistogramStep {
   from_pct: number;
-  /** Null for the last step, which has no end. */
+  /** Null for the last step, which has no upper limit. */
   up_to_pct: number | null;
   spreads: bigint;
 }
 
-/** Quartiles of the spreads of a day, `2026-11-20`, in percent. */
+/** The quartiles of all spreads on one day, such as `2026-11-20`, in percent. */
 export interface DaySpread {
   day: string;
   p25: number;
@@ -18,10 +18,10 @@ export interface DaySpread {
 }
 
 const LAST = 100;
-/** Half of the space between two bars, in percent of spread. */
+/** Half of the gap between two bars, in percentage points of spread. */
 const GAP = 0.35;
 
-/** Draws the number of products by spread. The last bar holds all spreads of 100 percent or more. */
+/** Draws a histogram of products by spread. The last bar counts all spreads of 100 percent or more. */
 export function histogramChart(steps: readonly HistogramStep[]): Chart {
   const total = steps.reduce((sum, { spreads }) => sum + Number(spreads), 0);
   const beyond = Number(steps.find(({ up_to_pct }) => up_to_pct === null)?.spreads ?? 0);
@@ -59,7 +59,7 @@ export function histogramChart(steps: readonly HistogramStep[]): Chart {
   };
 }
 
-/** Draws the median spread of each closed day, with the range of the middle 50 % of the products. */
+/** Draws the median spread of each day, with the range of the middle half of the products. */
 export function spreadDaysChart(days: readonly DaySpread[]): Chart {
   const [first, last] = [days[0], days.at(-1)];
   const x = { ...DAYS, field: 'at' } as const;

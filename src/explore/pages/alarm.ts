@@ -10,7 +10,6 @@ import { type ReadValue, readAll, toText } from '../values.js';
 
 const NAMES = ['product', 'currency', 'price', 'lowest', 'highest'] as const;
 
-/** The line of the list that an address or a form asks for. */
 export const readListed = (read: (name: string) => string): ListedPrice => ({
   product: read('product'),
   currency: read('currency'),
@@ -19,7 +18,7 @@ export const readListed = (read: (name: string) => string): ListedPrice => ({
   highest: read('highest'),
 });
 
-/** A form on a product's page that leads to the preview. `line` is the product's line of the list. */
+/** Renders a form that leads to the preview of an alert. `line` is the product's current line in the list, if any. */
 export function renderAlarmForm(product: string, currency: string, line: ReadValue | undefined): Html {
   const amount = (name: string) => trimZeros(toText(line?.(name) ?? null) ?? '');
   const field = (name: string, label: string, isRequired = false) =>
@@ -32,7 +31,7 @@ export function renderAlarmForm(product: string, currency: string, line: ReadVal
 
 const trimZeros = (text: string) => text.replace(/(\.\d\d)0+$/u, '$1');
 
-/** Shows the line that an alarm would write, with a form that writes it. */
+/** Shows the line that setting an alert would write, and a form that writes it. */
 export async function alarmPage(edit: ListEdit, listed: ListedPrice, { ask }: PageRequest): Promise<Page> {
   const { product, currency, lowest } = listed;
   const offers = readAll(await ask({ analysis: 'offers', set: { product, currency }, limit: 500 }));
@@ -47,7 +46,7 @@ ${lowest === '' ? html`<p>Without a lowest allowed price, no alarm is raised.</p
   };
 }
 
-/** Which shops are below the lowest allowed price now. */
+/** Describes which shops are now below the lowest allowed price. */
 function describeAlarms(offers: readonly ReadValue[], lowest: string, currency: string): Content {
   const bound = toUnits(lowest);
   const below = offers.filter((read) => {
@@ -61,7 +60,7 @@ function describeAlarms(offers: readonly ReadValue[], lowest: string, currency: 
   return html`${countOf(below.length, 'offer')} below ${lowest} ${currency} now: ${names}${below.length > 5 ? ' and more' : ''}.`;
 }
 
-/** Ten-thousandths of an amount with up to four decimals. */
+/** Converts an amount with at most four decimals to an integer number of ten-thousandths. */
 function toUnits(amount: string): bigint {
   const [whole = '0', fraction = ''] = amount.split('.');
   return BigInt(whole + fraction.padEnd(4, '0'));

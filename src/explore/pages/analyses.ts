@@ -2,7 +2,7 @@ import { html } from '../../formats/html.js';
 import { ANALYSIS_GROUPS } from '../analysis-groups.js';
 import { type Page, renderSection } from '../page.js';
 
-/** Lists the analyses by the question that they answer. */
+/** Lists the analyses, grouped by the question that they answer. */
 export function analysesPage(): Page {
   const groups = ANALYSIS_GROUPS.map(({ question, titles }) =>
     renderSection(

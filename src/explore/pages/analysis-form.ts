@@ -6,14 +6,14 @@ import type { Question } from '../question.js';
 import { readAll, toText } from '../values.js';
 import { listCurrencies } from './products.js';
 
-/** The variables that people change most, in this order. The others are folded. */
+/** The variables that readers change most often, in the order of the form. */
 const USUAL: readonly string[] = [
   ...['product', 'category', 'currency', 'period', 'site_id', 'brand', 'kind', 'by', 'since', 'until', 'days'],
 ];
 const MOST_OPEN = 5;
 const MOST_CHOICES = 2000;
 
-/** Labels of variables that differ from their names. */
+/** Labels for variables whose names are unclear to readers. */
 const LABELS: Readonly<Record<string, string>> = {
   site_id: 'Shop',
   own_site: 'Your shop',
@@ -25,16 +25,16 @@ const LABELS: Readonly<Record<string, string>> = {
   drop_pct: 'Drop in %',
 };
 
-/** Names, by the value that stands for each. */
+/** Display names, keyed by value. */
 export interface KnownNames {
   site: ReadonlyMap<string, string>;
-  /** Category paths to choose from. */
+  /** Full category paths, for drop-down lists. */
   category: ReadonlyMap<string, string>;
   /** Category names without their paths, for rows. */
   categoryName: ReadonlyMap<string, string>;
 }
 
-/** Names of shops and categories, for forms and for rows. */
+/** Queries the names of all shops and categories. */
 export async function askForNames(ask: PageRequest['ask']): Promise<KnownNames> {
   const [shops, categories] = await Promise.all([
     ask({ analysis: 'shop_names', set: {}, limit: MOST_CHOICES }),
@@ -49,7 +49,10 @@ export async function askForNames(ask: PageRequest['ask']): Promise<KnownNames> 
   };
 }
 
-/** Renders the variables of an analysis and its columns as a form. Few are open, the others folded unless one of them is set. */
+/**
+ * Renders the variables of an analysis and the column choice as a form. The most common variables are shown, and the
+ * others are collapsed unless one of them is set.
+ */
 export async function renderForm(
   path: string,
   variables: readonly Variable[],
@@ -79,7 +82,7 @@ export async function renderForm(
 export const toChoices = (known: ReadonlyMap<string, string>): Choice[] =>
   [...known].map(([value, label]) => ({ value, label }));
 
-/** Returns the values to choose from; undefined if the variable is typed in. */
+/** Returns the choices for a variable; undefined if its value is typed, as for a long list of shops. */
 function listChoices(
   variable: Variable,
   names: KnownNames,

@@ -18,12 +18,12 @@ import { askForNames, type KnownNames, renderForm } from './analysis-form.js';
 const ROWS = 50;
 const MOST_DRAWN = 5_000;
 
-/** Reads the variables of an analysis from an address. */
+/** Reads the variables of an analysis from the address. */
 export function readSet(analysis: string, search: URLSearchParams): Question['set'] {
   return Object.fromEntries(readVariables(analysis).map(({ name }) => [name, search.get(name) ?? '']));
 }
 
-/** Explains a refused value. A missing variable is not an error of the reader, who could not know it. */
+/** Explains why an analysis has no rows. A required variable that is not set yet is not shown as an error. */
 function explainRefusal(error: Error, isSet: boolean): Content {
   const { message } = error;
   if (error instanceof PricelakeError) {
@@ -39,7 +39,7 @@ function explainRefusal(error: Error, isSet: boolean): Content {
   return html`<p>This analysis has no rows without some of its settings: fill in the form. <small>${message.split('\n', 1)}</small></p>`;
 }
 
-/** Shows one analysis: its form, its rows with names in place of ids, and its meaning and SQL, folded. */
+/** Shows one analysis: its form and its rows, with its documentation and SQL collapsed. */
 export async function analysisPage(analysis: string, { search, ask, signal }: PageRequest): Promise<Page> {
   const path = `/analyses/${analysis}`;
   const variables = readVariables(analysis);
@@ -91,7 +91,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
     })}${renderPager(answer, question, address)}`;
   }
 
-  /** Refuses wrong values. A missing one is left to DuckDB, because opening the page without it is not an error. */
+  /** Checks the given values, and ignores missing ones. @throws PricelakeError `query` if a value is invalid */
   function checkValues(): void {
     const given = Object.fromEntries(listVariables(question));
     try {
@@ -102,7 +102,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
     }
   }
 
-  /** Draws the chart, which needs all rows in the order of the analysis; the table may have fewer. */
+  /** Renders the chart, which needs all rows in the analysis's own order; the table may have fewer. */
   async function renderChart(answer: Answer): Promise<Content> {
     if (!hasChart(analysis)) return '';
     const isWhole = !answer.hasMore && offset === 0 && order === undefined;
@@ -114,15 +114,15 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   }
 }
 
-/** Columns that only programs need. Downloads include them. */
+/** Columns for programs, which pages hide and downloads include. */
 const MACHINE = new Set(['item_id', 'change_id', 'run_id', 'attribution', 'of_kind', 'known_until']);
-/** Columns by which people recognize a row. */
+/** Columns that identify a row for readers, in order of preference. */
 const HEADS = ['title', 'shop', 'category_name', 'category_slug', 'product_id'];
 
-/** Labels of columns that are known by an abbreviation. */
+/** Labels of columns whose names are abbreviations. */
 const LABELS: Readonly<Record<string, string>> = { geks_jevons: 'GEKS-Jevons', tpd: 'Time-product dummy' };
 
-/** Puts names first and in place of ids, if the rows have them. */
+/** Puts the column that identifies rows first, and shows names in place of ids where rows have names. */
 function chooseColumns(answer: Answer, names: KnownNames): ShownColumn[] {
   const all = answer.columns.map(({ name }) => name);
   const has = (name: string) => all.includes(name);
@@ -131,7 +131,7 @@ function chooseColumns(answer: Answer, names: KnownNames): ShownColumn[] {
     (name === 'product_id' && has('title')) ||
     (name === 'category_slug' && has('category_name'));
   const shown = all.filter((name) => !MACHINE.has(name) && !isNamed(name));
-  // A column without a value heads no row.
+  // An empty column can't identify rows, so it ranks last.
   const rank = (name: string) =>
     isEmpty(answer, name) ? HEADS.length + 1 : HEADS.includes(name) ? HEADS.indexOf(name) : HEADS.length;
   return (shown.length === 0 ? all : shown)

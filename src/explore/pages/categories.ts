@@ -30,7 +30,7 @@ const DISPERSION = [
   { name: 'cv_pct', label: 'Deviation' },
 ];
 
-/** Shows categories with their spreads, and how much prices differ in them. */
+/** Shows the spreads of each category, and the products whose prices differ most between shops. */
 export async function categoriesPage(request: PageRequest): Promise<Page> {
   const { search, ask } = request;
   const currency = search.get('currency') ?? '';
@@ -85,7 +85,7 @@ ${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, 
   };
 }
 
-/** Shows a category path below the previous one: shared names are left out, and the rest is indented. */
+/** Renders a category path without the names that it shares with the row above; indentation stands for these names. */
 function showCategory(slug: string, path: string, tree: readonly string[], currency: string): Content {
   const before = tree[tree.indexOf(path) - 1];
   const shared = before === undefined ? 0 : countShared(path, before);
@@ -98,12 +98,12 @@ function showCategory(slug: string, path: string, tree: readonly string[], curre
 const MOST_DEPTH = 4;
 
 /**
- * The separator of a category path, which the API does not define: anything between two spaces except letters and
- * digits.
+ * Matches a separator in a category path. The API doesn't define one, so anything but letters, digits and common
+ * punctuation counts.
  */
 const NAME_END = / ?[^\p{L}\p{N}\s&,.()'-]+ ?/gu;
 
-/** The length of the names that both paths begin with, including the separator after them. */
+/** Returns the length of the names that both paths start with, including the last separator. */
 function countShared(path: string, before: string): number {
   const ends = [...path.matchAll(NAME_END)].map(({ index, 0: mark }) => index + mark.length);
   return ends.findLast((end) => before.startsWith(path.slice(0, end))) ?? 0;

@@ -4,13 +4,13 @@ import { cutText, foreign, formatDuration, moment } from '../format.js';
 import type { CopyNow, PublishedState, RemoteState, TriedRun } from '../now.js';
 import { renderSection } from '../page.js';
 
-/** Shows what a run is doing, or why the last one failed. */
+/** Renders the state of an unfinished run, and why the last process failed. */
 export function renderNow({ lines, tries: [last] }: CopyNow): Content {
   const list = lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${showTimes(line)}</li>`)}</ul>`;
   return html`${list}${last?.fault === undefined ? '' : renderFault(last, last.fault)}`;
 }
 
-/** Shows a sentence of the command line, with its times as pages write them. */
+/** Renders a sentence that the command line prints, with its times in the format of pages. */
 const showTimes = (line: string): Html =>
   html`<bdi>${cutText(line, 1000)
     .split(INSTANT)
@@ -28,7 +28,7 @@ ${hint === undefined ? '' : html`<p class="next">${foreign(hint, 1000)}</p>`}
 `;
 }
 
-/** Shows the seconds of each step by process. An interrupted run has more than one process. */
+/** Renders the seconds of each step, one row per process. An interrupted run has several rows. */
 export function renderSteps(tries: readonly TriedRun[]): Html {
   const about = html`<p>A run opens the lake, lands bytes, applies them, derives tables, proves them, publishes and compacts (<code>pricelake status --json</code> has the same figures).</p>`;
   if (tries.length === 0) {
@@ -76,7 +76,7 @@ const renderSeconds = (step: string, seconds: number | undefined): Html =>
 
 const SECONDS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-/** Compares only the two files lake.json. */
+/** Renders how the local copy compares with the remote. Compares only the two `lake.json` files. */
 export function renderRemote(state: RemoteState, now: Date): Content {
   if (state.kind === 'unasked') return '';
   return renderSection('Local and remote', describeRemote(state, now));

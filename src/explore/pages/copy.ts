@@ -43,7 +43,7 @@ const COST: readonly (string | ShownColumn)[] = [
   'seconds',
 ];
 
-/** Shows runs, checks, datasets and changes: how the copy came about, and its faults. */
+/** Shows the runs, checks, datasets and changes of the copy. */
 export async function copyPage({ ask, advice, now, tellNow }: PageRequest): Promise<Page> {
   const overview: Question = { analysis: 'report_overview', set: {}, limit: 1 };
   const runs: Question = { analysis: 'report_runs', set: { top: '50' }, limit: 50 };
@@ -102,7 +102,7 @@ ${renderSection('Changes by day', html`<details><summary>In figures</summary>${r
   };
 }
 
-/** Shows how fresh the copy is, and how much it holds. */
+/** Renders how fresh the copy is and how much data it has. */
 function renderState(read: ReadValue, runs: Answer, now: Date): Html {
   const last = readFirst(runs);
   const [newest, oldest, ended] = [
@@ -137,7 +137,7 @@ function renderState(read: ReadValue, runs: Answer, now: Date): Html {
   return html`${figures}<p><strong>Run ${toText(last('run_number'))} couldn't tell whether up to ${countOf(unknown, 'item')} are still listed</strong>: ${foreign(toText(last('reason')) ?? null, 600)}.</p>`;
 }
 
-/** Shows a time with a note below it. */
+/** Formats a time as a figure with a note; `none yet` if there is no time. */
 function renderMoment(at: Date | undefined, note: string): Pick<Figure, 'value' | 'note'> {
   if (at === undefined) return { value: 'none yet', note: '' };
   return { value: moment(at), note };
@@ -157,7 +157,7 @@ function describeRun(read: ReadValue): string {
   return read('caught_up') === true ? 'nothing more was waiting' : 'more changes were waiting';
 }
 
-/** If none of this many sampled items differs, fewer than three percent of all items do, with 95 % confidence. */
+/** The minimum sample for a claim: if no item of 100 differs, less than 3 % of all items do, at 95 % confidence. */
 const ENOUGH = 100;
 
 function explainProof(runs: Answer): Content {
@@ -169,7 +169,7 @@ function explainProof(runs: Answer): Content {
     different === 0n
       ? 'found no difference.'
       : `found that ${countOf(different, 'item')} differed, which ${different === 1n ? 'was' : 'were'} repaired or reported.`;
-  // If no sampled item differs, the upper bound at 95 % confidence is 1 - 0.05^(1/n).
+  // If none of n sampled items differs, the upper bound at 95 % confidence is 1 - 0.05^(1/n).
   const bound =
     different === 0n && sampled >= ENOUGH
       ? ` With 95 % confidence, at most ${formatPercent(100 * (1 - 0.05 ** (1 / Number(sampled))))} of what these runs published differed.`
@@ -182,7 +182,7 @@ function explainProof(runs: Answer): Content {
   return html`<p>Proof of the copy: each run reads a few random items again, one by one. All runs together compared ${countOf(sampled, 'item')} and ${found}${bound}${products}</p>`;
 }
 
-/** Shows each check that found something, with its rows and what to do, then all checks. */
+/** Renders each check that found something, with sample rows and advice, followed by a list of all checks. */
 function renderChecks(answer: Answer, question: Question, advice: PageRequest['advice']): Content {
   const all = readAll(answer);
   const failed = all.filter((read) => toBigInt(read('violations')) > 0n);
@@ -209,7 +209,7 @@ ${renderSample(String(read('name')), String(read('sample') ?? ''))}
 `;
 }
 
-/** Shows the first violations. They contain foreign text. */
+/** Renders the first violations, whose values come from the service. */
 function renderSample(name: string, sample: string): Content {
   const rows = parseSample(sample);
   if (rows.length === 0) return '';
@@ -224,7 +224,7 @@ ${rows.map(renderRow)}</tbody>
 </table></div></details>`;
 }
 
-/** Parses a sample. Numbers stay text, because ids may exceed 2^53. */
+/** Parses the sample of a check; empty if it is invalid. Numbers stay text, because ids may exceed 2^53. */
 function parseSample(sample: string): Record<string, unknown>[] {
   try {
     const rows: unknown = parse(sample);

@@ -9,7 +9,7 @@ import { toDate } from '../values.js';
 
 const NONE = html`<span class="none">–</span>`;
 
-/** The title, and the product as the list names it. */
+/** The product's title, followed by the name that the list uses. */
 const LINE: ShownColumn = {
   name: 'title',
   label: 'Product',
@@ -20,24 +20,24 @@ const LINE: ShownColumn = {
   },
 };
 
-/** A rank among shops: `3 of 8`. */
+/** The rank of the reader's price among the shops' prices, such as `3 of 8`. */
 const PLACE: ShownColumn = {
   name: 'position',
   label: 'Place',
-  // The reader's own price is ranked among the shops' prices.
+  // Adds 1, because the reader's own price is ranked too.
   show: (place, read) => (place === null ? NONE : `${String(place)} of ${Number(read('shops') ?? 0) + 1}`),
 };
 
 const listTexts = (value: DuckDBValue): string[] =>
   value instanceof DuckDBListValue ? value.items.flatMap((item) => (item === null ? [] : [valueToText(item)])) : [];
 
-/** Shows the only name, or the number of names, which unfold. */
+/** Renders a single shop name as text, and several as a number that expands to the names. */
 function showShops(value: DuckDBValue): Content {
   const [name = '', ...others] = listTexts(value);
   return name !== '' && others.length === 0 ? foreign(name, 40) : showTexts('shop')(value);
 }
 
-/** Shows a number of texts, which unfold. */
+/** Returns a function that renders a list of texts as their number, which expands to the texts. */
 function showTexts(what: string): (value: DuckDBValue) => Content {
   return (value) => {
     const texts = listTexts(value);

@@ -5,24 +5,24 @@ import { changeAddress } from '../page.js';
 import type { Answer } from '../question.js';
 import { readAll, toBigInt } from '../values.js';
 
-/** The mutually exclusive places of watched_places.sql, best first, with their colours. */
+/** The positions of watched_places.sql that exclude each other, best first, with their colours. */
 const SPLIT = [
   { place: 'cheapest', label: 'cheapest', color: 'place-1' },
   { place: 'middle', label: 'in the middle', color: 'place-2' },
   { place: 'dearest', label: 'most expensive', color: 'place-3' },
   { place: 'alone', label: 'alone', color: 'place-4' },
 ];
-/** Places that a line may have beside any other. */
+/** Positions that a line can have in addition. */
 const MORE = [
   { place: 'undercut', label: 'undercut' },
   { place: 'rivals_out', label: 'rivals out of stock' },
 ];
 
-/** The place that the address asks for; empty if it names none. */
+/** Reads the position from the address; empty if it is missing or unknown. */
 export const readPlace = (search: URLSearchParams): string =>
   [...SPLIT, ...MORE].find(({ place }) => place === search.get('place'))?.place ?? '';
 
-/** Shows the lines by place as a bar, with links to the lines of each place. */
+/** Renders a bar of the list's lines by position, with links to the lines in each position. */
 export function renderPlaces(answer: Answer, search: URLSearchParams, path = '/list'): Html {
   const counts = new Map(readAll(answer).map((read) => [String(read('place')), Number(toBigInt(read('lines')))]));
   const of = (place: string) => counts.get(place) ?? 0;

@@ -31,7 +31,7 @@ const RULES = [
   { value: 'median', label: 'the median' },
 ];
 
-/** Compares the reader's own prices with the market: position, suggestions, and shops below a lowest allowed price. */
+/** Shows how the reader's prices compare with the market, suggested prices, and shops below a lowest allowed price. */
 export async function listPage(request: PageRequest): Promise<Page> {
   const { snapshot, search, ask } = request;
   if (snapshot.list === undefined) {
@@ -99,7 +99,7 @@ ${renderSection('Below your lowest allowed prices', past.render({ caption: 'Ever
   };
 }
 
-/** Renders a form that uploads a list to this server. */
+/** Renders a form that uploads a price list to this server. */
 async function renderUpload(ask: PageRequest['ask'], label: string): Promise<Html> {
   const shops = readAll(await ask({ analysis: 'shop_names', set: {}, limit: MOST }));
   const choices = shops.map((read) => ({ value: String(read('site_id')), label: String(read('shop')) }));

@@ -11,19 +11,19 @@ import { readPlace, renderPlaces } from './list-places.js';
 
 export const MATRIX_PATH = '/list/matrix';
 
-/** Shops side by side; the others are on further pages. */
+/** The number of shops on one page of the matrix. Further shops are on the next pages. */
 const SHOPS = 20;
-/** A line has a row for each shop that sells it. */
+/** The maximum number of rows of the query, which returns one row per line and shop. */
 const MOST_PRICES = 50_000;
 
-/** The reader's own products by shop: what each asks, with the cheapest marked. */
+/** Shows each shop's prices for the products of the reader's list, with the cheapest marked. */
 export async function matrixPage({ snapshot, search, ask }: PageRequest): Promise<Page> {
   if (snapshot.list === undefined) {
     const body = html`<p>The matrix shows what each shop asks for the products of <a href="/list">your list</a>.</p>`;
     return { title: 'Matrix', body };
   }
   const lines = { offset: readOffset(search), limit: readLimit(search) };
-  // One line more says whether there are more.
+  // Asks for one more line than is shown, to find out whether there are more.
   const set = { place: readPlace(search), first: String(lines.offset), top: String(lines.limit + 1) };
   const prices: Question = { analysis: 'watched_matrix', set, limit: MOST_PRICES };
   const rivals = { offset: readOffset(search, 'shops_from'), limit: SHOPS };
@@ -46,7 +46,7 @@ ${renderPager(shops, rivals, ({ from }) => address({ shops_from: from }), 'Shops
   };
 }
 
-/** Rows of watched_matrix.sql by line, in their order. */
+/** Groups rows of watched_matrix.sql by line of the list, in their original order. */
 function groupByLine(answer: Answer): ReadValue[][] {
   const lines = new Map<string, ReadValue[]>();
   for (const read of readAll(answer)) {

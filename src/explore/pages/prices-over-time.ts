@@ -23,17 +23,17 @@ const MOST_OUTS = 200;
 const DAY_MS = 86_400_000;
 
 interface Shown {
-  /** The address of the product's page. */
+  /** The path of the product's page. */
   path: string;
   product: string;
   currency: string;
-  /** True if shops report whether the product is in stock. */
+  /** True if any shop reports whether the product is in stock. */
   hasStock: boolean;
-  /** The reader's own price, exact. */
+  /** The reader's own price as decimal text. */
   own: string | undefined;
 }
 
-/** Charts the prices of a product's shops over a span of time, with links to other spans. */
+/** Draws the prices of a product over time, one line per shop, with links to other time spans. */
 export async function renderPriceChart({ path, product, currency, own }: Shown, request: PageRequest): Promise<Html> {
   const { search, ask } = request;
   const dates = readDates(search);
@@ -49,7 +49,7 @@ ${renderFilters(path, renderDates(search, 'Compare'), { currency })}
 ${dates === undefined ? '' : await renderDatesCompared(product, currency, dates, ask)}</div>`;
 }
 
-/** Compares the prices of each listing at two days. */
+/** Renders a table with the prices of each listing at both dates. */
 async function renderDatesCompared(
   product: string,
   currency: string,
@@ -99,7 +99,7 @@ function drawSteps(
 <figcaption>The lowest price of each shop in ${currency}. A line breaks while a shop did not list the product or had none in stock${lines.some(({ isAside }) => isAside) ? '; dashed lines are of shops without an offer that counts today' : ''}.${answer.hasMore ? ' There are more prices than are drawn.' : ''}</figcaption>`;
 }
 
-/** Groups rows of shop_prices.sql by shop, the cheapest first. */
+/** Converts rows of shop_prices.sql to one line per shop, in the order of the rows, which is by ascending price. */
 function readLines(answer: Answer): PriceLine[] {
   const lines = new Map<string, PriceLine & { steps: PriceLine['steps'][number][] }>();
   for (const read of readAll(answer)) {
@@ -114,7 +114,7 @@ function readLines(answer: Answer): PriceLine[] {
   return [...lines.values()];
 }
 
-/** Lists every price of every listing and the times without stock, folded. */
+/** Renders collapsed tables of every price of every listing, and of the times without stock. */
 export async function renderPastFigures({ product, currency, hasStock }: Shown, { ask }: PageRequest): Promise<Html> {
   const spells: Question = { analysis: 'product_spells', set: { product, currency }, limit: MOST_SPELLS };
   const stock: Question = { analysis: 'stock_outs', set: { product }, limit: MOST_OUTS };

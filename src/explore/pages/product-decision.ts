@@ -7,20 +7,20 @@ import { type Figure, renderFigures } from '../page.js';
 import { type ReadValue, toDate, toNumber, toText } from '../values.js';
 
 export interface Decision {
-  /** The product's row of find_products.sql. */
+  /** The product's row in the result of find_products.sql. */
   card: ReadValue;
   currency: string;
-  /** Rows of offers.sql, cheapest first. */
+  /** The rows of offers.sql, cheapest first. */
   offers: readonly ReadValue[];
-  /** Rows of best_prices.sql: 30 days, 90 days and all known time, in this order. */
+  /** The rows of best_prices.sql for the last 30 days, the last 90 days and all known time, in this order. */
   best: readonly ReadValue[];
-  /** Rows of reductions.sql. */
+  /** The rows of reductions.sql. */
   reductions: readonly ReadValue[];
-  /** The reader's own price, exact. */
+  /** The reader's own price as decimal text. */
   own: string | undefined;
 }
 
-/** Shows the best price now and its rank in the past. Never quotes offers that do not count. */
+/** Renders the best price now and how it compares with past prices, without offers that are left out of comparisons. */
 export function renderDecision(decision: Decision): { figures: Html; ranges: Html } {
   return {
     figures: renderFigures(listFigures(decision)),
@@ -42,7 +42,7 @@ function listFigures({ card, currency, offers, best, own }: Decision): Figure[] 
     value: amount(read?.(column) ?? null),
     note: read === undefined ? '' : html`${foreign(toText(read('shop')) ?? null, 60)}${describeAge(read)}${note}`,
   });
-  // A product whose lowest price stands twice has its change beside the first.
+  // If the lowest price is shown twice, only the first figure shows its change.
   const change = (name: string, unit: '%' | 'points' | '') => describeChange(best[0], `${name}_change`, unit);
   const isUnsure = inStock === undefined || toNumber(cheapest?.('price') ?? null) !== toNumber(inStock('price'));
   const spread = card('spread_pct');
@@ -80,14 +80,14 @@ function listFigures({ card, currency, offers, best, own }: Decision): Figure[] 
   ];
 }
 
-/** A figure's change, and since when. */
+/** Describes how much a figure changed and since when; empty if no past figure is known. */
 function describeChange(past: ReadValue | undefined, name: string, unit: '%' | 'points' | ''): Content {
   const [change, since] = [toNumber(past?.(name) ?? null), toDate(past?.('then_at') ?? null)];
   if (change === undefined || since === undefined) return '';
   return html`${formatDifference(change, unit)} since ${dayOf(since)}`;
 }
 
-/** Describes how long an offer has had its price, and when it was last seen. */
+/** Describes how long an offer has had its price, and when the service last saw it. */
 function describeAge(read: ReadValue): Content {
   const [since, seen] = [toDate(read('price_changed_at') ?? read('first_seen_at')), toDate(read('last_seen_at'))];
   return html`${since === undefined ? '' : html`, since ${dayOf(since)}`}${seen === undefined ? '' : html`, seen ${dayOf(seen)}`}`;
@@ -107,7 +107,7 @@ function describeOwn(own: string, currency: string, cheapest: ReadValue | undefi
 
 const nameSpan = (days: DuckDBValue) => (days === null ? 'all time' : `${String(days)} days`);
 
-/** Answers in one sentence whether today's best price is low. */
+/** Describes in one sentence how today's best price compares with its lowest price in 90 days. */
 function describeLow({ best, currency }: Decision): Content {
   const of = (days: number) => best.find((read) => toNumber(read('days')) === days);
   const row = of(90) ?? best[0];
@@ -142,7 +142,7 @@ function renderRanges({ best, currency }: Decision): Content {
 
 const FEW = 3;
 
-/** Lists the shops that announce a reduction, and whether each asked less in the 30 days before. */
+/** Lists up to three announced reductions, and whether each shop asked less in the 30 days before. */
 function describeReductions({ reductions, currency }: Decision): Content {
   if (reductions.length === 0) return '';
   const sentences = reductions.slice(0, FEW).map((read) => html`<li>${describeReduction(read, currency)}</li>\n`);

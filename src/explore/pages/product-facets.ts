@@ -9,9 +9,9 @@ const FACETS = ['brand', 'category', 'site_id', 'currency', 'grade', 'in_stock']
 export type Facet = (typeof FACETS)[number];
 
 export interface Facets {
-  /** The number of products that pass the filters. */
+  /** The number of products that match the filters. */
   all: bigint;
-  /** The values of a filter, each with the number of products that would pass. */
+  /** Returns the values of a filter, each labeled with the number of products that it would match. */
   list(facet: Facet): Choice[];
 }
 
@@ -24,7 +24,7 @@ interface Counted {
 const ANY: Choice = { value: '', label: 'any' };
 const MOST = 1000;
 
-/** Counts the values of each filter under the other filters, so that another value can be chosen. */
+/** Counts products by the values of each filter, while the other filters apply, so that readers see alternatives. */
 export async function askForFacets(set: Question['set'], ask: PageRequest['ask']): Promise<Facets> {
   const count = async (changes: Question['set']) => {
     const answer = await ask({ analysis: 'product_facets', set: { ...set, ...changes }, limit: MOST });
@@ -57,13 +57,13 @@ const toChoice = ({ value, label, products }: Counted): Choice => ({
   label: `${label} (${formatCount(products)})`,
 });
 
-/** Adds the chosen value if no product has it any longer. */
+/** Lists the values with counts, and adds the chosen value if no product matches it. */
 function withChosen(counted: readonly Counted[], chosen: string): Choice[] {
   const isKnown = chosen === '' || counted.some(({ value }) => value === chosen);
   return [ANY, ...(isKnown ? [] : [{ value: chosen, label: chosen }]), ...counted.map(toChoice)];
 }
 
-/** The filter chooses a lowest grade. */
+/** Lists minimum grades: choosing B also includes A. */
 function listGrades(counted: readonly Counted[]): Choice[] {
   const of = (...grades: string[]) =>
     counted.filter(({ value }) => grades.includes(value)).reduce((sum, { products }) => sum + products, 0n);
@@ -83,7 +83,7 @@ function listStock(counted: readonly Counted[]): Choice[] {
   ];
 }
 
-/** Renders the brands. There may be more than a list can hold, so a brand can also be typed in. */
+/** Renders a text field with suggestions, because there may be too many brands for a drop-down list. */
 export function renderBrand(chosen: string, choices: readonly Choice[]): Html {
   const options = choices.filter(({ value }) => value !== '');
   return html`<label>Brand <input name="brand" value="${chosen}" list="brands" autocomplete="off" spellcheck="false"></label>

@@ -17,8 +17,8 @@ const MOST_CHANGES = 50;
 const MOST_REDUCTIONS = 50;
 
 /**
- * Shows one product in one currency: its best price, how that price compares with past prices, its offers, and its
- * changes. Returns undefined if the lake does not have the product.
+ * Shows one product in one currency: its best price, how that compares with past prices, its offers, and its changes.
+ * Returns undefined if the lake doesn't have the product.
  */
 export async function productPage(product: string, request: PageRequest): Promise<Page | undefined> {
   const { search, ask } = request;
@@ -88,7 +88,7 @@ ${renderSection(
   };
 }
 
-/** The currencies in which the product is sold, that of the most shops first. */
+/** Returns one row per currency in which the product is sold, sorted by the number of shops, most first. */
 function listMarkets(cards: Answer): ReadValue[] {
   const count = (read: ReadValue, name: string) => toNumber(read(name)) ?? 0;
   return readAll(cards).sort(
@@ -96,7 +96,7 @@ function listMarkets(cards: Answer): ReadValue[] {
   );
 }
 
-/** Finds the product's line in the reader's own list. */
+/** Finds the product's line in the reader's list; undefined if there is none or the list is still being compared. */
 async function findOwnLine(
   product: string,
   currency: string,
@@ -107,7 +107,7 @@ async function findOwnLine(
   return readAll(lines).find((read) => read('currency') === currency);
 }
 
-/** Chooses the picture that most listings have, from the hosts that the reader allows. */
+/** Returns the address of the picture used by most listings, if its host is among those that the reader allows. */
 async function choosePicture(product: string, { ask, pictures }: PageRequest): Promise<string | undefined> {
   if (pictures.size === 0) return undefined;
   const found = await ask({ analysis: 'product_pictures', set: { product }, limit: 20 });
@@ -115,7 +115,7 @@ async function choosePicture(product: string, { ask, pictures }: PageRequest): P
   return addresses.find((address) => URL.canParse(address) && pictures.has(new URL(address).host));
 }
 
-/** Shows offers with the reductions that shops announce, and what the offers' own past says about these. */
+/** Renders the offers. If shops announce reductions, a column shows whether the price history supports each. */
 function renderOffers(answer: Answer, question: Question, currency: string, reductions: readonly ReadValue[]): Html {
   const verdicts = new Map(reductions.map((read) => [read('item_id'), String(read('verdict'))]));
   const announced: ShownColumn = {
@@ -144,7 +144,7 @@ function renderOffers(answer: Answer, question: Question, currency: string, redu
   });
 }
 
-/** A regular price that is not above the price announces no reduction. */
+/** True if the regular price is above the current price. */
 function announcesReduction(regular: DuckDBValue, price: DuckDBValue): boolean {
   const [was, now] = [regular, price].map(toNumber);
   return was !== undefined && now !== undefined && was > now;
@@ -159,5 +159,5 @@ const NONE = html`<span class="none">–</span>`;
 
 const showReason = (reason: DuckDBValue): Content => (reason === null ? NONE : foreign(trimCents(String(reason)), 240));
 
-/** Drops two zeros of amounts, which have four decimals in the lake. */
+/** Removes the last two decimals of amounts if they are zeros, because amounts have four decimals in the lake. */
 const trimCents = (text: string) => text.replaceAll(/(\d\.\d\d)00\b/gu, '$1');

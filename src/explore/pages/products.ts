@@ -35,18 +35,18 @@ const VARIABLES = [
   'max_price',
 ] as const;
 
-/** Reads the question from an address. */
+/** Builds a query for products from the parameters in the address. */
 export function askForProducts(search: URLSearchParams): Question {
   const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
   const limit = readLimit(search);
   return { analysis: 'find_products', set, order: readOrder(search), offset: readOffset(search), limit };
 }
 
-/** Lists products by words and filters, all of which are in the address. */
+/** Lists the products that match the words and filters in the address. */
 export async function productsPage({ search, ask, snapshot }: PageRequest): Promise<Page> {
   const question = askForProducts(search);
   const { set } = question;
-  // While the reader types, only the rows are sent. The script asks for the counts afterwards.
+  // While the reader types, the script requests only the rows, and the counts of the filters later.
   const isPart = search.get('part') !== null;
   const [answer, facets] = await Promise.all([ask(question), isPart ? undefined : askForFacets(set, ask)]);
   const whole = snapshot.isWhole ? [answer] : [];
@@ -97,7 +97,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
     columns,
     hidden,
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-    // On a served page, the pager shows this.
+    // Shown only in a report, because a served page has a pager.
     moreNote: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),
     empty: Object.values(set).some((value) => value !== '')
       ? 'No product has these words and values. Remove a word or a filter.'
@@ -107,7 +107,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
   return { title: 'Products', body: html`${filters}<div id="found">${table}${pager}</div>` };
 }
 
-/** The currencies in which products are sold, that of the most products first. */
+/** Lists the currencies with the number of products sold in each, most first. */
 export async function listCurrencies(ask: PageRequest['ask']): Promise<Choice[]> {
   const { rows } = await ask({ analysis: 'product_currencies', set: {}, limit: 200 });
   return rows.map(([currency, products]) => ({

@@ -25,7 +25,7 @@ import { askForNames, toChoices } from './analysis-form.js';
 import { listCurrencies } from './products.js';
 import { MOVES } from './today.js';
 
-/** The columns of shop_index_by_category.sql after those that name the row. */
+/** Lists the columns of shop_index_by_category.sql, except the shop and the category. */
 const listPositions = (answer: Answer): (string | ShownColumn)[] => [
   { name: 'products', label: 'Compared' },
   'cheapest',
@@ -38,11 +38,11 @@ const listPositions = (answer: Answer): (string | ShownColumn)[] => [
   ),
 ];
 
-/** The columns of source_freshness.sql, without the shop. */
+/** The columns of source_freshness.sql, except the shop. */
 export const FRESHNESS = [
   { name: 'source_id', label: 'Source' },
   { name: 'is_stale', label: 'Stale' },
-  // An item may seem to be seen in the future, because two clocks of the service may differ.
+  // Negative values are shown as 0. They occur because two clocks of the service may differ.
   {
     name: 'unseen_days',
     label: 'Days unseen',
@@ -77,7 +77,7 @@ const STOCK_OUTS = [
   { name: 'known_days', label: 'Days known' },
 ];
 
-/** Compares shops with the market. */
+/** Shows how the prices of each shop compare with the market. */
 export async function shopsPage({ search, ask }: PageRequest): Promise<Page> {
   const set = {
     currency: search.get('currency') ?? '',
@@ -111,11 +111,11 @@ ${linkLeaders({ currency: set.currency, category: set.category }, 'Which shops m
   };
 }
 
-/** Links to the leaders instead of showing them, because comparing all pairs of shops takes seconds in a large lake. */
+/** Renders a link to the price leaders, because comparing all pairs of shops takes seconds in a large lake. */
 const linkLeaders = (set: Question['set'], label: string): Content =>
   onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'price_leaders', set })}">${label}</a></p>`);
 
-/** Shows the pairs in which a shop leads or follows. Used in reports, which may take this time. */
+/** Renders the pairs in which this shop leads or follows. Only reports show them, because it may take seconds. */
 export async function renderLeaders(site: string, { ask }: PageRequest): Promise<Html> {
   const leaders: Question = { analysis: 'price_leaders', set: { site_id: site, top: '20' }, limit: 20 };
   return renderSection(
@@ -188,8 +188,8 @@ ${renderFigures([
 }
 
 /**
- * Shows one shop: position, rivals, assortment, freshness and moves. Returns undefined if the lake does not have the
- * shop.
+ * Shows one shop: its position, rivals, assortment, freshness and price moves. Returns undefined if the lake doesn't
+ * have the shop.
  */
 export async function shopPage(site: string, request: PageRequest): Promise<Page | undefined> {
   const { ask, search } = request;

@@ -12,7 +12,7 @@ const MOST_ROWS = 1000;
 const EXAMPLE =
   'SELECT site_name, count(*) AS listings\nFROM items\nWHERE is_listed\nGROUP BY ALL\nORDER BY listings DESC';
 
-/** Runs one SELECT that the reader writes. */
+/** Runs a SELECT statement that the reader types, and shows its rows. */
 export async function sqlPage({ snapshot, search, signal }: PageRequest): Promise<Page> {
   const sql = search.get('sql') ?? '';
   const form = html`<form class="sql" action="/sql"><label for="sql">One SELECT, in DuckDB's SQL. It reads the tables of the lake and nothing else; at most ${formatCount(MOST_ROWS)} rows are shown.</label>

@@ -24,11 +24,10 @@ import { listCurrencies } from './products.js';
 import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
 const ROWS = 8;
-/** The largest moves of each kind, among which those of products that several shops sell come first. */
+/** The number of moves to query of each kind. Moves of products that several shops sell are shown first. */
 const LOOKED_AT = 200;
 const ANY = { value: '', label: 'any' };
 
-/** The kinds of movers.sql, in words. */
 const KINDS = {
   fall: 'Falls',
   rise: 'Rises',
@@ -38,10 +37,9 @@ const KINDS = {
   gone: 'Gone',
 } as const;
 
-/** Kinds of compared_listings.sql with their words. */
+/** The kinds that compared_listings.sql also returns. */
 const COMPARED_KINDS: readonly string[] = ['fall', 'rise', 'new', 'gone'];
 
-/** The kinds of stock_moves.sql, in words. */
 const STOCK_KINDS = { out: 'Out of stock', back: 'Back in stock' } as const;
 
 export const MOVES: readonly (string | ShownColumn)[] = [
@@ -58,7 +56,7 @@ export const MOVES: readonly (string | ShownColumn)[] = [
   { name: 'moved_at', label: 'When' },
 ];
 
-/** Shows what moved, how complete and fresh the copy is, and what needs attention. */
+/** Shows which prices moved, how complete and fresh the copy is, and what needs attention. */
 export async function todayPage(request: PageRequest): Promise<Page> {
   const { search, ask, snapshot, advice } = request;
   const isFirst = snapshot.run === undefined || snapshot.run.number <= 1n;
@@ -69,7 +67,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const [currency = '', category = '', site = ''] = ['currency', 'category', 'site_id'].map(
     (name) => search.get(name) ?? '',
   );
-  // Any other site in the address is ignored, because shops are identified by number.
+  // Ignores a shop that is not a number, because shops are identified by site_id.
   const chosen = { currency, category, site_id: /^\d{1,18}$/u.test(site) ? site : '' };
   const compared = { currency, category };
   const runs: Question = { analysis: 'report_runs', set: {}, limit: 10 };
@@ -90,7 +88,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
   const period = { ...begin, ...(until === undefined ? {} : { until }) };
   const moves: Question = {
-    // Moves up to now are kept, and have places; between two past days, prices are compared.
+    // Without an end date, precomputed moves with their ranks are used. With one, prices at both dates are compared.
     analysis: until === undefined ? 'movers' : 'compared_listings',
     set: { ...chosen, top: String(LOOKED_AT), ...period },
     limit: LOOKED_AT * Object.keys(KINDS).length,
@@ -138,13 +136,13 @@ ${chosen.site_id === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
 
-  /** The requested moment, if it isn't one of the choices. Dates in the address replace it. */
+  /** Returns a choice for the requested moment if it isn't a usual one. Dates in the address take precedence. */
   function listGivenMoments(): typeof SINCE {
     if (dates !== undefined) return [{ value: '', label: 'the date given' }];
     return choices.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }];
   }
 
-  /** Spreads are left out for one shop, because they compare shops. */
+  /** Renders the sections on spreads. They are left out if a shop is chosen, because spreads compare shops. */
   function renderSpreads(): Content {
     return html`${
       opened === undefined
@@ -195,10 +193,10 @@ ${renderSection(
 
 const NO_MOVES = html`<p class="soft">No price of a product is known to have moved in the last 30 days.</p>`;
 
-/** The first copy has no earlier run to compare with, so moves are those that the service dates. */
+/** Shown after the first run, because there is no earlier run to compare with. */
 const FIRST_COPY = html`<p class="soft">This is the first copy, so there is no earlier run to compare it with. The figures below are moves that the service itself dates.</p>`;
 
-/** Shows the number of rows of each kind, linked to its list. */
+/** Returns the number of rows of each kind, linked to a list of these rows. */
 function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<string, string>>): Figure[] {
   const totals = countKinds(answer);
   return Object.entries(kinds).map(([kind, name]) => {
@@ -208,14 +206,14 @@ function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<st
   });
 }
 
-/** Shows the figures of stock; empty if nothing is known or nothing moved. */
+/** Returns the number of products that went out of stock or came back; empty if the answer has no rows. */
 const listStockFigures = (answer: Answer | undefined, question: Question): Figure[] =>
   answer === undefined || answer.rows.length === 0 ? [] : listKinds(answer, question, STOCK_KINDS);
 
 const countKinds = (answer: Answer): Map<string, bigint> =>
   new Map(readAll(answer).map((read) => [String(read('kind')), toBigInt(read('of_kind'))]));
 
-/** The rows to show of each kind. Products that only one shop sells come last, because nothing compares their prices. */
+/** Limits the rows of each kind. Products of a single shop come last, because their prices can't be compared. */
 function chooseMoves(answer: Answer): Answer {
   const findColumn = (column: string) => answer.columns.findIndex(({ name }) => name === column);
   const [kindAt, shopsAt] = [findColumn('kind'), findColumn('shops_after')];
@@ -267,7 +265,7 @@ const renderSpreadMoves = (answer: Answer, question: Question): Content =>
     empty: 'No spread opened or closed by that much.',
   })}`;
 
-/** The figure is of today, and its change is between the ends of two closed days. */
+/** Describes how a current figure changed between the ends of two past days; empty if that is not known. */
 function describeSpreadChange(read: ReadValue | undefined, name: 'spreads' | 'median'): Content {
   const change = toNumber(read?.(name) ?? null);
   const [first, last] = [toDate(read?.('first_day') ?? null), toDate(read?.('last_day') ?? null)];

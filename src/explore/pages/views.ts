@@ -3,7 +3,7 @@ import { foreign } from '../format.js';
 import type { Page } from '../page.js';
 import { LONGEST_NAME, type SavedView } from '../saved-views.js';
 
-/** The views that readers have saved, with a button each to remove it. */
+/** Lists the saved views, each with a button to remove it. */
 export function viewsPage(views: readonly SavedView[]): Page {
   const rows = views.map(
     ({ name, address }) =>
@@ -19,7 +19,7 @@ export function viewsPage(views: readonly SavedView[]): Page {
   };
 }
 
-/** The saved views, and a form that saves the present page, as part of the menu. */
+/** Renders the menu of saved views, with a form that saves the current page. */
 export function renderViews(views: readonly SavedView[], address: string): Html {
   const links = views.map(
     (view) =>
