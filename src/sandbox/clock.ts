@@ -1,14 +1,14 @@
 import { PricelakeError } from '../io/errors.js';
 
-/** The feed shows a change this long after it happened (section 4, /changes, rule 3). */
+/** Milliseconds until the feed shows a change (section 4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;
 
-/** `frozen` stands still between advances, `real` is wall time, `60x` runs sixty times as fast. */
+/** The pace of the clock: `frozen` moves only when advanced, `real` in real time, and `60x` 60 times as fast. */
 export type ClockMode = 'frozen' | 'real' | `${number}x`;
 
 const MAX_SPEED = 100_000;
 
-/** @throws PricelakeError `usage` */
+/** Parses the value of `--clock`. @throws PricelakeError `usage` if it isn't valid */
 export function parseClockMode(text: string): ClockMode {
   const isNamed = text === 'frozen' || text === 'real';
   if (isNamed) return text;
@@ -17,7 +17,7 @@ export function parseClockMode(text: string): ClockMode {
   throw new PricelakeError('usage', `the clock "${text}" is not one of frozen, real and 60x, up to ${MAX_SPEED}x`);
 }
 
-/** Speed relative to wall time; 0 if the clock stands still. */
+/** Returns the speed relative to real time; 0 for a frozen clock. */
 export function speedOf(mode: ClockMode): number {
   if (mode === 'frozen') return 0;
   return mode === 'real' ? 1 : Number.parseFloat(mode);
@@ -31,7 +31,7 @@ export class SimulatedClock {
   #isHeld = false;
   #movedAt: number;
 
-  /** @param wall milliseconds */
+  /** @param wall returns the real time in milliseconds, from any start */
   constructor(startAt: Date, mode: ClockMode, wall: () => number = () => performance.now()) {
     this.mode = mode;
     this.#speed = speedOf(mode);
@@ -44,7 +44,7 @@ export class SimulatedClock {
     return this.#speed > 0;
   }
 
-  /** Milliseconds since 1970. */
+  /** Returns the simulated time in milliseconds since 1970. */
   now(): number {
     return this.isRunning && !this.#isHeld
       ? this.#base + Math.floor((this.#wall() - this.#movedAt) * this.#speed)
@@ -55,16 +55,13 @@ export class SimulatedClock {
     return new Date(this.now()).toISOString();
   }
 
-  /** Moves the clock. A running clock continues from the new time. */
+  /** Sets the simulated time. A running clock continues from there. */
   moveTo(ms: number): void {
     this.#base = ms;
     this.#movedAt = this.#wall();
   }
 
-  /**
-   * Stands still while the world takes a step, then continues. However fast the clock, the feed shows a change 30 seconds
-   * after it happened, without the time that the step took.
-   */
+  /** Stops the clock while `work` runs, so that the duration of `work` doesn't add to the delay of the change feed. */
   async hold<T>(work: (now: number) => Promise<T>): Promise<T> {
     this.moveTo(this.now());
     this.#isHeld = true;
@@ -76,12 +73,12 @@ export class SimulatedClock {
     }
   }
 
-  /** Seconds of wall time, at least 1; of its own time if frozen. */
+  /** Returns the seconds until `moment`, at least 1: real seconds, or simulated ones if the clock is frozen. */
   secondsTo(moment: Date): number {
     return Math.max(1, Math.ceil((moment.getTime() - this.now()) / 1000 / (this.#speed || 1)));
   }
 
-  /** The first of next month, 00:00 UTC, when the month's counters start over. */
+  /** Returns the start of next month in UTC, when the monthly quotas reset. */
   monthEnd(): Date {
     const now = new Date(this.now());
     return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));

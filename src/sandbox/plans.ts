@@ -6,7 +6,7 @@ export type PlanCode = (typeof PLAN_CODES)[number];
 
 const count = z.number().int().nonnegative().nullable();
 
-/** Limits by the names of section 8; null is unlimited. */
+/** The limits of a plan, with the names of section 8. Null means unlimited. */
 export const planLimits = z.strictObject({
   datasets: count,
   apiCallsPerMonth: count,
@@ -24,16 +24,16 @@ export interface Plan {
   name: string;
   status: 'TRIALING' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED' | null;
   limits: PlanLimits;
-  /** Bills rows beyond the quota instead of cutting the export off (section 4, /export, quota rules 2 and 3). */
+  /** True to bill rows above the quota, false to end the export there (section 4, /export, quota rules 2 and 3). */
   overage: boolean;
 }
 
-/** Afterwards the plan in effect is Free. */
+/** The length of a trial in days. After that, the Free plan applies. */
 export const TRIAL_DAYS = 14;
-/** A payment that is overdue for so long makes every request answer 402 (section 3, plan status). */
+/** The number of days after which an overdue payment makes all requests return 402 (section 3, plan status). */
 export const OVERDUE_DAYS = 30;
 
-/** The API document shows no values of its plans: these are the sandbox's own. null is unlimited. */
+/** The limits of each plan; null means unlimited. The API document doesn't state any, so these are made up. */
 const LIMITS: { [L in keyof PlanLimits]: Record<PlanCode, PlanLimits[L]> } = {
   datasets: { free: 1, trial: 3, pro: 10, unlimited: null },
   apiCallsPerMonth: { free: 1_000, trial: 10_000, pro: 500_000, unlimited: null },
@@ -60,8 +60,8 @@ export const PLANS: Record<PlanCode, Plan> = {
 const limits = planLimits.partial();
 
 /**
- * Reads `apiCallsPerMonth=100`, `ratePerSecond=null`, `changeFeed=false` (names of section 8).
- * @throws PricelakeError `usage` that names the limit and the allowed values
+ * Parses limits such as `apiCallsPerMonth=100`, `ratePerSecond=null` or `changeFeed=false` (section 8).
+ * @throws PricelakeError `usage` that names the invalid limit and the allowed values
  */
 export function parseLimits(specs: readonly string[]): Partial<PlanLimits> {
   const entries = specs.map((spec) => {

@@ -22,41 +22,40 @@ import { World } from './world/world.js';
 
 export type { Handler } from './http/listen.js';
 
-/** The account's plan is `pro` by default. */
+/** Options of a sandbox. The default plan is `pro`. */
 export interface SandboxOptions extends AccountChange {
-  /** 0 (default) takes any free port; the host is always 127.0.0.1. */
+  /** The port on 127.0.0.1; 0, the default, chooses a free one. */
   port?: number;
-  /** The same seed gives the same world, byte for byte. Default 1. */
+  /** The seed of the generated data, 1 by default. The same seed gives the same data, byte for byte. */
   seed?: number;
-  /** Default 20,000. */
+  /** The number of items, 20,000 by default. */
   items?: number;
-  /** Default: grows with the items, from 8 to 400. */
+  /** The number of websites. By default from 8 to 400, depending on the number of items. */
   sites?: number;
-  /** Days of changes in a generated world, 5 or more. Default 90. */
+  /** Days of past changes to generate, at least 5; 90 by default. */
   pastDays?: number;
-  /** NDJSON or NDJSON.gz of the user's Items, served instead of a generated world. */
+  /** An NDJSON file, optionally gzipped, of Items to serve in place of generated data. */
   dataFile?: string;
-  /** NDJSON or NDJSON.gz of the Changes that led to those Items, served as they are. */
+  /** An NDJSON file, optionally gzipped, of the Changes that led to these Items. They are served unchanged. */
   changesFile?: string;
-  /** Requests per second; null is unlimited. Default: the plan's. */
+  /** Requests per second; null for no limit. By default the plan's limit. */
   ratePerSecond?: number | null;
-  /** Names of the fields of export rows. Default: NDJSON like Item, CSV flat in camel case. */
+  /** The field names of export rows. By default nested in NDJSON as in Item, and flat in camel case in CSV. */
   exportShape?: ExportShape;
-  /** Each `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; faults/fault-kinds.ts has the grammar. */
+  /** Faults, each as `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; see faults/fault-kinds.ts. */
   faults?: readonly string[];
-  /** Behaviour on points that the document leaves open, each `NAME=VALUE`; readings/registry.ts lists them. */
+  /** Behavior where the API document leaves it open, each as `NAME=VALUE`. The choices are in readings/registry.ts. */
   readings?: readonly string[];
-  /** Default 2026-11-20T06:00:00Z. */
+  /** The simulated time at the start, 2026-11-20T06:00:00Z by default. */
   startAt?: Date;
-  /** Default `frozen`: moves only by advance. With `real`, or faster with `60x`, time passes by itself. */
+  /** The pace of the clock, `frozen` by default: time moves only when it is advanced. */
   clock?: ClockMode;
-  /** The endpoint for events from the start (section 6). Without `url` it can be set up later. */
+  /** The webhook endpoint (section 6). Without `url`, it can be set later. */
   webhook?: WebhookOptions & { url?: string };
-  /** Milliseconds, for requests per second. Default: the machine's. */
+  /** Returns the real time in milliseconds, for rate limits. By default the machine's. */
   wallClock?: () => number;
-  /** Gets the steps until the sandbox listens. */
   progress?: Io['progress'];
-  /** Wraps the HTTP handler, for faults beyond `faults`. */
+  /** Wraps the HTTP handler, for tests that need other faults. */
   wrap?: (next: Handler) => Handler;
 }
 
@@ -64,17 +63,15 @@ export interface Sandbox {
   /** http://127.0.0.1:PORT */
   baseUrl: string;
   keys: Record<KeyKind, string>;
-  /** Replaces the armed faults and counts requests from 0. Throws PricelakeError `usage`. */
+  /** Replaces the faults and resets their counters. @throws PricelakeError `usage` if a fault is invalid */
   armFaults(specs: readonly string[]): void;
-  /** Holds from the next answer on. Throws PricelakeError `usage`, also for readings that only hold from the start. */
+  /** Changes readings for later responses. @throws PricelakeError `usage` if one is invalid or fixed at the start */
   setReadings(specs: readonly string[]): void;
-  /** Holds from the next request on. */
   changeAccount(change: AccountChange): void;
-  /** Moves the clock on and lets the world change. */
   advance(options: AdvanceOptions): Promise<AdvanceCounts>;
-  /** The customer's endpoint, as the service's portal offers it (section 6). */
+  /** The customer's webhook endpoint, as the service's portal manages it (section 6). */
   webhook: Webhook;
-  /** The truth, for tests: every item of the live key as Item JSON, and all changes as Change JSON, by id. */
+  /** Returns the expected data for tests: the Items of the live key and all Changes, as JSON, sorted by id. */
   dump(): Promise<{ items: string[]; changes: string[] }>;
   close(): Promise<void>;
 }
@@ -82,9 +79,9 @@ export interface Sandbox {
 const HOUR_MS = 3_600_000;
 const START_AT = new Date('2026-11-20T06:00:00Z');
 
-/** Starts the service of the API document on 127.0.0.1, over a seeded world. */
+/** Starts a service on 127.0.0.1 that implements the API document over generated or loaded data. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  // First, because the world takes a while.
+  // Checks the options before the data is generated, which takes a while.
   const faults = parseFaults(options.faults ?? []);
   const readings = new Readings(options.readings);
   const { url, anyHost = false } = options.webhook ?? {};
@@ -93,7 +90,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const clock = await fillWorld(world, options);
     world.livedUntil = clock.now();
-    // The generated past is quiet for longer than any answer lags.
+    // No changes happened for longer than the maximum lag, so the current rows are also those of the past.
     if (readings.hasLag) world.keepPast(0);
     return await serveWorld(world, clock, faults, options);
   } catch (error) {
@@ -102,7 +99,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-/** Returns the clock at the end of the world's past. */
+/** Fills the world, and returns a clock set to the end of the generated or loaded past. */
 async function fillWorld(world: World, options: SandboxOptions): Promise<SimulatedClock> {
   const { seed = 1, items = 20_000, pastDays = 90, clock = 'frozen', startAt = START_AT } = options;
   const io = { progress: options.progress ?? realIo.progress };
@@ -127,7 +124,7 @@ async function serveWorld(
   if (options.ratePerSecond !== undefined) limits.ratePerSecond = options.ratePerSecond;
   const account = new Account(clock, seed, { plan, limits, overage, revoked, overdueDays }, wallClock);
   const service: Service = { world, clock, account, faults: new FaultPlan(seed, faults), readings: world.readings };
-  // Rendered now, so that the first export starts at once.
+  // Renders rows in advance, so that the first export starts immediately.
   const io = { progress: options.progress ?? realIo.progress };
   await reportStep(io, { step: 'preparing' }, () => world.rows(buildCaller(service, 'live').view, 'json'));
   const app = buildApp(service);
@@ -163,7 +160,7 @@ async function serveWorld(
   };
 }
 
-/** Node would send the machine's time as `Date`. */
+/** Sets the Date header to the simulated time; Node would send the machine's time. */
 function dateAnswers(handle: Handler, clock: SimulatedClock): Handler {
   return async (request) => {
     const answer = await handle(request);

@@ -8,18 +8,18 @@ export interface Category {
   parentId: number | null;
 }
 
-/** Names, brands and prices of the products of a leaf category. */
+/** A category without subcategories, and the names, brands and prices that its products are generated from. */
 export interface Leaf {
   categoryId: number;
   nouns: string[];
   brands: string[];
-  /** The median price in euros, and the standard deviation of its logarithm. */
+  /** The median price in euros; `sigma` is the standard deviation of its logarithm. */
   median: number;
   sigma: number;
-  /** Share of the products that are in the category. */
+  /** The category's share of all products, relative to the other categories' weights. */
   weight: number;
   isBook: boolean;
-  /** Datasets of the category, as a bit mask. */
+  /** A bit mask of the datasets that contain the category. */
   mask: number;
 }
 
@@ -108,10 +108,10 @@ const BRANCHES: Branch[] = [
   },
 ];
 
-/** The dataset of items without a category whose shop is in no dataset of its own. */
+/** The dataset of items that have no category and whose shop is in none of the datasets. */
 export const FALLBACK_MASK = 1;
 
-/** Builds a tree of three levels. */
+/** Builds a category tree of three levels, and returns its leaves separately. */
 export function buildCategories(): { categories: Category[]; leaves: Leaf[] } {
   const categories: Category[] = [];
   const leaves: Leaf[] = [];
@@ -147,7 +147,7 @@ export function buildCategories(): { categories: Category[]; leaves: Leaf[] } {
   return { categories, leaves };
 }
 
-/** `TV & Audio` → `tv-audio`. */
+/** Builds a slug: `TV & Audio` becomes `tv-audio`. */
 export function slugify(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return plain.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '') || 'category';

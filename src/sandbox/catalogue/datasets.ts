@@ -1,4 +1,4 @@
-/** `bit` is the dataset's place in an item's membership mask. */
+/** A dataset. `bit` is its position in the bit mask of an item's datasets. */
 export interface DatasetEntry {
   id: number;
   bit: number;
@@ -16,12 +16,12 @@ export const SAMPLE_DATASET: DatasetEntry = {
   description: 'A small sample, for test keys',
 };
 
-/** Shops of Poland, Czechia, Hungary and Romania. */
+/** The dataset of all shops in Poland, Czechia, Hungary and Romania. */
 export const CENTRAL_EUROPE_MASK = 1 << 5;
-/** Shops with an open licence. */
+/** The dataset of shops whose prices have an open license. */
 export const OPEN_DATA_MASK = 1 << 6;
 
-/** In the order in which a plan unlocks them. */
+/** The account's datasets, in the order in which larger plans include them. */
 export const ACCOUNT_DATASETS: DatasetEntry[] = [
   ['Consumer electronics', 'TV, audio, computers and phones'],
   ['Home and garden', 'Tools, kitchen and garden'],

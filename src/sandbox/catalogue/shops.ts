@@ -11,11 +11,11 @@ export interface Shop {
   words: string[];
   weight: number;
   mask: number;
-  /** Price level of the shop relative to the market. */
+  /** The shop's price level, where 1 is the market average. */
   level: number;
 }
 
-/** Listings of a shop that one scrape reads together. */
+/** A source: listings of a shop that the service scrapes together. */
 export interface ScrapedSource {
   modelId: bigint;
   healthy: boolean;
@@ -23,19 +23,18 @@ export interface ScrapedSource {
   phaseHours: number;
 }
 
-/** One listing of a shop. */
 export interface ShopSource extends ScrapedSource {
   siteId: number;
   name: string;
 }
 
-/** A country with its currency, its price level, and the words of its shops. */
+/** A country's currency, and the words that its shops use in names and titles. */
 interface Country {
   code: string;
   currency: string;
-  /** Units of the currency for one euro. */
+  /** Units of the currency per euro. */
   perEuro: number;
-  /** Share of the shops that are in the country. */
+  /** The country's share of all shops, relative to the other countries' weights. */
   weight: number;
   words: string[];
   shopWords: string[];
@@ -73,7 +72,7 @@ const SECOND_WORDS = 'Nord|Süd|Plus|Direkt|Online|24|Élite|Ósmy|Pro|Zentrum|O
 const PERIODS = [4, 6, 8, 12, 12, 24];
 const CENTRAL_EUROPE = new Set(['pl', 'cz', 'hu', 'ro']);
 
-/** Shops by size, the largest first. Sizes follow Zipf's law. */
+/** Builds shops, largest first. Their sizes follow Zipf's law. */
 export function buildShops(seed: number, count: number): Shop[] {
   return Array.from({ length: count }, (_, index) => {
     const country = index < 4 ? firstCountry(index) : pickCountry(fraction(seed, index, 'country'));
@@ -95,7 +94,7 @@ export function buildShops(seed: number, count: number): Shop[] {
   });
 }
 
-/** One to three sources a shop. About one in thirty is broken and waits for repair. */
+/** Builds one to three sources per shop. About one source in thirty is broken and isn't scraped. */
 export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[] {
   return shops.flatMap((shop, index) => {
     const count = index < shops.length / 5 ? 3 : index % 3 === 0 ? 2 : 1;
@@ -110,7 +109,7 @@ export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[]
   });
 }
 
-/** Uniform in [0, 1), a pure function of its arguments. */
+/** Returns a pseudorandom number from 0 to below 1 that depends only on the arguments. */
 export function fraction(seed: number, index: number | bigint, purpose: string): number {
   return createHash('sha256').update(`${seed}/${index}/${purpose}`).digest().readUInt32BE(0) / 2 ** 32;
 }
@@ -119,7 +118,7 @@ function pick<T>(values: readonly T[], at: number): T {
   return values[Math.floor(at * values.length)] as T;
 }
 
-/** The largest shops have different currencies, so that even a tiny world has several. */
+/** Returns a fixed country for each of the four largest shops, so that even a small world has several currencies. */
 function firstCountry(index: number): Country {
   const code = ['de', 'pl', 'cz', 'se'][index];
   return COUNTRIES.find((country) => country.code === code) as Country;

@@ -1,9 +1,9 @@
 import type { FaultEffect } from './fault.js';
 
-/** Delay before a connection is closed, so that the client receives what was written. */
+/** Milliseconds to wait before closing a connection, so that the client receives the bytes already written. */
 const HANG_UP_MS = 20;
 
-/** After this share of a body the connection breaks, or stays open and silent. */
+/** A fault that cuts a body after a share of its bytes: the connection is closed (`drop`) or stays silent (`stall`). */
 export interface BodyBreak {
   share: number;
   kind: 'drop' | 'stall';
@@ -21,7 +21,7 @@ export async function* cutBytes(body: Buffer, { share }: BodyBreak): AsyncGenera
   if (end > 0) yield body.subarray(0, end);
 }
 
-/** Cuts a body after some rows and a part of the next one. @param total rows that the export announced */
+/** Cuts a body in the middle of a row. @param total number of rows that the export's header announces */
 export async function* cutRows(rows: AsyncIterable<string>, total: number, at: BodyBreak): AsyncGenerator<string> {
   const end = Math.floor(total * at.share);
   let n = 0;
@@ -34,7 +34,7 @@ export async function* cutRows(rows: AsyncIterable<string>, total: number, at: B
   }
 }
 
-/** @param hangUp closes the connection */
+/** Streams chunks, then drops or stalls the connection. @param hangUp closes the connection */
 export function streamUntilBreak(chunks: AsyncIterable<Buffer>, at: BodyBreak, hangUp: () => void) {
   const source = chunks[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export function streamUntilBreak(chunks: AsyncIterable<Buffer>, at: BodyBreak, h
         const next = await source.next();
         if (!next.done) return controller.enqueue(next.value);
         if (at.kind === 'drop') timer = setTimeout(hangUp, HANG_UP_MS);
-        // Never settles: the body neither ends nor continues.
+        // Never resolves, so that the body neither ends nor continues.
         return new Promise<void>(() => {});
       },
       async cancel() {

@@ -3,13 +3,13 @@ import type { FaultEffect } from './fault.js';
 
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** The effect of a fault on an export. Rows are text without their newline, counted from 1. */
+/** Edits the rows of an export. Rows have no line ending and are numbered from 1. */
 export interface RowEdit {
   header?: (line: string) => string;
   row(line: string, n: number): string[];
 }
 
-/** Returns null if the fault does not change rows. */
+/** Returns the edit for a fault; null if the fault doesn't change rows. */
 export function chooseRowEdit(effect: FaultEffect, format: ExportFormat): RowEdit | null {
   const { kind, argument } = effect;
   if (kind === 'malformed') return { row: (line, n) => [n === argument ? cutRow(line, format) : line] };
@@ -39,7 +39,7 @@ function dropColumn(name: string): RowEdit {
   };
 }
 
-/** Splits a CSV line into its cells, with their quotes. */
+/** Splits a CSV line into cells, which keep their quotes. */
 function splitCells(line: string): string[] {
   return line.match(/(?<=^|,)(?:"(?:[^"]|"")*"|[^",]*)(?=,|$)/g) ?? [];
 }
@@ -47,7 +47,7 @@ function splitCells(line: string): string[] {
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 
-/** Splits a body into rows without their newlines. In CSV a newline between quotes belongs to the row. */
+/** Splits a body into rows without line endings. In CSV, a line break inside quotes belongs to the row. */
 export async function* readRows(body: ReadableStream<Uint8Array>, format: ExportFormat): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -67,7 +67,7 @@ export async function* readRows(body: ReadableStream<Uint8Array>, format: Export
 
 type JsonObject = Record<string, unknown>;
 
-/** Applies the faults to a JSON answer. Numbers keep their digits. */
+/** Applies faults to a JSON response. Numbers keep all their digits. */
 export function editJson(text: string, effects: readonly FaultEffect[], url: URL): string {
   let edited = parse(text);
   for (const effect of effects) edited = editValue(edited, effect, url);
@@ -101,7 +101,7 @@ function doubleEntries(value: unknown, count: number): unknown {
   );
 }
 
-/** Lists the objects of an answer: the answer itself, and the entries of its lists. */
+/** Lists the objects of a response: the top-level object or objects, and the objects in its lists. */
 function findObjects(value: unknown): JsonObject[] {
   if (Array.isArray(value)) return value.filter(isObject);
   if (!isObject(value)) return [];

@@ -1,4 +1,4 @@
-/** The endpoints of section 4 by short names; `any` is all of them. */
+/** Short names of the endpoints in section 4. `any` matches all of them. */
 export const FAULT_ENDPOINTS = [
   'any',
   'datasets',
@@ -16,15 +16,15 @@ export const FAULT_ENDPOINTS = [
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 interface KindFacts {
-  /** The default argument of the fault. */
+  /** The argument that is used if the user gives none; empty if the fault has no argument. */
   byDefault: string;
-  /** The effect on a client, in words. */
+  /** A description of the fault's effect, for the command's help. */
   says: string;
-  /** Endpoints that have this kind; all if absent. */
+  /** The endpoints that support this kind of fault; undefined for all of them. */
   only?: readonly FaultEndpoint[];
 }
 
-/** These are in a file of their own, so that `--help` need not load the parser. */
+/** The kinds of faults. They are defined apart from the parser, so that `--help` doesn't load zod. */
 const KIND_FACTS = {
   drop: { byDefault: '0.5', says: 'the connection breaks after this share of the body' },
   stall: { byDefault: '0.5', says: 'the body stalls after this share' },
@@ -52,7 +52,7 @@ export function factsOf(kind: FaultKind): KindFacts {
   return KIND_FACTS[kind];
 }
 
-/** Describes the faults in the help of the command. */
+/** Builds the help text about faults. */
 export function describeFaults(): string {
   const kinds = FAULT_KINDS.map((kind) => {
     const { byDefault, says, only } = factsOf(kind);

@@ -32,14 +32,11 @@ type Arguments = typeof ARGUMENTS;
 
 export type FaultEffect = { [K in FaultKind]: { kind: K; argument: z.output<Arguments[K]> } }[FaultKind];
 
-/**
- * The requests that a fault hits: those from a first to a last one, counted from 1 since the fault was armed, or each with
- * a probability.
- */
+/** The requests that a fault applies to: a range, counted from 1 since the fault was set, or a random share. */
 type FaultTiming = { first: number; last: number } | { probability: number };
 
 export interface Fault {
-  /** The text that the user wrote. */
+  /** The fault as the user wrote it. */
   text: string;
   endpoint: FaultEndpoint;
   effect: FaultEffect;
@@ -48,7 +45,7 @@ export interface Fault {
 
 const SPEC = /^([a-z]+):([a-z0-9-]+)(?:=([^@]*))?(?:@(.+))?$/;
 
-/** Parses `ENDPOINT:KIND[=ARGUMENT][@WHEN]`; an issue says what is allowed. */
+/** Parses `ENDPOINT:KIND[=ARGUMENT][@WHEN]`. The error of an invalid part lists the valid values. */
 export const faultSpec = z.string().transform((text, ctx): Fault => {
   const refuse = (message: string): never => {
     ctx.addIssue({ code: 'custom', message: `fault '${text}': ${message}` });
@@ -69,7 +66,7 @@ export const faultSpec = z.string().transform((text, ctx): Fault => {
   return { text, endpoint, effect, timing };
 });
 
-/** @throws PricelakeError `usage` about the first bad one */
+/** Parses faults. @throws PricelakeError `usage` for the first invalid fault */
 export function parseFaults(specs: readonly string[]): Fault[] {
   const parsed = z.array(faultSpec).safeParse(specs);
   if (parsed.success) return parsed.data;
@@ -82,7 +79,7 @@ function parseArgument(kind: FaultKind, argument: string | undefined): FaultEffe
   return parsed.success ? ({ kind, argument: parsed.data } as FaultEffect) : null;
 }
 
-/** `3`, `3-5` and `3-` are numbers of requests, `10%` is a probability. Without one, every request. */
+/** Parses which requests a fault applies to: `3`, `3-5`, `3-` or `10%`. Null if the text is invalid. */
 function parseTiming(when: string | undefined): FaultTiming | null {
   if (when === undefined) return { first: 1, last: Number.POSITIVE_INFINITY };
   const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(when)?.[1];
@@ -99,7 +96,7 @@ interface Armed {
   fired: number;
 }
 
-/** Decides which requests the armed faults hit. The same seed gives the same decisions. */
+/** Decides which requests each fault applies to. The same seed always leads to the same decisions. */
 export class FaultPlan {
   readonly #seed: number;
   #armed: Armed[] = [];
@@ -109,7 +106,7 @@ export class FaultPlan {
     this.arm(faults);
   }
 
-  /** Counts requests from 0 again. */
+  /** Replaces the faults and resets their counters. */
   arm(faults: readonly Fault[]): void {
     this.#armed = faults.map((fault) => ({ fault, requests: 0, fired: 0 }));
   }
@@ -118,7 +115,7 @@ export class FaultPlan {
     return this.#armed.length === 0;
   }
 
-  /** Counts a request, and returns the faults that hit it. */
+  /** Counts a request, and returns the effects of the faults that apply to it. */
   take(endpoint: FaultEndpoint): FaultEffect[] {
     const hits: FaultEffect[] = [];
     for (const [index, armed] of this.#armed.entries()) {
@@ -136,7 +133,7 @@ export class FaultPlan {
     return requests >= timing.first && requests <= timing.last;
   }
 
-  /** Each fault as written, with the number of requests that it saw and hit. */
+  /** Lists the faults with the numbers of requests to their endpoint, and of those that they were applied to. */
   list(): { fault: string; requests: number; fired: number }[] {
     return this.#armed.map(({ fault, requests, fired }) => ({ fault: fault.text, requests, fired }));
   }

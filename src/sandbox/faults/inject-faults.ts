@@ -7,13 +7,13 @@ import { chooseRowEdit, type ExportFormat, editJson, type RowEdit, readRows } fr
 import type { FaultEffect } from './fault.js';
 import type { FaultEndpoint } from './fault-kinds.js';
 
-/** Redirects lead here: the same service without faults. */
+/** The path prefix that redirects lead to. Requests below it are served without faults. */
 const REDIRECTED = '/redirected';
 
-/** @param midExport runs when half of an export's rows are out */
+/** @param midExport called after half of an export's rows */
 type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
 
-/** Paths of section 4 whose endpoint is not named by their only part. */
+/** Patterns of paths with more than one segment. */
 const LONG_PATHS: [RegExp, FaultEndpoint][] = [
   [/^changes\/recent$/, 'recent'],
   [/^items\/[^/]+$/, 'item'],
@@ -21,11 +21,11 @@ const LONG_PATHS: [RegExp, FaultEndpoint][] = [
   [/^products\/[^/]+$/, 'product'],
 ];
 
-/** Wraps the app, and passes on a request that no fault hits. @param findHangUp finds what closes the connection */
+/** Wraps the service, and applies faults to requests. @param findHangUp returns what closes the connection */
 export function injectFaults(service: Service, next: FaultlessHandler, findHangUp: () => () => void) {
   const plan = service.faults;
   return async (request: Request): Promise<Response> => {
-    // Usually no fault is armed, so the URL need not be parsed.
+    // Skips parsing the URL, because usually no faults are set.
     if (plan.isEmpty && !request.url.includes(REDIRECTED)) return next(request);
     const url = new URL(request.url);
     if (url.pathname.startsWith(REDIRECTED)) {
@@ -55,7 +55,7 @@ function findEndpoint(path: string): FaultEndpoint | null {
   return LONG_PATHS.find(([pattern]) => pattern.test(rest))?.[1] ?? null;
 }
 
-/** Returns a function that lets an hour pass, with the changes that the fault names; undefined without such a fault. */
+/** Returns a function that advances the world by an hour with the fault's changes; undefined without such a fault. */
 function findMove(effects: readonly FaultEffect[], { world, clock }: Service): (() => Promise<void>) | undefined {
   const changes = effects.find(({ kind }) => kind === 'move')?.argument as number | undefined;
   return changes === undefined ? undefined : async () => void (await advanceWorld(world, clock, { hours: 1, changes }));
@@ -112,7 +112,7 @@ async function* toChunks(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 
-/** Returns the answer of a fault, or null if the service itself answers. */
+/** Returns the response that a fault replaces the service's with; null if the service responds itself. */
 function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
   const { kind, argument } = effect;
   if (kind === 'html') return answerHtml(argument);
@@ -122,14 +122,14 @@ function answerFault(effect: FaultEffect, request: Request, service: Service): R
   return answerRefusal(refuseLimit(kind === '402' ? 402 : 429, argument, service), request, service);
 }
 
-/** A page of a proxy: not JSON, and without the service's headers. */
+/** Builds an error page like that of a proxy: HTML, without the service's headers. */
 function answerHtml(status: number): Response {
   const page = `<!doctype html><html><head><title>${status}</title></head><body><h1>${status} Upstream error</h1></body></html>\n`;
   return new Response(page, { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });
 }
 
 function answerRedirect(host: 'same' | 'other', url: URL): Response {
-  // The server listens on 127.0.0.1; to every client, localhost is another host.
+  // Clients treat localhost and 127.0.0.1 as different hosts, although both lead to this server.
   if (host === 'other') url.hostname = url.hostname === 'localhost' ? '127.0.0.1' : 'localhost';
   url.pathname = REDIRECTED + url.pathname;
   return new Response(null, { status: 307, headers: { Location: url.href } });

@@ -9,33 +9,35 @@ export type KeyKind = (typeof KEY_KINDS)[number];
 
 const DAY_MS = 86_400_000;
 
-/** Settings of the account, at the start and by control calls. */
+/** Settings of the account, which can be set at the start or changed by control requests. */
 const accountSettings = z.strictObject({
   plan: z.enum(PLAN_CODES),
-  /** Limits that differ from the plan's own (section 8). */
+  /** Limits that override the plan's (section 8). */
   limits: planLimits.partial(),
-  /** Only paid plans have overage; false switches it off (section 4, /export, quota rules 2 and 3). */
+  /** True to allow overage, if the plan has it (section 4, /export, quota rules 2 and 3). */
   overage: z.boolean(),
-  /** Keys that the service refuses with 401 (section 5, rule 4). */
+  /** Kinds of keys for which the service responds with 401 (section 5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),
-  /** The number of days that the payment is overdue. The status is PAST_DUE, and calls get 402 from day 30 on. */
+  /**
+   * Days since the payment was due; null if none is overdue. The status is PAST_DUE; requests return 402 from day 30.
+   */
   overdueDays: z.number().nonnegative().nullable(),
 });
 export const accountChange = accountSettings.partial();
 type AccountSettings = z.infer<typeof accountSettings>;
 export type AccountChange = z.infer<typeof accountChange>;
 
-/** The one customer of the sandbox: keys, plan, and this month's use (sections 2, 5 and 8). */
+/** The sandbox's only account: its keys, its plan, and its usage in the current month (sections 2, 5 and 8). */
 export class Account {
   readonly keys: Record<KeyKind, string>;
   readonly #clock: SimulatedClock;
   readonly #wallClock: () => number;
   readonly #limiters = new Map<string, RateLimiter>();
-  /** Limits that are set later override these. */
+  /** Limits set when the sandbox started. Limits that are set later take precedence. */
   readonly #startLimits: Partial<PlanLimits>;
   #settings: AccountSettings = { plan: 'pro', limits: {}, overage: true, revoked: [], overdueDays: null };
   #trialEnd: number | null = null;
-  /** Milliseconds since 1970. */
+  /** When the payment was due, in milliseconds since 1970; null if none is overdue. */
   #overdueSince: number | null = null;
   #month: number;
   #apiCalls = 0;
@@ -51,8 +53,8 @@ export class Account {
   }
 
   /**
-   * Changes what is given; `limits` replace those of the last change, not those of the start.
-   * @throws PricelakeError `usage`, without a change
+   * Changes the given settings. `limits` replaces the limits of earlier changes, but not those set at the start.
+   * @throws PricelakeError `usage` if the plan can't have overdue payments; then nothing is changed
    */
   change(change: AccountChange): void {
     const next = { ...this.#settings, ...dropUndefined(change) };
@@ -67,12 +69,12 @@ export class Account {
     this.#settings = next;
   }
 
-  /** The end of the trial; null without one. */
+  /** When the current trial ends; null if the account has no trial or the trial is over. */
   get trialEndsAt(): Date | null {
     return this.#trialEnd === null || this.#clock.now() >= this.#trialEnd ? null : new Date(this.#trialEnd);
   }
 
-  /** The plan in effect: Free once a trial has ended. The account's own limits hold in either. */
+  /** The plan in effect, which is Free after a trial, with the account's own limits applied. */
   get plan(): Plan {
     const { plan, limits, overage } = this.#settings;
     const hasEnded = this.#trialEnd !== null && this.trialEndsAt === null;
@@ -90,13 +92,13 @@ export class Account {
     return this.#overdueSince !== null && this.#clock.now() >= this.#overdueSince + OVERDUE_DAYS * DAY_MS;
   }
 
-  /** Null without a key, and for an unknown or revoked one. */
+  /** Returns the kind of key in an Authorization header; null if the key is missing, unknown or revoked. */
   identify(authorization: string | null): KeyKind | null {
     const kind = this.findKind(authorization);
     return kind === null || this.#settings.revoked.includes(kind) ? null : kind;
   }
 
-  /** Finds the kind of a key, even of a revoked one. */
+  /** Returns the kind of key in an Authorization header, even if it is revoked; null if it is missing or unknown. */
   findKind(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     return KEY_KINDS.find((one) => this.keys[one] === key) ?? null;
@@ -124,7 +126,7 @@ export class Account {
     return this.#clock.secondsTo(moment);
   }
 
-  /** Calls of the operator are not counted (section 2, PlanInfo). */
+  /** Counts calls, except those with the operator key (section 2, PlanInfo). A negative number removes calls. */
   countCall(kind: KeyKind, calls = 1): void {
     if (isMetered(kind)) this.#apiCalls = Math.max(0, this.usage.apiCalls + calls);
   }
@@ -140,7 +142,7 @@ export function isMetered(kind: KeyKind): boolean {
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** An option that is present but undefined counts as not given. */
+/** Removes properties that are undefined. */
 export function dropUndefined<T extends object>(given: T): Given<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given<T>;
 }
@@ -149,14 +151,14 @@ function deriveKey(kind: KeyKind, seed: number): string {
   return `sandbox_${kind}_${createHash('sha256').update(`${kind} key ${seed}`).digest('hex').slice(0, 24)}`;
 }
 
-/** Requests per second in wall time: a bucket that holds one second's worth and refills steadily. */
+/** A token bucket that limits requests per second of real time. Its capacity is one second's worth of requests. */
 class RateLimiter {
   readonly perSecond: number | null;
   readonly #now: () => number;
   #tokens: number;
   #filledAt: number;
 
-  /** @param now milliseconds from any start */
+  /** @param now returns a monotonic time in milliseconds */
   constructor(perSecond: number | null, now: () => number) {
     this.perSecond = perSecond;
     this.#now = now;
@@ -168,7 +170,7 @@ class RateLimiter {
     return Math.max(1, this.perSecond ?? 1);
   }
 
-  /** Returns 0, or the seconds to wait. */
+  /** Takes a token. Returns 0 if the request is allowed, or the number of seconds to wait. */
   take(): number {
     if (this.perSecond === null) return 0;
     const now = this.#now();

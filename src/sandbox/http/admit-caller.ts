@@ -7,12 +7,12 @@ import { ApiError, refuseByLimit } from './answers.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 import { Parameters } from './parameters.js';
 
-/** Reading `calls.refused` says whether these count. */
+/** The `calls.refused` reading determines whether responses with these statuses count as calls. */
 const REFUSALS = new Set([401, 402, 429]);
 
 /**
- * Checks key, rate, payment and the month's calls, in this order (sections 5 and 7), and sets the headers of every
- * answer.
+ * Checks the key, the rate, the payment and the monthly quota, in this order (sections 5 and 7), and sets limit
+ * headers.
  */
 export function admitCaller(service: Service) {
   return createMiddleware<SandboxEnv>(async (c, next) => {
@@ -62,7 +62,7 @@ function takeCall({ account }: Service, kind: KeyKind): void {
   account.countCall(kind);
 }
 
-/** By reading `quotaHeaders`: which figure each header shows. */
+/** The quota headers and the figure that each shows, keyed by the value of the `quotaHeaders` reading. */
 const QUOTA_HEADERS: Record<ReadingValue<'quotaHeaders'>, Record<string, keyof ReturnType<typeof readQuotas>>> = {
   long: {
     'X-Quota-Api-Calls-Limit': 'callLimit',
@@ -74,7 +74,7 @@ const QUOTA_HEADERS: Record<ReadingValue<'quotaHeaders'>, Record<string, keyof R
   used: { 'X-Quota-Calls-Used': 'callsUsed', 'X-Quota-Rows-Used': 'rowsUsed' },
 };
 
-/** Null where the quota is unlimited; 0 for a caller without a key. */
+/** Returns the usage of the monthly quotas: null if unlimited, and 0 for a caller without a valid key. */
 function readQuotas({ plan: { limits }, usage }: Account, kind: KeyKind | null) {
   const quota = (limit: number | null, used: number) => {
     if (kind === null) return { limit: 0, left: 0, used: 0 };
@@ -89,7 +89,7 @@ function readQuotas({ plan: { limits }, usage }: Account, kind: KeyKind | null) 
   };
 }
 
-/** Every answer carries these. The document names only their prefixes (section 8). An unlimited quota has none. */
+/** Sets the headers for rate and quotas. The API document defines only their prefixes (section 8). */
 export function setLimitHeaders(headers: Headers, { account, readings }: Service, kind: KeyKind | null): void {
   const perSecond = account.plan.limits.ratePerSecond;
   const { resetsAt } = account.usage;

@@ -7,11 +7,11 @@ export type LimitName = (typeof LIMIT_NAMES)[number];
 const DOCS_URL = 'https://docs.sandbox.example/errors';
 export const UPGRADE_URL = 'https://sandbox.example/plans';
 
-/** An answer other than 200 (section 7, Error). */
+/** An error response (section 7, Error). */
 export class ApiError extends Error {
   readonly status: number;
   readonly extra: Record<string, unknown>;
-  /** Seconds until the client may try again. */
+  /** The value of the Retry-After header in seconds; undefined for none. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, message: string, extra: Record<string, unknown> = {}, retryAfter?: number) {
@@ -37,12 +37,12 @@ export class ApiError extends Error {
   }
 }
 
-/** The message names the parameter. */
+/** Builds a 400 error that names the parameter and its allowed values. */
 export function refuseParameter(name: string, arrived: string, allowed: string): ApiError {
   return new ApiError(400, `Parameter '${name}' is not valid: '${arrived}'. Allowed: ${allowed}.`);
 }
 
-/** @param retryAfter seconds */
+/** Builds an error for an exceeded limit. @param retryAfter seconds */
 export function refuseByLimit(
   status: 402 | 429,
   { code, limits }: Plan,
@@ -54,7 +54,7 @@ export function refuseByLimit(
   return new ApiError(status, message, { limit, allowed, plan: code, upgradeUrl: UPGRADE_URL }, retryAfter);
 }
 
-/** Sends bytes that are already JSON. */
+/** Builds a response from bytes that are already JSON. */
 export function answerJson(body: Uint8Array): Response {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.byteLength) };
   return new Response(body as Uint8Array<ArrayBuffer>, { headers });

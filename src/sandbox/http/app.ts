@@ -11,7 +11,7 @@ import { addItemRoutes } from './routes-items.js';
 import { addProductRoutes } from './routes-products.js';
 import { addStartRoutes } from './start-page.js';
 
-/** The service as one handler: `/api/v1` by the API document, `/sandbox` to control it. */
+/** Builds the service: the API under `/api/v1`, and control endpoints under `/sandbox`. */
 export function buildApp(service: Service): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
   const api = new Hono<SandboxEnv>();
@@ -32,10 +32,10 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   return app;
 }
 
-/** Paths that need no key. The pattern of `/sandbox` includes all paths below it. */
+/** Paths that need no key. `/sandbox/*` also matches `/sandbox` itself. */
 const OWN_PATHS = ['/', '/openapi.json', '/sandbox/*'];
 
-/** Refuses pages of other sites, because the start page shows the keys, and control calls change the world. */
+/** Refuses requests from pages of other sites, because these paths show the keys and change the sandbox. */
 async function refuseForeignPages(c: Context, next: Next): Promise<void> {
   const { method } = c.req;
   if (!isLoopbackHost(c.req.header('host')) || !isOwnRequest(method, (name) => c.req.header(name))) {
@@ -44,7 +44,7 @@ async function refuseForeignPages(c: Context, next: Next): Promise<void> {
   await next();
 }
 
-/** Every operation of the API is GET (section 1, rule 2). Added after all routes. */
+/** Returns 405 for other methods, because the API's operations are all GET (section 1, rule 2). Must be added last. */
 function refuseOtherMethods(app: Hono<SandboxEnv>): void {
   app.all('/api/v1/*', (c) => {
     const { method } = c.req;

@@ -24,20 +24,20 @@ export interface Caller {
   kind: KeyKind;
   plan: Plan;
   view: ItemView;
-  /** Datasets that the plan locks: the service answers 402. */
+  /** The datasets that the plan doesn't include. Requests for them return 402. */
   locked: readonly DatasetEntry[];
 }
 
 export interface SandboxEnv {
-  /** `midExport` runs when half of an export's rows are out: a fault lets the world change there. */
+  /** `midExport` is called after half of an export's rows, so that a fault can change the data there. */
   Bindings: { midExport?: () => Promise<void> };
   Variables: { caller: Caller; parameters: Parameters };
 }
 
-/** A request that was admitted, with its caller and parameters. */
+/** The caller and the parameters of an admitted request. */
 export type Asked = SandboxEnv['Variables'];
 
-/** Section 5: a test key reads only the sample dataset, a live key what the plan includes. */
+/** Determines what a key can read: the sample dataset for a test key, the plan's datasets for others (section 5). */
 export function buildCaller(service: Service, kind: KeyKind): Caller {
   const { world, account } = service;
   const { plan } = account;
@@ -51,7 +51,7 @@ export function buildCaller(service: Service, kind: KeyKind): Caller {
   };
 }
 
-/** Returns the mask of one dataset, or of all visible ones. @param missing the answer if it is not the caller's */
+/** Returns the mask of the requested dataset, or of all readable ones. @param missing response if it isn't readable */
 export function chooseDatasets({ caller, parameters }: Asked, missing: ReadingValue<'unknownDataset'>): number {
   const id = parameters.int64('dataset');
   if (id === null) return caller.view.mask;
@@ -69,14 +69,13 @@ export function chooseDatasets({ caller, parameters }: Asked, missing: ReadingVa
 }
 
 /**
- * The time up to which the feed shows changes, in microseconds since 1970. A change appears about 30 seconds after it
- * happened.
+ * Returns the time up to which the feed shows changes, in microseconds since 1970. Newer changes are not visible yet.
  */
 export function feedEnd(service: Service): number {
   return (service.clock.now() - FEED_DELAY_MS) * 1000;
 }
 
-/** The time at which the plan's history begins, in microseconds since 1970. */
+/** Returns the start of the plan's change history in microseconds since 1970; 0 if it is unlimited. */
 export function historyStart(service: Service, caller: Caller): number {
   const days = caller.plan.limits.historyDays;
   return days === null ? 0 : (service.clock.now() - days * 86_400_000) * 1000;
@@ -84,7 +83,7 @@ export function historyStart(service: Service, caller: Caller): number {
 
 const answered = new WeakMap<Service, number>();
 
-/** Returns now, unless a reading lets this kind of answer lag behind the feed. */
+/** Returns the moment that a response shows. It is null for now, unless a reading makes such responses lag. */
 export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'facets' | 'products' | 'items'): Moment {
   const { readings, world } = service;
   const [lag, replicas] = [readings.get(`lag.${kind}`), readings.get('replicas')];

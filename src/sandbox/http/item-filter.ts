@@ -3,13 +3,13 @@ import type { World } from '../world/world.js';
 import type { SqlValues } from '../world/world-database.js';
 import { type Asked, chooseDatasets, type Service } from './caller.js';
 
-/** A condition on `items` with its values. */
+/** An SQL condition on the `items` relation, and its parameters. */
 export interface ItemFilter {
   where: string;
   values: SqlValues;
 }
 
-/** `/items` and `/export` share these filters (section 4). */
+/** Builds the filter that `/items` and `/export` have in common (section 4). */
 export function readItemFilter({ world, readings }: Service, asked: Asked): ItemFilter {
   const { parameters } = asked;
   const filter = new FilterBuilder();
@@ -47,7 +47,7 @@ export class FilterBuilder {
   }
 }
 
-/** Filters by a category and its subcategories. An unknown slug has no items. */
+/** Adds a filter for a category and its subcategories. An unknown slug matches nothing. */
 export function addCategory(filter: FilterBuilder, world: World, slug: string | null): void {
   if (slug === null) return;
   const { categories } = world.facts;
@@ -57,7 +57,7 @@ export function addCategory(filter: FilterBuilder, world: World, slug: string | 
   filter.add(`category_id IN (SELECT unnest(from_json($category, '["INTEGER"]')))`, { category: JSON.stringify(ids) });
 }
 
-/** Filters by words that must all occur in the title, in any order. Parts of words count. */
+/** Adds a filter for words that must all occur in an item's texts, in any order, also as parts of words. */
 export function addWords(filter: FilterBuilder, q: string | null): void {
   const words = q?.split(/\s+/).filter(Boolean) ?? [];
   for (const [k, word] of words.entries()) {

@@ -8,12 +8,14 @@ import { ApiError } from './answers.js';
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Longer than clients keep a connection. Otherwise, a client may use one at the moment when the server closes it. */
+/**
+ * Milliseconds to keep an idle connection. Clients give it up earlier, so they don't use it as the server closes it.
+ */
 const KEEP_ALIVE_MS = 75_000;
 
 const answers = new AsyncLocalStorage<ServerResponse>();
 
-/** Serves on 127.0.0.1; port 0 takes any free one. Throws PricelakeError `usage` if the port is taken. */
+/** Starts a server on 127.0.0.1. Port 0 chooses a free one. @throws PricelakeError `usage` if the port is in use */
 export async function serve(handle: Handler, port: number): Promise<Server> {
   const fetch = (request: Request, { outgoing }: HttpBindings) =>
     answers.run(outgoing as ServerResponse, handle, request);
@@ -23,22 +25,20 @@ export async function serve(handle: Handler, port: number): Promise<Server> {
   return server;
 }
 
-/** Inside a handler: returns a function that breaks the connection of the current request. */
+/** Returns a function that closes the connection of the current request. Must be called inside a handler. */
 export function findHangUp(): () => void {
   const answer = answers.getStore();
   return () => answer?.destroy();
 }
 
-/** Reasons for which Node refuses a request itself. After any other error, the request is not HTTP. */
+/** Error codes of Node for requests that don't reach the handler. All other codes mean that the request isn't HTTP. */
 const REASONS: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too long: the limit is 16 KB.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request didn't arrive in time."],
 };
 const NO_HTTP: [number, string] = [400, 'The request is not valid HTTP.'];
 
-/**
- * Requests that never reach the app get an Error body too (section 7). @param describe sets the headers of every answer
- */
+/** Sends an Error body for requests that don't reach the handler (section 7). @param describe sets the limit headers */
 export function refuseMalformed(server: Server, describe: (headers: Headers) => void): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (hasSystemCode(error, 'ECONNRESET') || !socket.writable) {

@@ -2,11 +2,11 @@ import { refuseParameter } from './answers.js';
 
 const INT32_MAX = 2 ** 31 - 1;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,9})?$/;
-/** More than any price, because prices are DECIMAL(18,4). */
+/** A number above all prices, which are DECIMAL(18,4). */
 const BEYOND_PRICES = 1e19;
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** A request's query parameters. A refusal names the parameter (section 4). */
+/** Reads the query parameters of a request. Errors name the invalid parameter (section 4). */
 export class Parameters {
   readonly #query: URLSearchParams;
 
@@ -14,12 +14,12 @@ export class Parameters {
     this.#query = query;
   }
 
-  /** An empty parameter counts as not given. */
+  /** Returns the text of a parameter; null if it is missing or empty. */
   text(name: string): string | null {
     return this.#query.get(name) || null;
   }
 
-  /** @param parse returns undefined for a value that is not allowed */
+  /** Parses a parameter; null if it is missing. @param parse returns undefined for an invalid value */
   #parse<T>(name: string, allowed: string, parse: (text: string) => T | undefined): T | null {
     const text = this.text(name);
     if (text === null) return null;
@@ -44,7 +44,7 @@ export class Parameters {
     return value ?? byDefault;
   }
 
-  /** Reads a bound as the text of a DECIMAL(38,18), so that prices are compared with each of its digits. */
+  /** Reads a price limit as the text of a DECIMAL(38,18), so that prices are compared exactly. */
   price(name: string): string | null {
     return this.#parse(name, 'a number', (text) => {
       if (!NUMBER.test(text)) return undefined;
@@ -72,7 +72,7 @@ export class Parameters {
     );
   }
 
-  /** Removes leading zeros. */
+  /** Reads a GTIN without its leading zeros. */
   gtin(name: string): string | null {
     return this.#parse(name, 'up to 14 digits', (text) =>
       /^\d{1,14}$/.test(text) ? text.replace(/^0+/, '') : undefined,
@@ -80,7 +80,7 @@ export class Parameters {
   }
 }
 
-/** Date.parse takes February 30th for March 2nd. */
+/** True for a day that exists; Date.parse would accept February 30 as March 2. */
 function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);

@@ -8,7 +8,7 @@ import { type Caller, chooseDatasets, feedEnd, historyStart, type SandboxEnv, ty
 const CHANGED = 1;
 const RECENT_KINDS = ['NEW', 'CHANGED', 'REMOVED', 'RELISTED', 'PRICE_DROP', 'PRICE_RISE'] as const;
 
-/** `/changes` and `/changes/recent` (section 4). */
+/** Adds `/changes` and `/changes/recent` (section 4). */
 export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, readings } = service;
 
@@ -45,7 +45,7 @@ function refuseFeed(plan: Plan): ApiError {
   return refuseByLimit(402, plan, 'changeFeed', `The ${plan.name} plan doesn't include the change feed.`);
 }
 
-/** Reading `feed.oldCursor` decides if the plan's history does not reach back to the cursor. */
+/** Returns the start of the visible changes. If the cursor is older, the `feed.oldCursor` reading applies. */
 function findFeedStart(service: Service, caller: Caller, after: bigint): number {
   const { world, readings } = service;
   const start = historyStart(service, caller);
@@ -57,7 +57,7 @@ function findFeedStart(service: Service, caller: Caller, after: bigint): number 
   throw refuseParameter('after', String(after), "0, or a cursor that the plan's history reaches back to");
 }
 
-/** PRICE_DROP and PRICE_RISE are filter values only: the kind is CHANGED, and the price moved (section 3). */
+/** Returns a filter by kind. PRICE_DROP and PRICE_RISE match CHANGED with a lower or higher price (section 3). */
 function matcherOf(kind: (typeof RECENT_KINDS)[number]): (kind: number, move: number) => boolean {
   if (kind === 'PRICE_DROP') return (found, move) => found === CHANGED && move < 0;
   if (kind === 'PRICE_RISE') return (found, move) => found === CHANGED && move > 0;
@@ -65,7 +65,7 @@ function matcherOf(kind: (typeof RECENT_KINDS)[number]): (kind: number, move: nu
   return (found) => found === wanted;
 }
 
-/** @param cursor the cursor to return if the page is empty */
+/** Builds a page of the feed. @param cursor the cursor to return if the page is empty */
 function answerPage(world: World, page: FeedPage, cursor: bigint): Response {
   const last = page.rows.at(-1);
   const next = last === undefined ? cursor : world.feed.id(last);

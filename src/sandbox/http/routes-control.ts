@@ -15,7 +15,7 @@ const advanceBody = z.strictObject({
 const faultsBody = z.strictObject({ faults: z.array(faultSpec) });
 const readingsBody = z.strictObject({ readings: z.array(z.string()) });
 
-/** Not part of the service: shows the world and changes it. Needs no key. */
+/** Adds endpoints that show and change the sandbox. They need no key and aren't part of the service. */
 export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, clock, account } = service;
 
@@ -50,7 +50,7 @@ export function addControlRoutes(app: Hono<SandboxEnv>, service: Service): void 
   });
 }
 
-/** GET lists the armed faults; POST replaces them, and an empty list disarms all. */
+/** Adds `/sandbox/faults`: GET lists the faults, and POST replaces them. An empty list removes all faults. */
 function addFaultRoutes(app: Hono<SandboxEnv>, { faults }: Service): void {
   app.get('/sandbox/faults', (c) => c.json({ faults: faults.list() }));
   app.post('/sandbox/faults', async (c) => {
@@ -59,7 +59,7 @@ function addFaultRoutes(app: Hono<SandboxEnv>, { faults }: Service): void {
   });
 }
 
-/** GET lists the readings that hold; POST changes those that it names, from the next answer on. */
+/** Adds `/sandbox/readings`: GET lists the readings, and POST changes the given ones for subsequent responses. */
 function addReadingRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const list = () => Object.fromEntries(service.readings.list().map(({ name, value }) => [name, value]));
   app.get('/sandbox/readings', (c) => c.json({ readings: list() }));
@@ -70,13 +70,13 @@ function addReadingRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Keeps earlier versions of rows once an answer may lag. Throws PricelakeError `usage`. */
+/** Changes readings. Keeps earlier versions of rows if responses may lag. @throws PricelakeError `usage` */
 export function changeReadings({ readings, world }: Service, specs: readonly string[]): void {
   readings.change(specs);
   if (readings.hasLag) world.keepPast();
 }
 
-/** Reads the body of a control call. @param parse for numbers that a double does not hold */
+/** Parses the JSON body of a control request. @param parse replaces JSON.parse if 64-bit integers must be exact */
 export async function readBody<T extends z.ZodType>(
   c: Context,
   schema: T,
@@ -96,7 +96,7 @@ function parseText(text: string, parse: (text: string) => unknown): unknown {
   }
 }
 
-/** Answers 400 if the command line would refuse. */
+/** Runs `work`, and turns errors that the command line would report into a 400 response. */
 export async function refuseUsage<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -9,7 +9,7 @@ import { isMetered } from './account.js';
 import { type Caller, chooseMoment, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
 
-/** `/export` (section 4). Rows count when the export starts, even if the caller hangs up. */
+/** Adds `/export` (section 4). Its rows count when the export starts, even if the client disconnects. */
 export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
   app.get('/export', async (c) => {
@@ -22,7 +22,7 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
       filter.values,
     );
     const { rows, headers } = cutAtQuota(service, caller, matching);
-    // HEAD gets the headers without rows.
+    // A HEAD request returns only the headers, so it doesn't use quota.
     if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);
     const bom = service.readings.get('csv.bom') === 'yes' ? '\uFEFF' : '';
     const head = format === 'csv' ? bom + csvHeader(world.rowStyle) : '';
@@ -32,14 +32,14 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Rows of an export may have other names; other answers use rows that look like Item. */
+/** Chooses the row format. Only exports can have other field names than Item. */
 function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
   if (format === 'csv') return 'csv';
   const { shape } = world.rowStyle;
   return shape === null || shape === 'item' ? 'json' : 'flat';
 }
 
-/** Quota rules 2 and 3: overage is billed, or the export ends at the limit. */
+/** Applies the export quota: without overage, the export is cut at the limit (quota rules 2 and 3). */
 function cutAtQuota(service: Service, caller: Caller, matching: Uint32Array): { rows: Uint32Array; headers: Headers } {
   const { account } = service;
   const { limits, overage } = caller.plan;
@@ -67,7 +67,7 @@ interface RowSource {
   format: RowFormat;
 }
 
-/** Reads a chunk when the client is ready for it, so that memory does not grow with the export. */
+/** Reads each chunk when the client is ready for it, so that memory use doesn't grow with the export. */
 async function* readExport(
   source: RowSource,
   head: string,
@@ -82,7 +82,7 @@ async function* readExport(
   yield* readChunks(source, moment, rows.subarray(half));
 }
 
-/** Yields the segments of the present state, and renders those that no answer has needed yet. */
+/** Yields the bytes of rows. Current rows are rendered by segment, if no earlier response needed the segment. */
 async function* readChunks({ world, view, format }: RowSource, moment: Moment, rows: Uint32Array) {
   if (moment !== null) {
     const file = await world.renderPast(view, format, moment, rows);

@@ -15,7 +15,7 @@ const ORDERS = {
 };
 const SORTS = Object.keys(ORDERS) as (keyof typeof ORDERS)[];
 
-/** `/items`, `/items/{id}`, `/items/{id}/history` (section 4). */
+/** Adds `/items`, `/items/{id}` and `/items/{id}/history` (section 4). */
 export function addItemRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
 
@@ -53,7 +53,7 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Finds the number of an item that the caller can see. */
+/** Finds the row number of an item that the caller can see. @throws ApiError 404 if there is none */
 async function findItem(world: World, { view }: Caller, id: string, moment: Moment): Promise<Uint32Array> {
   if (!/^\d{1,19}$/.test(id)) throw refuseItem(id);
   const sql = `SELECT n FROM ${itemsAt(moment)} WHERE item_id = TRY_CAST($id AS BIGINT) AND mask & $mask::INTEGER <> 0`;
@@ -66,7 +66,7 @@ function refuseItem(id: string): ApiError {
   return new ApiError(404, `No item ${id} among the items you can see.`);
 }
 
-/** A HistoryEntry is a Change without its item, which is its last field. */
+/** Removes the item, which is the last field of a Change, to build a HistoryEntry. */
 function cutItem(change: Buffer): string {
   return `${change.subarray(0, change.lastIndexOf(',"item":')).toString()}}`;
 }

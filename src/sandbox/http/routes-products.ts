@@ -6,11 +6,11 @@ import { chooseDatasets, chooseMoment, type SandboxEnv, type Service } from './c
 import { addCategory, addWords, FilterBuilder, type ItemFilter } from './item-filter.js';
 
 interface OfferChoice {
-  /** The relation of the items at the moment that the answer shows. */
+  /** The relation with the items at the moment that the response shows. */
   items: string;
-  /** The currency of the offers; null for any. */
+  /** The currency of the offers to count; null for all currencies. */
   currency: string | null;
-  /** True if removed offers count, by the reading `products.offers`. */
+  /** True if removed offers count, as the `products.offers` reading determines. */
   removed: boolean;
 }
 
@@ -28,8 +28,7 @@ const PRODUCT_ORDERS = {
 };
 
 /**
- * Finds one offer of each product that has an offer passing the filter; counts cover all its offers. Returns numbers:
- * reading half a million keys as text takes four times as long.
+ * Builds a query for the row number of one offer per matching product. Reading product keys takes four times as long.
  */
 function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
   const inShops = minShops > 1 ? [`count(DISTINCT site_id) >= ${minShops}`] : [];
@@ -39,14 +38,14 @@ function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number,
     ORDER BY ${order}, product_key`;
 }
 
-/** The product keys of the offers $numbers, in this order. */
+/** Builds a query that returns the product keys of the offers in $numbers, in the same order. */
 function readKeys({ items }: OfferChoice): string {
   return `SELECT product_key AS key FROM ${items} JOIN (
     SELECT unnest(from_json($numbers, '["UINTEGER"]')) AS n, unnest(range(len(from_json($numbers, '["UINTEGER"]')))) AS place
   ) USING (n) ORDER BY place`;
 }
 
-/** Products (section 2) as JSON text, in the order of $keys. Texts come from the oldest offer that has one. */
+/** Builds a query that renders the products in $keys as JSON (section 2). Texts come from the oldest offer. */
 function renderProducts(choice: OfferChoice): string {
   return `
 WITH wanted AS (
@@ -73,7 +72,7 @@ FROM wanted JOIN heads USING (product_key) LEFT JOIN ranges USING (product_key) 
 
 const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
 
-/** `/products` and `/products/{id}` (section 4). */
+/** Adds `/products` and `/products/{id}` (section 4). */
 export function addProductRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, readings } = service;
   const chooseOffers = (moment: Moment, currency: string | null): OfferChoice => ({

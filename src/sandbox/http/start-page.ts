@@ -9,7 +9,7 @@ import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
 import { KEY_KINDS, type KeyKind } from './account.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 
-/** Light and dark, readable on a phone. Long lines of code wrap, and copy as one. */
+/** The style sheet of the start page. It supports dark mode and small screens, and long lines of code wrap. */
 const START_PAGE_STYLE = `
 :root { color-scheme: light dark; --ink: #1c2321; --soft: #5a6662; --line: #d9dfdc; --paper: #fbfcfb; --code: #eef2f0; --accent: #0b6b53; }
 @media (prefers-color-scheme: dark) {
@@ -50,7 +50,7 @@ footer { margin-top: 2.5rem; }
 
 const STYLE_HASH = createHash('sha256').update(START_PAGE_STYLE).digest('base64');
 
-/** Allows nothing but the page's own style: no script, no request, no frame around it. */
+/** A Content-Security-Policy that allows only the page's own style. */
 const START_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
@@ -60,7 +60,7 @@ const START_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Renders a page that needs no other file. */
+/** Renders the start page as a single HTML file. */
 export async function renderStartPage(service: Service, baseUrl: string, paths: OpenApiPaths): Promise<string> {
   const { world, clock, account } = service;
   const counts = await world.database.use((session) => session.row(COUNT_WORLD));
@@ -147,7 +147,7 @@ function describeClock(clock: SimulatedClock): string {
   return `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${pace}`;
 }
 
-/** `/`, the start page for a browser, and `/openapi.json` (section 9). Neither needs a key. */
+/** Adds the start page at `/`, and `/openapi.json` (section 9). Neither needs a key. */
 export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const document = readFileSync(packagePath('schemas/openapi.json'), 'utf8');
   const { paths } = JSON.parse(document) as { paths: OpenApiPaths };
@@ -164,7 +164,7 @@ export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Columns are named as the page shows them. */
+/** Counts for the start page, which shows the column names as labels. */
 const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS "items listed", count(*) AS "items ever seen", NULL AS changes,
   count(DISTINCT product_key) FILTER (removed_at IS NULL) AS products, count(DISTINCT site_id) AS websites,
   count(DISTINCT currency) AS currencies FROM items`;

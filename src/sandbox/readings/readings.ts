@@ -12,11 +12,11 @@ const seconds = z
   .transform((text) => Number.parseInt(text, 10) * (text.endsWith('m') ? 60 : 1))
   .refine((value) => value <= MAX_LAG);
 
-/** The sandbox's behaviour on points that the document leaves open. */
+/** The sandbox's behavior where the API document leaves it open. Each such choice is called a reading. */
 export class Readings {
   #values: Values = Object.fromEntries(READING_NAMES.map((name) => [name, defaultOf(name)]));
 
-  /** @throws PricelakeError `usage` that names the known readings */
+  /** @throws PricelakeError `usage` if a name or a value is unknown */
   constructor(specs: readonly string[] = []) {
     Object.assign(this.#values, parseReadings(specs));
   }
@@ -25,12 +25,15 @@ export class Readings {
     return this.#values[name] as ReadingValue<N>;
   }
 
-  /** True if an answer may show an earlier world. */
+  /** True if any reading makes responses lag behind the feed. */
   get hasLag(): boolean {
     return READING_NAMES.some((name) => factsOf(name).values === 'seconds' && this.#values[name] !== 0);
   }
 
-  /** Holds from the next answer on; other readings stay. Throws PricelakeError `usage`, without a change. */
+  /**
+   * Changes the given readings for subsequent responses.
+   * @throws PricelakeError `usage` if a reading is invalid or can only be set at the start; then nothing is changed
+   */
   change(specs: readonly string[]): void {
     const given = parseReadings(specs);
     const fixed = READING_NAMES.find(
@@ -40,7 +43,7 @@ export class Readings {
     Object.assign(this.#values, given);
   }
 
-  /** As on the command line, with their meaning. */
+  /** Lists all readings with their values and meanings. */
   list(): { name: ReadingName; value: string; says: string; isDefault: boolean }[] {
     return READING_NAMES.map((name) => {
       const { says, values } = factsOf(name);
@@ -55,7 +58,7 @@ function defaultOf(name: ReadingName): string | number {
   return values === 'seconds' ? 0 : values[0];
 }
 
-/** `NAME=VALUE` each. If two have the same name, the later one holds. */
+/** Parses readings, each as `NAME=VALUE`. If a name occurs twice, the later value applies. */
 function parseReadings(specs: readonly string[]): Values {
   return Object.fromEntries(
     specs.map((spec) => {
@@ -72,7 +75,7 @@ function parseReadings(specs: readonly string[]): Values {
   );
 }
 
-/** The nearest known name, and for readings the list of names. */
+/** Suggests the most similar name; for an unknown reading, also lists all names. */
 function hint(given: string, known: readonly string[]): string {
   const near = suggestName(given, known);
   const list = known === READING_NAMES ? `; there are ${known.join(', ')}` : '';
@@ -90,7 +93,7 @@ const TIMES = {
   seconds: [`strftime(instant, '%Y-%m-%dT%H:%M:%SZ')`, `date_trunc('second', instant)`],
 } as const;
 
-/** Readings that decide how rows are written, as macros: code that writes a row need not know them. */
+/** Builds the SQL macros for the readings that determine the text of rows, so that queries don't depend on readings. */
 export function createReadingMacros(readings: Readings): string {
   const [text, instant] = TIMES[readings.get('timestamps')];
   const prefix = readings.get('changes.attributes') === 'prefixed' ? 'attributes.' : '';
@@ -118,7 +121,7 @@ CREATE MACRO category_member(old, fresh) AS '"category":[' || json_text(old::JSO
 `;
 }
 
-/** Categories that items may move to. Empty if categories never change. */
+/** Builds SQL for the table of categories that items can move to. It is empty if categories never change. */
 export function createCategoryChoice(readings: Readings): string {
   const some = readings.get('changes.category') === 'never' ? 'false' : 'category_id IS NOT NULL';
   return `CREATE TABLE category_choice AS

@@ -1,18 +1,18 @@
-/** A gap of the API document, and what a service may do there. */
+/** A question that the API document leaves open, and the answers that a service may give. */
 interface ReadingFacts {
-  /** The choices, the default first; `seconds` is a time such as 120s or 5m, 0s by default. */
+  /** The allowed values, the default first. `seconds` allows durations such as `120s` or `5m`; the default is `0s`. */
   values: readonly [string, ...string[]] | 'seconds';
-  /** One sentence. */
+  /** One sentence that describes the choice. */
   says: string;
-  /** Section of the API document that leaves it open. */
+  /** The section of the API document that leaves it open. */
   section: string;
-  /** Rows are written by it, so it holds from the start. */
+  /** True if rows depend on it, so it can only be set at the start. */
   atStart?: true;
 }
 
 const AT_START = { atStart: true } as const;
 
-/** Each gap that a user can run into. Apart from the parser, so that `--help` need not load it. */
+/** All readings. They are defined apart from the parser, so that `--help` doesn't load zod. */
 export const READINGS = {
   lastChangedAt: {
     ...AT_START,
@@ -119,26 +119,25 @@ export const READINGS = {
 } as const satisfies Record<string, ReadingFacts>;
 
 export type ReadingName = keyof typeof READINGS;
-/** A choice by its name, or a time in seconds. */
+/** The value of a reading: one of its choices, or a number of seconds. */
 export type ReadingValue<N extends ReadingName> = (typeof READINGS)[N]['values'] extends readonly (infer V)[]
   ? V
   : number;
 export const READING_NAMES = Object.keys(READINGS) as ReadingName[];
 
-/** Seconds. The generated past is quiet for longer, so the world that far back is known from the start. */
+/** The maximum lag in seconds. The generated past ends earlier, so the state at that time is known. */
 export const MAX_LAG = 1500;
 
 export function factsOf(name: ReadingName): ReadingFacts {
   return READINGS[name];
 }
 
-/** The values behind the `=`. */
 export function describeValues(name: ReadingName): string {
   const { values } = factsOf(name);
   return values === 'seconds' ? `0s to ${MAX_LAG}s` : values.join(' | ');
 }
 
-/** For people. */
+/** Builds the help text about readings. */
 export function describeReadings(): string {
   const lines = READING_NAMES.map((name) => {
     const { says, section, atStart } = factsOf(name);

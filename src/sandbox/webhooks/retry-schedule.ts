@@ -3,35 +3,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Waits after the first, second, … failed attempt; the last one repeats (section 6, delivery rule 3). */
+/** Milliseconds to wait after each failed attempt. The last value repeats (section 6, delivery rule 3). */
 const RETRY_WAITS = [1, 5, 15, 30, 60, 120, 240].map((minutes) => minutes * MINUTE_MS);
 
 /**
- * When the next attempt is due; never after the endpoint is to be turned off. All times in milliseconds.
- * @param attempt number of the attempt that failed, from 1
- * @param failingSince when the first attempt that failed began
+ * Returns when the next attempt is due, at the latest when the endpoint is turned off. All times are in milliseconds.
+ * @param attempt number of the failed attempt, from 1
+ * @param failingSince when the first failed attempt started
  */
 export function planNextAttempt(attempt: number, failedAt: number, failingSince: number): number {
   const wait = RETRY_WAITS[Math.min(attempt, RETRY_WAITS.length) - 1] ?? MINUTE_MS;
   return Math.min(failedAt + wait, failingSince + DAY_MS);
 }
 
-/** Delivery rule 5: no attempt follows from then on. */
+/** True if a delivery has failed for a day, so the endpoint is turned off (section 6, delivery rule 5). */
 export function hasFailedTooLong(now: number, failingSince: number): boolean {
   return now >= failingSince + DAY_MS;
 }
 
-/** The time by which deliveries are tried again. */
+/** The time used for delivery attempts. */
 export interface DeliveryTime {
-  /** 60 passes sixty times as fast as wall time. */
+  /** The speed relative to real time; 60 means 60 times as fast. */
   readonly scale: number;
-  /** Milliseconds since some start. */
+  /** Returns the time in milliseconds, from any start. */
   now(): number;
-  /** Returns early, without an error, when the signal is aborted. */
+  /** Sleeps until `at`. If the signal is aborted, returns early without an error. */
   sleepUntil(at: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Time that passes faster than on the wall: a day of retries fits into a test. */
+/** A time that runs faster than real time, so that a day of retries fits into a test. */
 export class ScaledTime implements DeliveryTime {
   readonly scale: number;
   readonly #start = performance.now();

@@ -12,7 +12,7 @@ const setBody = z.strictObject({ url: z.string(), secret, after: int64.optional(
 const rollBody = z.strictObject({ secret, keepHours: z.number().nonnegative().max(10_000).optional() }).prefault({});
 const resendBody = z.strictObject({ id: z.string() });
 
-/** Not part of the service: what its customers do in the portal (section 6). Needs no key. */
+/** Adds endpoints that do what customers do in the service's portal (section 6). They need no key. */
 export function addWebhookRoutes(app: Hono<SandboxEnv>, webhook: Webhook): void {
   app.get('/sandbox/webhook', () => answer(webhook.status));
 
@@ -40,7 +40,7 @@ export function addWebhookRoutes(app: Hono<SandboxEnv>, webhook: Webhook): void 
   });
 }
 
-/** Cursors are exact: they are bigints, which JSON.stringify does not take. */
+/** Serializes bigint cursors exactly, which JSON.stringify can't. */
 function answer(value: object): Response {
   return new Response(stringify(value), { headers: { 'Content-Type': 'application/json' } });
 }

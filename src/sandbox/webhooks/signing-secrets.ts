@@ -2,17 +2,16 @@ import { createHash, createHmac } from 'node:crypto';
 
 interface Secret {
   text: string;
-  /** On the scaled time. */
+  /** When the secret expires, in the milliseconds of DeliveryTime. */
   validUntil: number;
 }
 
-/** Newest first: a rolled secret stays valid for a while (section 6, Service-Signature). */
+/** The signing secrets, newest first. A replaced secret stays valid for some time (section 6, Service-Signature). */
 export class SigningSecrets {
   readonly #seed: number;
   #secrets: Secret[] = [];
   #derived = 0;
 
-  /** @param seed generates the secrets that the user does not give */
   constructor(seed: number) {
     this.#seed = seed;
   }
@@ -21,13 +20,13 @@ export class SigningSecrets {
     return this.#secrets[0]?.text ?? '';
   }
 
-  /** The first is the current one, the others are rolled ones that stay valid. */
+  /** Replaces all secrets. The first is the current one; the others stay valid. An empty list generates a secret. */
   set(texts: readonly string[]): void {
     const given = texts.length === 0 ? [this.#derive()] : texts;
     this.#secrets = given.map((text) => ({ text, validUntil: Number.POSITIVE_INFINITY }));
   }
 
-  /** The secret so far stays valid until then. */
+  /** Replaces the current secret, which stays valid until `validUntil`. Without `text`, generates the new one. */
   roll(text: string | undefined, validUntil: number): void {
     const old = this.#secrets.slice(0, 1).map((secret) => ({ ...secret, validUntil }));
     this.#secrets = [{ text: text ?? this.#derive(), validUntil: Number.POSITIVE_INFINITY }, ...old];
@@ -45,8 +44,8 @@ export class SigningSecrets {
 }
 
 /**
- * The header Service-Signature (section 6): HMAC-SHA256 over `<t>.<body>` in hex, one `v1` for each secret.
- * @param t unix seconds
+ * Builds the Service-Signature header (section 6): for each secret, a `v1` with the HMAC-SHA256 of `<t>.<body>` in hex.
+ * @param t Unix time in seconds
  * @param body the raw request body
  */
 export function signBody(secrets: readonly string[], t: number, body: Uint8Array): string {

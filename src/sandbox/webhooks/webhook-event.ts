@@ -2,21 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { buildCaller, feedEnd, historyStart, type Service } from '../http/caller.js';
 import { signBody } from './signing-secrets.js';
 
-/** Section 6. */
 const CHANGES_PER_EVENT = 100;
 
-/** A WebhookEvent (section 6) as it is sent. The body is the same on every attempt. */
+/** A WebhookEvent (section 6). Each attempt sends the same body. */
 export interface WebhookEvent {
   id: string;
   type: 'changes' | 'ping';
   cursor: bigint | null;
   body: Uint8Array;
-  /** With those of a resend. */
+  /** The number of attempts so far, including manual resends. */
   attempts: number;
   delivered: boolean;
 }
 
-/** The next changes after the cursor, as the feed lists them to the live key; null if nothing is new. */
+/** Builds an event with the next changes after the cursor that the live key can see; null if there are none. */
 export function readNextEvent(service: Service, after: bigint): WebhookEvent | null {
   const { world } = service;
   const caller = buildCaller(service, 'live');
@@ -36,7 +35,7 @@ export function buildPing(service: Service): WebhookEvent {
   return buildEvent('ping', null, (head) => Buffer.from(`${head}]}`), service);
 }
 
-/** Id of the newest change that the live key can see, or 0. Later ones are new. */
+/** Returns the id of the newest change that the live key can see; 0 if there is none. */
 export function findNewestChange(service: Service): bigint {
   const caller = buildCaller(service, 'live');
   const query = { mask: caller.view.mask, since: 0, until: feedEnd(service), limit: 1 };
@@ -55,20 +54,18 @@ function buildEvent(
   return { id, type, cursor, body: render(head), attempts: 0, delivered: false };
 }
 
-/** Section 6, delivery rule 1. */
+/** Milliseconds within which an endpoint must respond (section 6, delivery rule 1). */
 export const ANSWER_WITHIN_MS = 10_000;
 
-/** One attempt, as the control call lists it. */
 export interface Delivery {
   eventId: string;
   type: WebhookEvent['type'];
   attempt: number;
-  /** Wall time. */
   at: string;
   ok: boolean;
-  /** Null if no answer came in time. */
+  /** Null if no response came in time. */
   status: number | null;
-  /** Why no answer came. */
+  /** The reason, if there was no response. */
   error?: string;
 }
 
@@ -76,11 +73,11 @@ interface Target {
   url: string;
   secrets: readonly string[];
   answerWithinMs: number;
-  /** Aborted when the endpoint or the sandbox goes away. */
+  /** Aborted when the endpoint is removed or the sandbox stops. */
   signal: AbortSignal;
 }
 
-/** Sends an event once (section 6). Any 2xx in time delivers it; a redirect does not. */
+/** Sends an event once (section 6). It is delivered if a 2xx response comes in time; redirects don't count. */
 export async function sendEvent(event: WebhookEvent, target: Target): Promise<Delivery> {
   event.attempts++;
   const attempt = event.attempts;
@@ -92,7 +89,7 @@ export async function sendEvent(event: WebhookEvent, target: Target): Promise<De
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
-        // Wall time: receivers compare it with their own clocks.
+        // Uses real time, because receivers compare it with their own clocks.
         'Service-Signature': signBody(target.secrets, Math.floor(started.getTime() / 1000), event.body),
         'Service-Event-Id': event.id,
         'Service-Event-Type': event.type,
@@ -112,7 +109,7 @@ export async function sendEvent(event: WebhookEvent, target: Target): Promise<De
   }
 }
 
-/** Node 20 may collect the parts of AbortSignal.any before they fire. A plain timer and listener stay. */
+/** Combines an abort signal and a timeout. Node 20 may garbage-collect the parts of AbortSignal.any. */
 function limitAttempt({ signal, answerWithinMs }: Target): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
@@ -129,7 +126,7 @@ function limitAttempt({ signal, answerWithinMs }: Target): { signal: AbortSignal
   };
 }
 
-/** fetch hides the reason of a broken connection in the cause. */
+/** Describes why a request failed. Fetch puts the reason of a broken connection in `cause`. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

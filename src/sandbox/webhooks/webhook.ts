@@ -14,31 +14,30 @@ import {
 } from './webhook-event.js';
 
 export interface WebhookOptions {
-  /** The first is the current secret, others are rolled ones that are still valid. Default: a made-up one. */
+  /** The signing secrets: the current one, then older ones that are still valid. By default, one is generated. */
   secrets?: readonly string[];
-  /** The factor by which retry delays, the 24-hour limit and the life of rolled secrets are shortened. Default 1. */
+  /** The factor by which retry delays, the 24-hour limit and the validity of old secrets are shortened; default 1. */
   timeScale?: number;
-  /** Default: wall time, `timeScale` times as fast. */
+  /** The time for delivery attempts. By default real time, `timeScale` times as fast. */
   time?: DeliveryTime;
-  /** Default false: only endpoints on this machine. */
+  /** True to allow endpoints on other machines; false by default. */
   anyHost?: boolean;
-  /** Default: the document's 10 seconds. */
+  /** Milliseconds to wait for a response; 10,000 by default, as in the API document. */
   answerWithinMs?: number;
-  /** Gets a line about each e-mail that the service would send. */
+  /** Receives a line for each email that the service would send. */
   log?: (line: string) => void;
 }
 
 interface EndpointSettings {
   url: string;
-  /** Default: the secret so far. */
+  /** The signing secret. By default, the secret stays the same. */
   secret?: string | undefined;
-  /** Sends changes after this id. Default: where the endpoint is, or only new changes. */
+  /** The id of the change to continue after. By default, the last delivered change, or the newest one. */
   after?: bigint | undefined;
 }
 
-/** An e-mail that the service would send to the team (delivery rule 5). */
+/** An email that the service would send to the customer's team (delivery rule 5). */
 interface Email {
-  /** The sandbox's own time. */
   at: string;
   to: string;
   text: string;
@@ -47,25 +46,23 @@ interface Email {
 interface WebhookStatus {
   url: string | null;
   state: 'none' | 'active' | 'off';
-  /** Limit `webhooks` of the plan in effect (section 8). Without it, changes wait. */
+  /** True if the plan in effect includes webhooks (section 8). Otherwise, changes are not sent until it does. */
   inPlan: boolean;
-  /** Id of the last delivered change. */
+  /** The id of the last delivered change. */
   cursor: bigint;
-  /** Later changes wait for this event. */
+  /** The event that is being delivered. Later changes aren't sent before it is delivered. */
   pending: { id: string; attempts: number } | null;
-  /** Oldest first. */
   deliveries: Delivery[];
-  /** Oldest first. */
   emails: Email[];
 }
 
 const POLL_MS = 50;
-/** Events, attempts and e-mails that are kept. */
+/** The maximum number of events, attempts and emails to keep. */
 const KEPT = 100;
 const TEAM = 'team@sandbox.example';
 const HOUR_MS = 3_600_000;
 
-/** The customer's endpoint, and all that is sent to it (section 6). */
+/** The customer's webhook endpoint, and the deliveries to it (section 6). */
 export class Webhook {
   readonly #service: Service;
   readonly #options: WebhookOptions;
@@ -107,7 +104,7 @@ export class Webhook {
     };
   }
 
-  /** Sets the endpoint up, moves it, or turns it on again. Without `after` it continues where it was. */
+  /** Sets up the endpoint, changes its URL, or turns it on again. Without `after`, it continues where it was. */
   async set({ url, secret, after }: EndpointSettings): Promise<void> {
     const checked = checkEndpointUrl(url, this.#options.anyHost ?? false);
     await this.#halt();
@@ -120,7 +117,6 @@ export class Webhook {
     this.#running = this.#deliverChanges(this.#stop.signal);
   }
 
-  /** Forgets the endpoint and its pending event. */
   async remove(): Promise<void> {
     await this.#halt();
     this.#state = 'none';
@@ -130,17 +126,17 @@ export class Webhook {
     this.#deliveries.length = 0;
   }
 
-  /** For `keepHours`, events carry a second `v1` of the old secret. */
+  /** Replaces the signing secret. For `keepHours` more, events also carry a `v1` signature made with the old secret. */
   roll({ secret, keepHours = 24 }: { secret?: string | undefined; keepHours?: number | undefined }): void {
     this.#secrets.roll(secret, this.#time.now() + keepHours * HOUR_MS);
   }
 
-  /** Sends a test event, once and out of turn. */
+  /** Sends a test event immediately, without retries. */
   ping(): Promise<Delivery> {
     return this.#send(this.#keep(buildPing(this.#service)));
   }
 
-  /** Sends an event again, delivered or not: same id, same body, next attempt. */
+  /** Sends an event again, delivered or not, with the same id and body and the next attempt number. */
   async resend(id: string): Promise<Delivery> {
     const event = this.#events.get(id);
     if (event === undefined) throw new PricelakeError('usage', `event ${id} is not among the latest ${KEPT}`);
@@ -159,7 +155,7 @@ export class Webhook {
     await this.#running;
   }
 
-  /** One event at a time: while it is retried, later changes wait, so order is kept. */
+  /** Delivers changes in order: later changes wait until an event is delivered. */
   async #deliverChanges(stop: AbortSignal): Promise<void> {
     while (!stop.aborted && this.#state === 'active') {
       this.#pending ??= readNextEvent(this.#service, this.#cursor);
@@ -168,29 +164,29 @@ export class Webhook {
     }
   }
 
-  /** Ends when the event is delivered, the endpoint is turned off, or `stop` is aborted. */
+  /** Sends an event until it is delivered, the endpoint is turned off, or `stop` is aborted. */
   async #deliverEvent(event: WebhookEvent, stop: AbortSignal): Promise<void> {
     const failingSince = this.#time.now();
     while (!event.delivered) {
       await this.#send(event);
       if (stop.aborted) return;
       if (event.delivered) break;
-      // A resend that delivers the event ends the wait early, and so does a halt.
+      // Woken early if a manual resend delivers the event, or if the endpoint changes.
       this.#wake = new AbortController();
       await this.#time.sleepUntil(planNextAttempt(event.attempts, this.#time.now(), failingSince), this.#wake.signal);
       if (stop.aborted) return;
-      // At a high scale a timer that is a moment late is hours late: the time decides, not the plan.
+      // Checks the time itself, because at a high scale a slightly late timer is hours late.
       if (!event.delivered && hasFailedTooLong(this.#time.now(), failingSince)) {
         this.#turnOff(event);
         return;
       }
     }
-    // The commit point: only now may the next changes follow.
+    // Commit point: later changes can be sent from here on.
     this.#cursor = event.cursor ?? this.#cursor;
     this.#pending = null;
   }
 
-  /** Section 6, delivery rule 5. */
+  /** Turns the endpoint off, and notifies the team (section 6, delivery rule 5). */
   #turnOff(event: WebhookEvent): void {
     this.#state = 'off';
     const text = `The webhook endpoint ${this.#url} is turned off after 24 hours of failures; event ${event.id} was tried ${event.attempts} times.`;
@@ -223,7 +219,7 @@ function keepLatest<T>(list: T[], entry: T): void {
   if (list.length > KEPT) list.shift();
 }
 
-/** Takes http and https URLs, on this machine unless any host is allowed. Throws PricelakeError `usage`. */
+/** Normalizes an http or https URL. @throws PricelakeError `usage` if it is invalid, or not local without `anyHost` */
 export function checkEndpointUrl(text: string, anyHost: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {

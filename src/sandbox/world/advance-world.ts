@@ -11,7 +11,7 @@ import type { WorldSession } from './world-database.js';
 
 export interface AdvanceOptions {
   hours: number;
-  /** Without it, a share of the items, by the hours. */
+  /** The number of changes. By default, it depends on the number of items and hours. */
   changes?: number | undefined;
 }
 
@@ -26,16 +26,16 @@ export interface AdvanceCounts {
 
 const HOUR_MS = 3_600_000;
 const CHANGES_PER_ITEM_HOUR = 0.008;
-/** Longer than any answer may lag behind the feed. */
+/** Milliseconds that earlier versions of rows are kept, which is longer than the maximum lag. */
 const KEEP_MS = 2 * MAX_LAG * 1000;
-/** Changes of a running world lie in its last moments. */
+/** Milliseconds before the current time within which the changes of a running clock happen. */
 const JUST_NOW_MS = 5000;
-/** The rest are of kind CHANGED. */
+/** Shares of all changes by kind. The rest are CHANGED. */
 const SHARE = { new: 0.06, removed: 0.07, relisted: 0.04 };
-/** A round leaves some items alone. A step with more changes takes several rounds. */
+/** The maximum share of listed items that change in one round. Steps with more changes have several rounds. */
 const ROUND_SHARE = 0.7;
 
-/** Moves the clock on, and lets the world change meanwhile (section 3, listing state of an item). */
+/** Advances the clock, and generates the changes that happen meanwhile (section 3, listing state of an item). */
 export async function advanceWorld(
   world: World,
   clock: SimulatedClock,
@@ -43,7 +43,7 @@ export async function advanceWorld(
 ): Promise<AdvanceCounts> {
   const step = async (session: WorldSession, start: number): Promise<AdvanceCounts> => {
     const end = start + Math.round(options.hours * HOUR_MS);
-    // After a step, a frozen clock is past the feed's delay; a running one gets there by itself.
+    // A frozen clock stops after the feed's delay, so that all changes are visible.
     const isLong = end - start > 2 * FEED_DELAY_MS;
     const quiet = clock.isRunning ? 0 : FEED_DELAY_MS;
     const to = isLong ? end - quiet : Math.max(end, start + 1000);
@@ -57,8 +57,10 @@ export async function advanceWorld(
 }
 
 /**
- * Lets the world change up to the time of a running clock. The changes lie in its last seconds: earlier ones would have
- * been due in the feed before the world knew them. @param owed part of a change that the last call left; returns the next
+ * Generates the changes that are due by the current time of a running clock. They happen in the last seconds, because a
+ * client may already have read the feed up to then.
+ * @param owed fraction of a change left by the last call
+ * @returns the fraction left for the next call
  */
 async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
   const step = async (session: WorldSession, to: number): Promise<number> => {
@@ -83,10 +85,10 @@ function countKinds([created = 0, changed = 0, removed = 0, relisted = 0]: numbe
 interface Step {
   step: number;
   total: number;
-  /** Milliseconds since 1970: the changes lie after `from`, up to `to`. */
+  /** Milliseconds since 1970. Changes happen after `from`, up to `to`. */
   from: number;
   to: number;
-  /** Changes lie after this if it is later than `from`. */
+  /** If later than `from`, changes happen only after this time. */
   changesFrom?: number;
 }
 
@@ -113,7 +115,7 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
   return kinds;
 }
 
-/** Chooses the sources that are due, and as many more as the changes need. */
+/** Chooses the sources that are due for a scrape, and more if the changes need them. */
 async function chooseScrapes(world: World, session: WorldSession, step: Step): Promise<Scrape[]> {
   const rows = await session.rows(
     'SELECT model_id, count(*) AS listed FROM items WHERE removed_at IS NULL GROUP BY model_id',
@@ -124,11 +126,10 @@ async function chooseScrapes(world: World, session: WorldSession, step: Step): P
 
 interface Round extends Step {
   salt: number;
-  /** Number of the next new item. */
   end: number;
 }
 
-/** Applies one round; new items make up for what the known ones cannot give. Returns the number of new items. */
+/** Applies one round, and adds items if too few can change. Returns the number of new items. */
 async function takeRound(world: World, session: WorldSession, round: Round): Promise<number> {
   const { total, salt, step, end } = round;
   const window = { from: round.from * 1000, to: round.to * 1000 };
@@ -158,21 +159,21 @@ async function countScraped(session: WorldSession): Promise<{ listed: number; un
   return { listed: Number(row?.listed), unlisted: Number(row?.unlisted) };
 }
 
-/** Seeds the hashes of one round, so that no two rounds draw alike. */
+/** Returns a seed for the random choices of one round that no other round has. */
 function saltOf(world: World, step: number, round: number): number {
   return world.facts.seed * 10_000_000 + step * 1000 + round;
 }
 
-/** Wall time between two looks at the clock. */
+/** Milliseconds of real time between updates. */
 const TICK_MS = 1000;
-/** A step takes a tenth of the time at most, however large the world: callers get the rest. */
+/** The wait after an update, as a multiple of its duration, so that updates use at most a tenth of the time. */
 const REST = 9;
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const sleepUnlessStopped: Sleep = (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => {});
 
-/** Lets the world change as its clock runs, until it is stopped. */
+/** Generates changes while a running clock advances, until `stop` is aborted. */
 export async function liveOn(
   world: World,
   clock: SimulatedClock,

@@ -1,7 +1,7 @@
 import { findFirstAbove, NumberColumn } from './number-column.js';
 import { RowFile } from './row-file.js';
 
-/** Stands for the item of a change if the caller can no longer see the item. */
+/** Stored in place of an item number if the item is no longer in the data. */
 const NO_ITEM = 0xffff_ffff;
 
 export type FeedColumns = [bigint[], bigint[], ...(number | null)[][]];
@@ -13,15 +13,15 @@ export interface FeedPage {
 
 interface FeedQuery {
   mask: number;
-  /** Micros since 1970: the plan's history reaches back to here. */
+  /** The start of the visible history, in microseconds since 1970. */
   since: number;
-  /** Micros since 1970: later changes have not appeared yet. */
+  /** The time after which changes are not visible yet, in microseconds since 1970. */
   until: number;
   limit: number;
   matches?: (kind: number, move: number) => boolean;
 }
 
-/** All changes, ordered by id, which is also the order of time. */
+/** All changes in the order of their ids, which is also their order in time. */
 export class ChangeFeed {
   readonly rows: RowFile;
   readonly #ids = new NumberColumn(new BigInt64Array(1024));
@@ -44,8 +44,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Adds changes whose texts are already in `rows`: ids, times in micros since 1970, numbers of items or null, masks, kinds
-   * and moves of the price (-1, 0, 1).
+   * Adds changes whose JSON is already in `rows`. Columns: ids, times in microseconds since 1970, item numbers or null,
+   * masks, kinds, and price moves (-1, 0 or 1).
    */
   append([ids, ...columns]: FeedColumns): void {
     const targets = [this.#times, this.#items, this.#masks, this.#kinds, this.#moves];
@@ -55,12 +55,12 @@ export class ChangeFeed {
     }
   }
 
-  /** True if a change after the cursor is older than `since` (micros). */
+  /** True if any change after the cursor is older than `since`, in microseconds since 1970. */
   hasBetween(after: bigint, since: number): boolean {
     return findFirstAbove(this.#ids.values, this.length, after) < this.#firstLaterThan(since);
   }
 
-  /** Oldest first, from the change after the cursor on. */
+  /** Returns changes after the cursor, oldest first. */
   readForward(after: bigint, query: FeedQuery): FeedPage {
     const end = this.#firstLaterThan(query.until);
     let row = Math.max(findFirstAbove(this.#ids.values, this.length, after), this.#firstLaterThan(query.since));
@@ -70,7 +70,7 @@ export class ChangeFeed {
     return { rows, hasMore: row < end };
   }
 
-  /** Newest first, from the change before `before` on; null begins with the newest. */
+  /** Returns changes before the id, newest first; null starts with the newest. */
   readBackward(before: bigint | null, query: FeedQuery): FeedPage {
     const start = this.#firstLaterThan(query.since);
     const bound = before === null ? this.length : findFirstAbove(this.#ids.values, this.length, before - 1n);
@@ -81,7 +81,7 @@ export class ChangeFeed {
     return { rows, hasMore: row >= start };
   }
 
-  /** Oldest first. */
+  /** Returns the changes of an item, oldest first. */
   ofItem(item: number, since: number, until: number): number[] {
     const end = this.#firstLaterThan(until);
     const rows: number[] = [];

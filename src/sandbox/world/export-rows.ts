@@ -4,18 +4,18 @@ import type { RowFormat } from './row-file.js';
 const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
 
 /**
- * The document does not show how export rows name their fields (section 2, Export row): nested like Item, or flat as
- * `siteId`, `site_id` or `site.id`. In CSV, `item` has its objects as JSON text.
+ * The field names of export rows, which the API document leaves open (section 2, Export row): nested as in Item, or
+ * flat as `siteId`, `site_id` or `site.id`. With `item`, CSV contains nested objects as JSON.
  */
 export type ExportShape = (typeof EXPORT_SHAPES)[number];
 
-/** A row's text depends on these besides the row. */
+/** Settings that the text of a row depends on. */
 export interface RowStyle {
-  /** null: NDJSON like Item, CSV flat in camel case. */
+  /** Null for nested NDJSON, and CSV that is flat in camel case. */
   shape: ExportShape | null;
-  /** Fields of the user's items that the document does not know. */
+  /** Fields of the user's items that the API document doesn't define. */
   extraFields: readonly string[];
-  /** Readings `csv.lines` and `csv.lists`. */
+  /** The values of the `csv.lines` and `csv.lists` readings. */
   lineEnd: '\n' | '\r\n';
   lists: 'json' | 'semicolon';
 }
@@ -54,7 +54,7 @@ const TAIL = [
 ];
 const member = (parent: string, name: string) => text(`${parent}.${name}`, `${parent}_json->>'${name}'`);
 
-/** $datasets stands for the expression of the caller's datasets. */
+/** The columns of flat rows. $datasets is replaced by an expression for the datasets that the caller can read. */
 const FLAT: Column[] = [
   ...HEAD,
   ...['name', 'path', 'slug', 'source'].map((name) => member('category', name)),
@@ -87,7 +87,7 @@ export function csvHeader({ shape, extraFields, lineEnd }: RowStyle): string {
   return `${names.map((name) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}${lineEnd}`;
 }
 
-/** SQL expression of one row's text. `datasets` is an expression too: it depends on the caller. */
+/** Builds an SQL expression for the text of a row. @param datasets an SQL expression, which depends on the caller */
 export function rowText(format: RowFormat, style: RowStyle, datasets: string): string {
   if (format === 'csv') return csvRow(style, datasets);
   const shape = format === 'json' ? 'item' : (style.shape ?? 'item');
@@ -96,7 +96,7 @@ export function rowText(format: RowFormat, style: RowStyle, datasets: string): s
   return `concat('{', ${fields.join(", ',', ")}, extra, '}')`;
 }
 
-/** A null is an empty field, an empty text is `""`. */
+/** Builds an SQL expression for a CSV row. Null is an empty field, and empty text is `""`. */
 function csvRow({ shape, extraFields, lineEnd, lists }: RowStyle, datasets: string): string {
   const columns = shape === 'item' ? NESTED : FLAT;
   const list = lists === 'json' ? datasets : `array_to_string(from_json(${datasets}, '["VARCHAR"]'), ';')`;

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { change, changeItem, item, siteRef } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
 
-/** All other fields may be left out: DuckDB reads them as null or empty. */
+/** The required fields. Others may be missing, because DuckDB reads them as null. */
 const NEEDED = {
   id: true,
   site: true,
@@ -20,7 +20,7 @@ export interface BadLine {
   reason: string;
 }
 
-/** Finds the first line of an NDJSON file that is not an Item (section 2), or repeats an id. */
+/** Finds the first line that is not a valid Item (section 2) or repeats an id; null if there is none. */
 export function findBadItem(path: string): Promise<BadLine | null> {
   const ids = new Set<bigint>();
   return findBadLine(path, (value) => {
@@ -33,7 +33,7 @@ export function findBadItem(path: string): Promise<BadLine | null> {
   });
 }
 
-/** Values that a service may leave out of a change's item. An item without a title has null, an empty text or nothing. */
+/** The item of a change. Fields that services may omit are optional, and a title may be null, empty or missing. */
 const loadableChangeItem = changeItem.partial({ url: true, currency: true }).extend({
   title: z.string().nullish(),
   site: siteRef.partial({ attribution: true }),
@@ -42,7 +42,7 @@ const loadableChange = change
   .partial({ price: true, previousPrice: true })
   .extend({ item: loadableChangeItem.nullish() });
 
-/** Finds the first line of an NDJSON file that is not a Change (section 2), or comes after a later one. */
+/** Finds the first line that is not a valid Change (section 2) or is out of order; null if there is none. */
 export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise<BadLine | null> {
   let last: { id: bigint; at: string } | undefined;
   return findBadLine(path, (value) => {
@@ -58,7 +58,7 @@ export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise
   });
 }
 
-/** @param judge says what is wrong with a line's value, or null */
+/** Finds the first invalid line. @param judge returns the fault of a parsed line, or null */
 async function findBadLine(path: string, judge: (value: unknown) => string | null): Promise<BadLine | null> {
   let line = 0;
   for await (const text of readLines(path)) {
@@ -70,7 +70,7 @@ async function findBadLine(path: string, judge: (value: unknown) => string | nul
   return line === 0 ? { line: 1, reason: 'the file is empty' } : null;
 }
 
-/** Only a newline ends a line: node:readline would also break a title at U+2028. */
+/** Yields lines that end with a line feed. `node:readline` would also split at U+2028 inside a title. */
 async function* readLines(path: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
@@ -96,7 +96,7 @@ function describeIssues(kind: string, issues: z.core.$ZodIssue[]): string {
   return `not ${kind} (${faults.join('; ')})`;
 }
 
-/** Prices are stored as DECIMAL(18,4), so one with more digits would be rounded. */
+/** Describes a price that DECIMAL(18,4) can't store without rounding; null if both prices fit. */
 function findInexactPrice(value: unknown): string | null {
   for (const name of ['price', 'previousPrice']) {
     const price = (value as Record<string, unknown>)[name] ?? 0;
@@ -108,7 +108,7 @@ function findInexactPrice(value: unknown): string | null {
   return null;
 }
 
-/** Accepts exponents such as 1.5e2 if the number fits. */
+/** True for numbers with an exponent, such as 1.5e2, whose value has at most four decimals. */
 function isExactDouble(price: unknown): boolean {
   return typeof price === 'number' && Math.abs(price) < 1e14 && Number(price.toFixed(4)) === price;
 }

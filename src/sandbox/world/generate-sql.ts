@@ -1,8 +1,6 @@
-/**
- * Texts as shops really write them: parts of INSERT_ITEMS. Each kind is one listing in 400, unless it says otherwise.
- */
+/** Texts as real shops write them, used in INSERT_ITEMS. Unless noted, each variant occurs in one of 400 listings. */
 
-/** Makes a messy title from a clean `shop_title`. */
+/** An SQL expression that makes a messy title from the clean `shop_title`. */
 const UGLY_TITLE = `CASE h7 % 400
   -- What a spreadsheet takes for a formula.
   WHEN 1 THEN '=SUM(A1:A9) ' || shop_title WHEN 2 THEN '=1+1' WHEN 3 THEN '+49 30 901820 ' || shop_title
@@ -21,27 +19,25 @@ const UGLY_TITLE = `CASE h7 % 400
   WHEN 21 THEN repeat(shop_title || ' / ', 90) WHEN 22 THEN '' WHEN 23 THEN NULL WHEN 24 THEN 'null' WHEN 25 THEN 'N/A'
   ELSE shop_title END`;
 
-/** Words of titles of listings that sell several pieces under the code of one, or something used or repaired. */
+/** An SQL expression that marks titles of multipacks, and of used or refurbished products. */
 const MARKED_TITLE = `CASE WHEN h9 % 160 IN (1, 2) THEN concat(ugly_title, CASE WHEN h9 % 160 = 2 THEN ''
     ELSE ([', gebraucht', ' – d’occasion', ' (používané)', ' [usato]', ' używany', ', second hand'])[1 + (h9 // 160 % 6)::INTEGER] END)
   WHEN h9 % 160 = 3 THEN concat(ugly_title, ([' (refurbished)', ' – generalüberholt', ', reconditionné'])[1 + (h9 // 160 % 3)::INTEGER])
   WHEN pack_of = 1 THEN ugly_title ELSE concat(ugly_title,
   ([' (' || pack_of || 'er-Pack)', ' – lot de ' || pack_of, ' x' || pack_of, ', zestaw ' || pack_of || ' szt.'])[1 + (h7 % 4)::INTEGER]) END`;
 
-/**
- * A shop's words for stock: pieces, or in each third shop a value of schema.org. Shops of a `habit` have the same names.
- */
+/** An SQL expression for stock: a number of pieces or, depending on the shop's `habit`, a schema.org value. */
 const STOCK = `CASE WHEN habit IN (1, 4) THEN concat('"availability":"https://schema.org/',
     CASE WHEN h7 % 20 < 17 THEN 'InStock' WHEN h7 % 20 = 17 THEN 'BackOrder' ELSE 'OutOfStock' END, '"')
   ELSE concat('"stock":', CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"'
     ELSE (CASE WHEN h6 % 19 = 0 THEN 0 ELSE h7 % 60 END)::VARCHAR END) END`;
 
-/** The cost of delivery, which is free above some price: as a number, as text, as null, or absent. */
+/** An SQL expression for the shipping cost, which is zero above some price: a number, text, null or absent. */
 const SHIPPING = `CASE WHEN habit = 2 THEN ',"shipping":null' WHEN habit = 3 THEN ''
   ELSE concat(',"shipping":', CASE WHEN habit = 1 AND worth > 40 * per_euro THEN '"free"' WHEN habit <> 4 AND worth > 80 * per_euro THEN '0'
     WHEN habit = 4 THEN concat('"', replace(delivery::VARCHAR, '.', ','), ' ', currency, '"') ELSE delivery::VARCHAR END) END`;
 
-/** JSON text of values of any type. Some names are those of an Item's own fields. */
+/** An SQL expression for attributes as JSON, with values of all types. Some names equal those of an Item's fields. */
 const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{', ${STOCK}, ${SHIPPING},
   CASE WHEN habit IN (0, 3) THEN concat(',"regularPrice":', json_money(usual)) ELSE '' END,
   CASE h9 % 160 WHEN 2 THEN ',"condition":"used"' WHEN 4 THEN ',"condition":"refurbished"' ELSE '' END,
@@ -57,14 +53,14 @@ const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{', ${STOC
     WHEN 7 THEN ',"available":false,"deposit":null,"sizes":[],"extra":{}' WHEN 8 THEN concat(',"description":"', repeat('Lange Beschreibung, très longue. ', 300), '"')
     ELSE '' END, '}') END`;
 
-/** One listing in 400 has only a place where it is found. */
+/** Removes all optional fields from one of 400 listings. */
 export const MISS_EVERYTHING = `
 UPDATE items SET title = NULL, brand = NULL, mpn = NULL, gtin = NULL, product_key = NULL, price = NULL, usual_price = NULL, currency = NULL,
   url = NULL, image = NULL, attributes = '{}', category_id = NULL, category_json = 'null'
 WHERE n >= $from::BIGINT AND n < $to::BIGINT AND draw(n, $seed::BIGINT, 19) % 400 = 0;
 `;
 
-/** A product is sold by several shops. Leaves and shops come in as JSON. */
+/** Creates the catalogue of products, each sold by several shops. Categories and shops are passed as JSON. */
 export const CREATE_CATALOGUE = `
 CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"first":"INTEGER","next":"INTEGER","category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
   "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":["VARCHAR"],"nouns":["VARCHAR"]}]'), max_depth := 2);
@@ -107,8 +103,8 @@ FROM bodies ORDER BY p;
 `;
 
 /**
- * Items $from to $to (exclusive) as first seen; prices are still those of the first day. $firstSeen: micros since 1970;
- * items appear over the next $span micros.
+ * Adds the items from $from to below $to with the prices of their first day. They are first seen within $span
+ * microseconds after $firstSeen (microseconds since 1970).
  */
 export const INSERT_ITEMS = `
 INSERT INTO items
@@ -186,7 +182,7 @@ INSERT INTO pending
 SELECT n, 0, first_seen_at, price, NULL, '{}', mask FROM items WHERE n >= $from::BIGINT AND n < $to::BIGINT;
 `;
 
-/** Listings that the caller can no longer see. Their changes stay in the feed, with a null item. */
+/** Adds changes of listings that no longer exist. The feed shows them with a null item. */
 export const INSERT_GONE_PENDING = `
 INSERT INTO pending
 SELECT NULL, kind, make_timestamp($firstSeen::BIGINT + 3600000000 * (10 + kind * 30) + (draw(g, $seed::BIGINT, 41 + kind) % 86400000000)::BIGINT),
@@ -195,8 +191,8 @@ FROM range($gone::BIGINT) r(g), (VALUES (0), (2)) k(kind);
 `;
 
 /**
- * One round of a generated history: some items change once more, at any time after their last change. Those of a wave
- * change within two days of each other. Most discounts and wrong entries end within two weeks.
+ * Chooses the items that change in one round of the past, and when. Items of a wave change within two days of each
+ * other, and most discounts and wrong prices end within two weeks.
  */
 export const PICK_PAST_CHANGES = `
 INSERT INTO pick
@@ -216,7 +212,7 @@ FROM drawn WHERE instant > since AND instant < $end::BIGINT
   AND chance < CASE cause WHEN 'back' THEN 350 WHEN 'return' THEN 800 ELSE $perMille::BIGINT END;
 `;
 
-/** Sets when each listed item was last seen: at the last scrape of its source. */
+/** Sets when each listed item was last seen to the last scrape of its source. */
 export const SET_LAST_SEEN = `
 UPDATE items SET last_seen_at = greatest(s.last_scrape_at, items.last_event_at)
 FROM sources s WHERE s.model_id = items.model_id AND items.removed_at IS NULL;

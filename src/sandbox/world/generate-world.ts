@@ -21,22 +21,22 @@ interface GenerateOptions {
   seed: number;
   items: number;
   sites: number;
-  /** The end of the past, in milliseconds since 1970. */
+  /** The end of the generated past, in milliseconds since 1970. */
   startAt: number;
-  /** Days of changes before `startAt`, at least 5. */
+  /** Days of past changes before `startAt`, at least 5. */
   pastDays: number;
 }
 
 const DAY_MS = 86_400_000;
-/** The last past changes are so old that the feed shows all of them at the start. */
+/** Milliseconds without changes before the start, so that the feed shows all past changes from the beginning. */
 const QUIET_MS = 30 * 60_000;
 const SEGMENT = 200_000;
-/** Per mille of the listed items that change in each round of the past: 1.3 changes an item in all. */
+/** The share of listed items that change in each round of the past, per mille. In total, 1.3 changes per item. */
 const PAST_ROUNDS = [210, 90, 40];
 const SHOP_SLOTS = 4096;
 const LEAF_SLOTS = 1024;
 
-/** Fills an empty world: a catalogue, its offers in many shops, and days of changes. */
+/** Fills an empty world with a catalogue, the offers of many shops, and past changes. */
 export async function generateWorld(world: World, options: GenerateOptions): Promise<void> {
   const { seed, items, startAt } = options;
   const pastMs = options.pastDays * DAY_MS;
@@ -82,7 +82,7 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
   await session.run(SET_LAST_SEEN);
 }
 
-/** Shops in the form that DuckDB reads, with their parts of an item's JSON. */
+/** Converts shops and categories to JSON for DuckDB, including their parts of an item's JSON. */
 function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
   const rows = {
     leaves: divideSlots(LEAF_SLOTS, leaves).map(([leaf, slots]) => ({ ...slots, ...describeLeaf(leaf, categories) })),
@@ -101,7 +101,7 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   };
 }
 
-/** Slots of a shop use its sources and its words in turn. */
+/** Describes a shop for the catalogue. Its slots use its sources and words in turn. */
 function describeShop(shop: Shop, sources: ShopSource[]): object {
   const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
   const own = sources
@@ -114,13 +114,13 @@ function describeShop(shop: Shop, sources: ShopSource[]): object {
   };
 }
 
-/** The slots from `first` on, before `next`. */
+/** The slots from `first` to below `next`. */
 interface Slots {
   first: number;
   next: number;
 }
 
-/** Divides equal slots by weight: a hash modulo their number draws by weight. */
+/** Divides slots among entries by weight, so that a hash modulo `count` chooses entries by weight. */
 function divideSlots<T extends { weight: number }>(count: number, entries: readonly T[]): [T, Slots][] {
   const total = entries.reduce((sum, { weight }) => sum + weight, 0);
   let sum = 0;

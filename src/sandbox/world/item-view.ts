@@ -5,13 +5,13 @@ import { type RowStyle, rowText } from './export-rows.js';
 import { RowFile, type RowFormat } from './row-file.js';
 import type { SqlValues, WorldSession } from './world-database.js';
 
-/** Rows are rendered by segments when they are needed. A small first one lets an export start early. */
+/** The number of rows that are rendered at a time. The first segment is small, so that an export starts early. */
 const FIRST_SEGMENT = 20_000;
 const SEGMENT = 200_000;
 
 interface Rendered {
   file: RowFile;
-  /** The file has all rows with lower numbers, as of the end of the step. */
+  /** All rows with numbers below `upTo` are in the file, as of the end of `step`. */
   upTo: number;
   step: number;
 }
@@ -21,8 +21,8 @@ export function findSegmentEnd(n: number): number {
 }
 
 /**
- * The items as one caller sees them: an item's `datasets` names only those that the caller may read. DuckDB renders the
- * rows into one file a format, kept up to date step by step.
+ * The items as a caller sees them: `datasets` lists only those that the caller may read. DuckDB renders the rows to one
+ * file per format, and updates it after each step.
  */
 export class ItemView {
   readonly datasets: readonly DatasetEntry[];
@@ -39,17 +39,17 @@ export class ItemView {
     this.mask = maskOf(datasets);
   }
 
-  /** Undefined unless all rows below `upTo` are rendered as of the end of `step`. */
+  /** Returns the file if all rows below `upTo` are rendered as of `step`; otherwise undefined. */
   rows(format: RowFormat, upTo: number, step: number): RowFile | undefined {
     const rendered = this.#rendered.get(format);
     return rendered !== undefined && rendered.upTo >= upTo && rendered.step === step ? rendered.file : undefined;
   }
 
-  /** Renders what is missing below `upTo`, and what steps up to `step` touched. */
+  /** Renders the rows below `upTo` that are missing or that steps up to `step` changed. */
   async render(session: WorldSession, format: RowFormat, upTo: number, step: number): Promise<RowFile> {
     const rendered = this.#rendered.get(format) ?? { file: this.#open(`view-${this.mask}`, format), upTo: 0, step };
     this.#rendered.set(format, rendered);
-    // Only a scan keeps the order of the rows on disk, which is the order of n.
+    // A plain scan returns rows in their order on disk, which is the order of `n`; a join would not.
     const append = (where: string, values: SqlValues) =>
       this.#append(session, rendered.file, `items WHERE mask & ${this.mask} <> 0 AND ${where}`, values);
     if (rendered.step < step) {
@@ -65,7 +65,7 @@ export class ItemView {
     return rendered.file;
   }
 
-  /** Renders rows of another relation than `items` into a file of their own. */
+  /** Renders rows of another relation than `items` to a separate file. */
   async renderAside(session: WorldSession, format: RowFormat, relation: string, rows: Uint32Array): Promise<RowFile> {
     const file = this.#open(`aside-${this.mask}-${this.#asides++}`, format);
     const wanted = `${relation} WHERE n IN (SELECT unnest(from_json($rows, '["INTEGER"]'))) ORDER BY n`;
@@ -89,7 +89,7 @@ export class ItemView {
     await file.append(path, rows);
   }
 
-  /** `["A","B"]` of a row, as an SQL expression over its mask. */
+  /** Builds an SQL expression for the names of a row's datasets as a JSON array. */
   #datasetsJson(): string {
     const names = this.datasets.map(
       ({ bit, name }) => `CASE WHEN mask & ${1 << bit} <> 0 THEN ${quoteLiteral(JSON.stringify(name))} END`,

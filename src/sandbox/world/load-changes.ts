@@ -6,8 +6,8 @@ import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
 /**
- * Adds the Changes of a file (NDJSON, gzip too) to the feed, with their ids and times. The items are loaded already.
- * Returns the time of the latest change, in milliseconds since 1970.
+ * Adds the Changes in an NDJSON file, optionally gzipped, to the feed. The items must be loaded already. Returns the
+ * time of the latest change in milliseconds since 1970.
  */
 export async function publishRecordedPast(world: World, session: WorldSession, file: string): Promise<number> {
   let latest: unknown;
@@ -27,12 +27,12 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
     },
   });
   await session.run(ORDER_RECORDED);
-  // The item as it was sent at the time.
+  // Uses the item as it is in the file.
   await publishOrdered(world, session, selectChangeLines("coalesce(o.item_json, 'null')"));
   return Number(latest);
 }
 
-/** Reads Changes (section 2) in the order of the file. Every column is declared, nothing is guessed. */
+/** Reads Changes (section 2) in the order of the file, with declared column types instead of guessed ones. */
 const READ_CHANGES = `
 CREATE TABLE read_changes AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', kind: 'VARCHAR', observedAt: 'TIMESTAMPTZ', price: 'JSON', previousPrice: 'JSON', changes: 'JSON', item: 'JSON' });
@@ -46,7 +46,7 @@ FROM read_changes;
 DROP TABLE read_changes;
 `;
 
-/** Finds changes that lack a required field, come after a later one, or belong to an unknown item. */
+/** Finds changes that lack a required field, are out of order, or belong to an unknown item. */
 const JUDGE_CHANGES = `
 SELECT epoch_ms(max(observed_at)) AS latest, CASE WHEN count(*) = 0 THEN 'the file holds no changes'
   WHEN bool_or(id IS NULL OR id <= 0 OR kind IS NULL OR observed_at IS NULL OR id <= id_before OR observed_at < observed_before
@@ -61,10 +61,7 @@ FROM (
   FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
 )`;
 
-/**
- * Puts the changes into the form that `publishOrdered` reads. A change whose item no longer exists is visible to every
- * caller.
- */
+/** Creates the table that `publishOrdered` reads. All callers see changes whose item no longer exists. */
 const ORDER_RECORDED = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r.previous_price, changes, item_json,

@@ -1,12 +1,12 @@
 import { NUMBER_MARK } from './unpack-file.js';
 
-/** Removes the marks from the numbers of a JSON text. */
+/** Creates a macro that removes NUMBER_MARK from the numbers in JSON text. */
 export const CREATE_LOAD_MACROS = `
 CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
   THEN regexp_replace(text, '"${NUMBER_MARK}([-+.0-9eE]+)"', '\\1', 'g') ELSE text END;
 `;
 
-/** Reads Items (section 2). Every column is declared, nothing is guessed. Prices stay text. */
+/** Reads Items (section 2) with declared column types instead of guessed ones. Prices stay text. */
 export const READ_ITEMS = `
 CREATE TABLE read AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'JSON',
@@ -24,7 +24,7 @@ FROM read;
 DROP TABLE read;
 `;
 
-/** Fields that are not in the API document, as JSON text that follows the others. */
+/** Reads fields that the API document doesn't define, as JSON text to append to the other fields. */
 export const READ_EXTRAS = `
 CREATE TABLE extras AS
 WITH found AS (
@@ -40,7 +40,7 @@ FROM fields GROUP BY id;
 
 export const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
-/** Finds rows that lack what an Item must have, repeated ids, and prices of more digits than the sandbox keeps. */
+/** Finds items that lack a required field, repeated ids, and prices with more digits than the sandbox stores. */
 export const JUDGE_ITEMS = `
 SELECT CASE WHEN count(*) = 0 THEN 'the file holds no items'
   WHEN bool_or(price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18))
@@ -77,8 +77,8 @@ INSERT INTO sources SELECT model_id, true, max(lastSeenAt)::TIMESTAMP FROM loade
 `;
 
 /**
- * The past that the items describe: first seen, the last price change, the removal. An item that changed later gets a
- * change of its title, so that lastChangedAt is the time of a change.
+ * Adds the past changes that the items imply: first seen, the last price change, and the removal. An item with a later
+ * lastChangedAt gets a title change at that time.
  */
 export const INSERT_LOADED_PAST = `
 INSERT INTO pending

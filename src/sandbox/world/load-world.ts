@@ -22,20 +22,20 @@ import { readNdjson } from './unpack-file.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
-/** Items without a dataset are in this one. */
+/** The dataset of items that name none. */
 const UNNAMED = 'Items';
 
-/** Files of NDJSON, perhaps compressed by gzip. */
+/** NDJSON files, optionally gzipped. */
 interface DataFiles {
   items: string;
-  /** Entries of the feed in its order. Without them, the past is derived from the items. */
+  /** The Changes of the feed, in its order. If undefined, changes are derived from the items. */
   changes?: string | undefined;
 }
 
 /**
- * Fills an empty world with the Items of a file, and with a recorded past. Returns the latest moment in the files, in
- * milliseconds since 1970.
- * @throws PricelakeError `usage` if a file can't be read, `config` with the line that is not an Item
+ * Fills an empty world with the Items in a file, and with recorded or derived changes. Returns the latest time in the
+ * files, in milliseconds since 1970.
+ * @throws PricelakeError `usage` if a file can't be read, `config` with the first invalid line
  */
 export async function loadWorld(
   world: World,
@@ -115,7 +115,7 @@ async function findDatasets(session: WorldSession, file: string): Promise<Datase
   return rows.map(({ name }, bit) => ({ id: 11 + bit * 3, bit, name: String(name), description: null }));
 }
 
-/** Builds the tree from the paths. A parent without items gets a slug of its own. */
+/** Builds the category tree from the paths. A parent category without items gets a generated slug. */
 async function buildCategories(session: WorldSession): Promise<Category[]> {
   const rows = await session.rows(`SELECT slug, min(category->>'path') AS path, min(category->>'name') AS name
     FROM loaded WHERE slug IS NOT NULL GROUP BY slug ORDER BY path, slug`);

@@ -1,6 +1,6 @@
 type TypedArray = Float64Array | Uint32Array | BigInt64Array | Int8Array;
 
-/** A typed array that grows. A value takes a few bytes, while an object would take a hundred. */
+/** A growable typed array. A value takes a few bytes, and an array of objects would take about a hundred. */
 export class NumberColumn<T extends TypedArray> {
   #values: T;
   length = 0;
@@ -9,7 +9,7 @@ export class NumberColumn<T extends TypedArray> {
     this.#values = values;
   }
 
-  /** Only the first `length` values count. */
+  /** The underlying array. Only its first `length` values are valid. */
   get values(): T {
     return this.#values;
   }
@@ -32,7 +32,7 @@ export class NumberColumn<T extends TypedArray> {
   }
 }
 
-/** Index of the first of `length` ascending values that is greater than `value`. */
+/** Returns the index of the first of `length` ascending values above `value`; `length` if there is none. */
 export function findFirstAbove<V extends number | bigint>(values: ArrayLike<V>, length: number, value: V): number {
   let low = 0;
   let high = length;

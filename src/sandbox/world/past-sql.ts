@@ -1,16 +1,16 @@
-/** Keeps earlier versions of the rows that this round changes. */
+/** Keeps the previous versions of the rows that a round changes. */
 export const KEEP_STEP_PAST = 'INSERT INTO past SELECT i.*, s.observed_at FROM items i JOIN step s USING (n);';
 
-/** Keeps earlier versions of the rows that the step's scrapes find. */
+/** Keeps the previous versions of the rows that the step's scrapes see. */
 export const KEEP_SCRAPED_PAST = `
 INSERT INTO past SELECT i.*, s.scraped_at FROM items i JOIN scrapes s USING (model_id)
 WHERE i.removed_at IS NULL AND i.last_seen_at < s.scraped_at;
 `;
 
-/** Drops versions that ended before $until (microseconds since 1970). */
+/** Deletes versions that were replaced before $until (microseconds since 1970). */
 export const FORGET_PAST = 'DELETE FROM past WHERE until < make_timestamp($until::BIGINT);';
 
-/** The items at an instant: the first version kept after it, without items that came later. */
+/** Creates a macro for the items at an instant: for each, the oldest version that was replaced after it. */
 export const CREATE_PAST_MACRO = `
 CREATE MACRO items_at(instant) AS TABLE
 SELECT * EXCLUDE (until) FROM (
@@ -20,10 +20,10 @@ SELECT * EXCLUDE (until) FROM (
 ) WHERE first_seen_at <= instant;
 `;
 
-/** An answer shows the world at this moment (micros since 1970); null is now. */
+/** The moment that a response shows, in microseconds since 1970; null for now. */
 export type Moment = number | null;
 
-/** The relation that a query reads the items from. */
+/** Returns the relation with the items at a moment. */
 export function itemsAt(moment: Moment): string {
   return moment === null ? 'items' : `items_at(make_timestamp(${moment}))`;
 }

@@ -4,11 +4,11 @@ import type { FeedColumns } from './change-feed.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
-/** Ids start above 2^53, which exposes a reader that takes them for doubles. */
+/** The first change id. It is above 2^53, so that a client that reads ids as doubles fails. */
 const FIRST_CHANGE_ID = 9_500_000_000_000_001n;
 const SEGMENT = 200_000;
 
-/** Gives the pending changes their ids, and adds them to the feed. Returns the number of changes by kind. */
+/** Assigns ids to pending changes, and adds them to the feed. Returns the number of changes, indexed by kind. */
 export async function publishChanges(world: World, session: WorldSession, salt: number): Promise<number[]> {
   const { feed } = world;
   const nextId = feed.length === 0 ? FIRST_CHANGE_ID : feed.id(feed.length - 1) + 1n;
@@ -18,8 +18,9 @@ export async function publishChanges(world: World, session: WorldSession, salt: 
 }
 
 /**
- * Adds the changes of the `ordered` table to the feed, and drops it. Returns the number of changes by kind.
- * @param selectLines the text of changes $from to $to, in their order
+ * Adds the changes in the `ordered` table to the feed, and drops the table. Returns the number of changes, indexed by
+ * kind.
+ * @param selectLines query for the JSON of changes $from to below $to
  */
 export async function publishOrdered(world: World, session: WorldSession, selectLines: string): Promise<number[]> {
   const { feed } = world;
@@ -40,16 +41,17 @@ export async function publishOrdered(world: World, session: WorldSession, select
   return kinds;
 }
 
-/** The columns that `ChangeFeed.append` reads. */
+/** Selects the columns that `ChangeFeed.append` expects. */
 const SELECT_ENTRIES = `SELECT change_id, epoch_us(observed_at), n, mask, kind, move FROM ordered
   WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c`;
 
-/** Names of kinds by their numbers, as a DuckDB list. */
+/** The names of the kinds as a DuckDB list, indexed by their numbers. */
 export const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
 /**
- * Changes $from to $to of `ordered` as JSON (section 2, Change), ordered by id. The item comes last: a HistoryEntry is
- * the same text without it. @param item its JSON, from `ordered` o and `items` i
+ * Builds a query for the changes $from to below $to as JSON (section 2, Change), ordered by id. The item is the last
+ * field, so that a HistoryEntry is the same text without it.
+ * @param item SQL for its JSON, from `ordered` o and `items` i
  */
 export function selectChangeLines(item: string): string {
   return `
@@ -61,11 +63,11 @@ ORDER BY o.c
 `;
 }
 
-/** The ChangeItem of the item as it is now. */
+/** An SQL expression for the ChangeItem of an item in its current state. */
 const PRESENT_ITEM = `CASE WHEN i.n IS NULL THEN 'null' ELSE concat('{"id":', i.item_id, ',"title":', json_text(feed_title(i.title)),
   ',"url":', json_text(i.url), ',"currency":', json_text(i.currency), ',"site":', i.site_json, '}') END`;
 
-/** Ids follow the order in which the changes happened. */
+/** Assigns ids in the order in which the changes happened. */
 const ORDER_PENDING = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, $nextId::BIGINT + c * 2 + (draw(c, $salt::BIGINT, 91) % 2)::BIGINT AS change_id, n, kind, observed_at, price, previous_price, changes, mask,

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { NumberColumn } from './number-column.js';
 
-/** `json`: an Item of an answer; `flat`: a row of an NDJSON export with other names; `csv`: a row of a CSV export. */
+/** The format of a row: `json` for an Item, `flat` for NDJSON exports with other field names, `csv` for CSV exports. */
 export type RowFormat = 'json' | 'flat' | 'csv';
 
 const NEWLINE = 10;
@@ -11,8 +11,8 @@ const COMMA = 44;
 const CHUNK = 1 << 20;
 
 /**
- * Rendered rows, one line each, in an append-only file; a row that is rendered again moves to the end. Answers are
- * gathered from here as bytes: no row becomes a JavaScript object or string.
+ * Rendered rows in an append-only file, one per line. A row that is rendered again is appended. Responses are copied
+ * from here as bytes, so rows never become JavaScript objects or strings.
  */
 export class RowFile {
   readonly path: string;
@@ -20,7 +20,7 @@ export class RowFile {
   readonly #fd: number;
   readonly #offsets = new NumberColumn(new Float64Array(1024));
   readonly #lengths = new NumberColumn(new Uint32Array(1024));
-  /** Size in bytes, including outdated rows. */
+  /** The size in bytes, including outdated rows. */
   #size = 0;
 
   constructor(path: string, format: RowFormat) {
@@ -29,14 +29,14 @@ export class RowFile {
     this.#fd = openSync(path, 'w+');
   }
 
-  /** Takes over the lines of a file that DuckDB wrote: line k is row `rows[k]`. Removes the file. */
+  /** Appends the lines of a file that DuckDB wrote, and deletes that file. Line k is the row `rows[k]`. */
   async append(path: string, rows: ArrayLike<number>): Promise<void> {
     let start = this.#size;
     const ends = await this.#copyLines(path);
     if (ends.length !== rows.length) {
       throw new Error(`rendered ${ends.length} lines for ${rows.length} rows`);
     }
-    // There is no await from here on, so a reader sees either all of the new rows or no new row.
+    // There is no `await` below, so that readers see either all of the new rows or none.
     for (let k = 0; k < ends.length; k++) {
       const end = ends.values[k] as number;
       this.#offsets.set(rows[k] as number, start);
@@ -65,14 +65,14 @@ export class RowFile {
     }
   }
 
-  /** Number of bytes of the rows, with their newlines. */
+  /** Returns the number of bytes in the rows, including line endings. */
   byteLength(rows: ArrayLike<number>): number {
     let bytes = 0;
     for (let k = 0; k < rows.length; k++) bytes += this.#lengths.values[rows[k] as number] as number;
     return bytes;
   }
 
-  /** Chunks of about a megabyte. */
+  /** Yields rows in chunks of about a megabyte. */
   *chunks(rows: ArrayLike<number>): Generator<Buffer> {
     for (let first = 0; first < rows.length; ) {
       let last = first;
@@ -85,7 +85,7 @@ export class RowFile {
     }
   }
 
-  /** Reads rows as a JSON array between two texts, without copying a row. */
+  /** Reads rows as a JSON array between two texts, without copying them one by one. */
   wrap(before: string, rows: ArrayLike<number>, after: string): Buffer {
     const head = Buffer.from(before);
     const tail = Buffer.from(after);
@@ -98,19 +98,19 @@ export class RowFile {
       end += this.#lengths.values[rows[k] as number] as number;
       body[end - 1] = COMMA;
     }
-    // The tail overwrites the last row's newline.
+    // The tail overwrites the line ending of the last row.
     tail.copy(body, head.length + Math.max(0, bytes - 1));
     return body;
   }
 
-  /** Reads one row, without its newline. */
+  /** Reads one row without its line ending. */
   row(row: number): Buffer {
     const bytes = Buffer.allocUnsafe((this.#lengths.values[row] as number) - 1);
     readSync(this.#fd, bytes, 0, bytes.length, this.#offsets.values[row] as number);
     return bytes;
   }
 
-  /** Reads rows that lie side by side at once. */
+  /** Copies rows into `target`. Rows that are adjacent in the file are read at once. */
   #gather(rows: ArrayLike<number>, first: number, last: number, target: Buffer, at: number): void {
     const offsets = this.#offsets.values;
     const lengths = this.#lengths.values;
@@ -136,7 +136,7 @@ const scanLines: LineScan = (bytes, base, ends) => {
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(base + at + 1);
 };
 
-/** In CSV a newline between quotes belongs to the row. */
+/** Finds line ends in CSV. A line break inside quotes belongs to the row. */
 function scanQuotedLines(): LineScan {
   let quoted = false;
   return (bytes, base, ends) => {

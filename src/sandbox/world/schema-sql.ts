@@ -1,4 +1,4 @@
-/** `n` numbers the items in the order of their ids, which is also their order on disk. */
+/** Creates the tables. `n` numbers the items in the order of their ids, which is also their order on disk. */
 export const CREATE_TABLES = `
 CREATE TABLE items (
   n INTEGER, item_id BIGINT, title VARCHAR, brand VARCHAR, mpn VARCHAR, gtin VARCHAR, product_key VARCHAR,
@@ -25,7 +25,7 @@ CREATE TABLE pick (n INTEGER, kind TINYINT, observed_at TIMESTAMP);
 CREATE TABLE scrapes (model_id BIGINT, scraped_at TIMESTAMP);
 `;
 
-/** Everything random is a hash, so a seed gives the same bytes again. */
+/** Creates the macros. All random choices are hashes, so that a seed always gives the same bytes. */
 export const CREATE_MACROS = `
 -- Hashed once more: of several arguments DuckDB only joins the hashes by XOR, so draws would go hand in hand.
 CREATE MACRO draw(a, b) AS hash(hash(a, b)), (a, b, c) AS hash(hash(a, b, c));

@@ -5,7 +5,7 @@ import type { WorldSession } from './world-database.js';
 const HOUR_MS = 3_600_000;
 const BROKEN_FOR_HOURS = 60;
 
-/** When a source was last read at or before `now`, by its period. Milliseconds since 1970. */
+/** Returns when a source was last scraped by `now`, by its schedule. Times are in milliseconds since 1970. */
 function findLastScrape(source: ScrapedSource, now: number): number {
   const hours = now / HOUR_MS;
   const rounds = Math.floor((hours - source.phaseHours) / source.periodHours);
@@ -18,11 +18,11 @@ export interface Scrape {
   at: number;
 }
 
-/** A scrape changes only a part of its source's items: more changes need more sources. */
+/** The number of listed items that scraped sources need per change, because a scrape changes only some of them. */
 const ITEMS_PER_CHANGE = 1.5;
 
 /**
- * Chooses the healthy sources that are due in the step, then others until their listed items suffice for its changes.
+ * Chooses the healthy sources that are due in the step, then others until they have enough items for its changes.
  * @param listed number of listed items by source
  */
 export function chooseEnough(
@@ -50,7 +50,7 @@ export function chooseEnough(
   return scrapes;
 }
 
-/** True if a healthy source is due after `from`, up to `to`. */
+/** True if any healthy source is due after `from`, up to `to`. */
 export function hasDueScrape(sources: readonly ScrapedSource[], from: number, to: number): boolean {
   return sources.some((source) => source.healthy && isDue(source, from, to));
 }
@@ -59,7 +59,7 @@ function isDue(source: ScrapedSource, from: number, to: number): boolean {
   return findLastScrape(source, to) > from;
 }
 
-/** A broken source was last read days ago. */
+/** Stores the sources. Broken ones were last scraped days ago. */
 export async function storeSources(
   session: WorldSession,
   sources: readonly ScrapedSource[],
@@ -76,7 +76,7 @@ export async function storeSources(
   );
 }
 
-/** Replaces the scrapes of the last step. */
+/** Stores the scrapes of a step, and deletes those of the previous step. */
 export async function storeScrapes(session: WorldSession, scrapes: readonly Scrape[]): Promise<void> {
   await session.run('DELETE FROM scrapes');
   await session.run(

@@ -1,4 +1,4 @@
-/** A `style` from 0 to 9 is a shop's own way to write prices. */
+/** Creates the macros for prices. `style` from 0 to 9 determines how a shop rounds prices. */
 export const CREATE_PRICE_MACROS = `
 -- 0.89, 12.99, 1999, 1 990 Ft: the nearest price that a shop would write.
 CREATE MACRO price_point(amount, currency, style) AS CASE
@@ -23,8 +23,8 @@ CREATE MACRO nudged(price) AS price + CASE WHEN price < 1 THEN 0.01 WHEN price <
 `;
 
 /**
- * The reason why a price of \`moves\` changes, then the new price (\`priced\`): parts of CREATE_STEP. A discount or a
- * wrong entry keeps the usual price in mind; the next change returns to it, exactly.
+ * Parts of CREATE_STEP: the reason why a price in `moves` changes, and the new price (`priced`). During a discount or
+ * after a wrong price, the usual price is stored, and the next change returns to it exactly.
  */
 const PRICE_MOVES = `
 reasons AS (
@@ -62,7 +62,7 @@ reasons AS (
   FROM points
 )`;
 
-/** From `pick` (item, kind, time) to `step`: the values before and after. $salt makes each step's hashes its own. */
+/** Creates `step` with the values before and after each change in `pick`. $salt makes each step's hashes different. */
 export const CREATE_STEP = `
 CREATE OR REPLACE TABLE step AS
 WITH base AS (
@@ -117,7 +117,7 @@ SELECT n, kind, observed_at, new_price, CASE WHEN price_moves THEN price END,
 FROM step;
 `;
 
-/** Sets listing states (section 3). */
+/** Applies the changes in `step` to the items (section 3). */
 export const APPLY_STEP = `
 UPDATE items SET price = s.new_price, usual_price = s.new_usual,
   previous_price = CASE WHEN s.price_moves THEN s.price ELSE items.previous_price END,
@@ -142,8 +142,9 @@ FROM step s WHERE items.n = s.n AND s.category_moves;
 `;
 
 /**
- * Among the items of scraped sources, $removed go, $changed change, and $relisted of the unlisted come back. The order
- * draws them: offers of a product in a wave together, discounts and wrong prices sooner than others.
+ * Chooses the changes of a round among the items of scraped sources: $removed are removed, $changed change, and
+ * $relisted are listed again. Offers of a product in a wave are chosen together, and discounts and wrong prices are
+ * preferred.
  */
 export const PICK_STEP_CHANGES = `
 INSERT INTO pick
@@ -165,14 +166,14 @@ SELECT n, kind, make_timestamp(CASE WHEN h % 3 = 0 AND instant // 1000000 * 1000
 FROM (SELECT *, lo + 1 + (draw(n, $salt::BIGINT, 72) % greatest(hi - lo, 1))::BIGINT AS instant FROM windows);
 `;
 
-/** A scrape finds every listed item of its source. */
+/** Applies the scrapes. A scrape sees all listed items of its source. */
 export const APPLY_SCRAPES = `
 UPDATE items SET last_seen_at = greatest(s.scraped_at, items.last_event_at), touched = $step::INTEGER
 FROM scrapes s WHERE s.model_id = items.model_id AND items.removed_at IS NULL AND items.last_seen_at < s.scraped_at;
 UPDATE sources SET last_scrape_at = s.scraped_at FROM scrapes s WHERE s.model_id = sources.model_id;
 `;
 
-/** Adds listings to a loaded world, as variants of existing ones. */
+/** Adds listings to loaded data as variants of existing ones. */
 export const CLONE_ITEMS = `
 INSERT INTO items
 SELECT n, max_id + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,

@@ -8,18 +8,18 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { BadLine } from './find-bad-line.js';
 
 interface NdjsonFile {
-  /** The path of a file, perhaps compressed by gzip. */
+  /** The path of an NDJSON file, optionally gzipped. */
   file: string;
   row: 'Item' | 'Change';
   hint: string;
-  /** Reads the lines, in which long numbers are marked. Returns what is wrong with them, or null. */
+  /** Loads the lines, in which long numbers are marked. Returns a description of the fault, or null. */
   read: (path: string) => Promise<DuckDBValue | undefined>;
   findBadLine: (path: string) => Promise<BadLine | null>;
 }
 
 /**
- * Reads a user's file into tables.
- * @throws PricelakeError `usage` if it can't be read, `config` with the line that is not as it has to be
+ * Loads a user's file into tables.
+ * @throws PricelakeError `usage` if the file can't be read, `config` with the first invalid line
  */
 export async function readNdjson(directory: string, { file, row, hint, read, findBadLine }: NdjsonFile): Promise<void> {
   const path = await unpackFile(directory, file, row);
@@ -40,7 +40,7 @@ export async function readNdjson(directory: string, { file, row, hint, read, fin
   throw new PricelakeError('config', message, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
-/** Returns the path of the unpacked file. Node unpacks it, because DuckDB would read a damaged file as a shorter one. */
+/** Returns the path of the uncompressed file. DuckDB would read a damaged gzip file as a shorter one. */
 async function unpackFile(directory: string, file: string, row: 'Item' | 'Change'): Promise<string> {
   try {
     const source = await open(file);
@@ -59,26 +59,26 @@ async function unpackFile(directory: string, file: string, row: 'Item' | 'Change
 }
 
 /**
- * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change become strings with
- * this private-use character in front before DuckDB reads them.
+ * Marks numbers that DuckDB's JSON reader could change, because it reads them as a double or an int64. They become
+ * strings that start with this private-use character.
  */
 export const NUMBER_MARK = '\uE0F2';
 
-/** A fraction or exponent with more characters may not fit a double. */
+/** Fractions and exponents with more characters may not fit into a double. */
 const SAFE_LENGTH = 15;
 const INTEGER = /^-?\d{1,19}$/;
 const INT64_MAX = 2n ** 63n - 1n;
 const TOKEN_AT_RISK = new RegExp(String.raw`(?<=[:,[\s])-?\d[\d.eE+-]{${SAFE_LENGTH - 1},}(?=[\s,}\]])`, 'g');
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** Copies NDJSON, and marks every number token that a double can't hold. */
+/** Copies an NDJSON file, and marks each number that a double can't represent exactly. */
 async function markLongNumbers(from: string, to: string): Promise<void> {
   await pipeline(
     createReadStream(from, { highWaterMark: 1 << 20 }),
     async function* (chunks: AsyncIterable<Buffer>) {
       let rest = '';
       for await (const chunk of chunks) {
-        // latin1 keeps every byte, and numbers have no others.
+        // latin1 preserves all bytes, and numbers are ASCII.
         const text = rest + chunk.toString('latin1');
         const end = text.lastIndexOf('\n') + 1;
         rest = text.slice(end);

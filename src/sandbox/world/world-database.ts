@@ -4,11 +4,11 @@ import { Database } from '../../sql/connection.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { runWhole } from '../../sql/whole-result.js';
 
-/** Values by parameter name: `{ step: 3 }` for `$step`. */
+/** Values keyed by parameter name, such as `{ step: 3 }` for `$step`. */
 export type SqlValues = Record<string, DuckDBValue>;
 export type SqlRow = Record<string, DuckDBValue>;
 
-/** DuckDB with one piece of work at a time, so a reader never meets half a step. */
+/** A DuckDB database that runs one task at a time, so that readers never see half a step. */
 export class WorldDatabase {
   readonly #database: Database;
   #queue: Promise<unknown> = Promise.resolve();
@@ -17,20 +17,20 @@ export class WorldDatabase {
     this.#database = database;
   }
 
-  /** The database is a file, so that a large world need not fit into memory. */
+  /** Opens a database file, so that a large world doesn't have to fit into memory. */
   static async open(directory: string): Promise<WorldDatabase> {
     const database = await Database.open({
       path: join(directory, 'world.duckdb'),
       memoryLimit: '1GB',
       tempDirectory: join(directory, 'spill'),
     });
-    // Nothing has to outlive the process.
+    // Skips checkpoints, because the data is discarded when the process ends.
     await database.run("SET checkpoint_threshold = '512MB'");
     await database.run('PRAGMA disable_checkpoint_on_shutdown');
     return new WorldDatabase(database);
   }
 
-  /** Runs `work` when all work before it is done. Inside `work`, use only the session it is given. */
+  /** Runs `work` after all earlier tasks. `work` must use only the session that it receives. */
   use<T>(work: (session: WorldSession) => Promise<T>): Promise<T> {
     const result = this.#queue.then(() => work(new WorldSession(this.#database)));
     this.#queue = result.catch(() => {});
@@ -50,7 +50,7 @@ export class WorldSession {
     this.#database = database;
   }
 
-  /** Runs a script. Each statement takes the values that it names. */
+  /** Runs a script. Each statement is bound to the values that it uses. */
   async run(script: string, values: SqlValues = {}): Promise<void> {
     const statements = await this.#database.connection.extractStatements(script);
     for (let k = 0; k < statements.count; k++) {
@@ -61,7 +61,7 @@ export class WorldSession {
     }
   }
 
-  /** Reads rows as objects; for few rows only. */
+  /** Runs a query and returns its rows as objects. Only for few rows. */
   async rows(sql: string, values: SqlValues = {}): Promise<SqlRow[]> {
     const prepared = await this.#database.connection.prepare(sql);
     bindNamed(prepared, values);
@@ -72,7 +72,7 @@ export class WorldSession {
     return (await this.rows(sql, values))[0];
   }
 
-  /** Reads the first column, which must be INTEGER without nulls. */
+  /** Returns the first column, which must be INTEGER without nulls. */
   async integers(sql: string, values: SqlValues = {}): Promise<Uint32Array> {
     const parts: DuckDBValue[][] = [];
     await this.eachChunk(sql, values, (chunk) => parts.push(chunk.getColumnValues(0)));
@@ -85,7 +85,7 @@ export class WorldSession {
     return all;
   }
 
-  /** Hands over a large result in DuckDB's own chunks. */
+  /** Passes a large result to `take` in DuckDB's chunks. */
   async eachChunk(sql: string, values: SqlValues, take: (chunk: DuckDBDataChunk) => void): Promise<void> {
     const prepared = await this.#database.connection.prepare(sql);
     bindNamed(prepared, values);
@@ -93,9 +93,9 @@ export class WorldSession {
     for await (const chunk of chunks()) take(chunk);
   }
 
-  /** Writes the one text column of a query as lines, byte for byte. */
+  /** Writes the only column of a query, which must be text, as lines. */
   async copyLines(select: string, path: string, values: SqlValues = {}): Promise<void> {
-    // With an empty quote and a delimiter that no text contains, the CSV writer adds nothing.
+    // With an empty quote and a delimiter that no text contains, the CSV writer doesn't change the text.
     const options = `FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001'`;
     const prepared = await this.#database.connection.prepare(`COPY (${select}) TO ${quoteLiteral(path)} (${options})`);
     bindNamed(prepared, values);

@@ -14,17 +14,17 @@ import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
 import { CREATE_PRICE_MACROS } from './step-sql.js';
 import { type SqlValues, WorldDatabase, type WorldSession } from './world-database.js';
 
-/** Number of results of `World.find` that are kept, because a client that reads page by page repeats its query. */
+/** The maximum number of cached results of `World.find`. Clients that read page by page repeat their query. */
 const KEPT_FINDS = 16;
 
-/** Makes new listings: generated worlds know their catalogue, loaded ones clone what they have. */
+/** Adds listings: from the catalogue if the data is generated, or as clones if it is loaded. */
 type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
 
 export interface NewItemBatch {
-  /** Numbers of the new items, from `from` (inclusive) to `to` (exclusive). */
+  /** The numbers of the new items, from `from` to below `to`. */
   from: number;
   to: number;
-  /** Micros since 1970: they are first seen within `span` from here on. */
+  /** In microseconds since 1970. The items are first seen within `span` microseconds after it. */
   firstSeen: number;
   span: number;
   salt: number;
@@ -36,12 +36,12 @@ interface WorldFacts {
   datasets: DatasetEntry[];
   categories: Category[];
   sources: ScrapedSource[];
-  /** Fields of the user's items that the document does not know. */
+  /** Fields of the user's items that the API document doesn't define. */
   extraFields: string[];
   insertNewItems: NewItems;
 }
 
-/** The shops, their items and all changes, from which the service answers. */
+/** The simulated shops, their items and all changes, which the service reads. */
 export class World {
   readonly database: WorldDatabase;
   readonly directory: string;
@@ -52,14 +52,13 @@ export class World {
   readonly #finds = new Map<string, Promise<Uint32Array>>();
   facts!: WorldFacts;
   itemCount = 0;
-  /** Number of steps so far. */
   version = 0;
-  /** Milliseconds since 1970: the tables have all that happened up to here. */
+  /** The time up to which the tables are complete, in milliseconds since 1970. */
   livedUntil = 0;
-  /** Micros since 1970: earlier versions of rows are kept from here on; null while no answer lags. */
+  /** The time since which earlier versions of rows are kept, in microseconds since 1970; null if they aren't kept. */
   #pastFrom: number | null = null;
 
-  /** Removes the folders of worlds that were not closed when the process ends. */
+  /** Deletes the folder at exit if the world was not closed. */
   readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
 
   private constructor(directory: string, database: WorldDatabase, readings: Readings, exportShape: ExportShape | null) {
@@ -71,7 +70,7 @@ export class World {
     this.feed = new ChangeFeed(join(directory, 'changes.json'));
   }
 
-  /** Opens a world in a new temporary folder, which `close` removes. */
+  /** Creates a world in a new temporary folder, which `close` deletes. */
   static async create(readings = new Readings(), exportShape: ExportShape | null = null): Promise<World> {
     const directory = await makeScratchFolder('sandbox');
     const database = await WorldDatabase.open(directory);
@@ -98,7 +97,7 @@ export class World {
     };
   }
 
-  /** Numbers of the items that a query finds. They are kept until the next step, so that paging costs no query. */
+  /** Returns the row numbers that a query finds. Results are cached until the next step, so that paging is cheap. */
   find(sql: string, values: SqlValues): Promise<Uint32Array> {
     const key = [sql, ...Object.entries(values).flat()].join('\0');
     let found = this.#finds.get(key);
@@ -106,7 +105,7 @@ export class World {
       found = this.database.use((session) => session.integers(sql, values));
       found.catch(() => this.#finds.delete(key));
     }
-    // A result that is used again moves to the end, so the least recently used one is removed first.
+    // Moves the result to the end, so that the least recently used one is evicted first.
     this.#finds.delete(key);
     this.#finds.set(key, found);
     const oldest = this.#finds.keys().next();
@@ -118,7 +117,7 @@ export class World {
     this.itemCount = Number((await session.row('SELECT count(*) AS items FROM items'))?.items);
   }
 
-  /** One view for callers with the same datasets. */
+  /** Returns the view that all callers with these datasets share. */
   view(datasets: readonly DatasetEntry[]): ItemView {
     const view = new ItemView(this.directory, datasets, () => this.rowStyle);
     const known = this.#views.get(view.mask);
@@ -127,21 +126,22 @@ export class World {
     return view;
   }
 
-  /** Rows of a view, at least those below `upTo`; rendered now if nobody asked before. */
+  /** Returns the file with at least the rows below `upTo`, and renders them first if needed. */
   async rows(view: ItemView, format: RowFormat, upTo = this.itemCount): Promise<RowFile> {
     const wanted = Math.min(upTo, this.itemCount);
     const ready = view.rows(format, wanted, this.version);
     return ready ?? this.database.use((session) => view.render(session, format, wanted, this.version));
   }
 
-  /** Keeps versions only while answers lag, because that takes time. */
+  /** True if earlier versions of rows are kept. This takes time, so it is done only if responses may lag. */
   get keepsPast(): boolean {
     return this.#pastFrom !== null;
   }
 
   /**
-   * Keeps rows from now on. Returns the earliest instant that an answer can show, in micros since 1970.
-   * @param quietSince nothing happened since
+   * Starts to keep earlier versions of rows. Returns the earliest time that a response can show, in microseconds since
+   * 1970.
+   * @param quietSince a time since which nothing has changed
    */
   keepPast(quietSince = this.livedUntil * 1000): number {
     this.#pastFrom ??= quietSince;
@@ -149,8 +149,8 @@ export class World {
   }
 
   /**
-   * Rows as JSON. The file of any moment but now is made for this answer.
-   * @param rows numbers of items, ascending unless the moment is now
+   * Calls `use` with a file of JSON rows. For a past moment, a temporary file is rendered.
+   * @param rows item numbers, in ascending order unless the moment is now
    */
   async readRows<T>(view: ItemView, moment: Moment, rows: Uint32Array, use: (file: RowFile) => T): Promise<T> {
     if (moment === null) return use(await this.rows(view, 'json'));
@@ -162,12 +162,12 @@ export class World {
     }
   }
 
-  /** The caller closes the file. */
+  /** Renders rows of a past moment to a file, which the caller must close. */
   renderPast(view: ItemView, format: RowFormat, moment: number, rows: Uint32Array): Promise<RowFile> {
     return this.database.use((session) => view.renderAside(session, format, itemsAt(moment), rows));
   }
 
-  /** Rows are rendered when an answer needs them, because rendering those of several steps at once takes less disk. */
+  /** Ends a step. Rows are rendered later, when a response needs them, which saves disk space. */
   publishStep(step: number): void {
     this.version = step;
     this.#finds.clear();
