@@ -11,9 +11,9 @@ export interface Attribution {
 }
 
 /**
- * Reads each website's newest licence and credit text, by id. The text must be passed on with the data (section 2,
- * SiteRef), even after the website dropped it.
- * @param sites SQL of a relation
+ * Reads the newest license and credit text of each website, ordered by id. The text must be passed on with the data
+ * (section 2, SiteRef), even after the website stopped requiring it.
+ * @param sites SQL of a relation with the columns of the sites table
  */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
   const rows = await db.rows(
@@ -28,20 +28,20 @@ export async function readAttributions(db: Database, sites: string): Promise<Att
   }));
 }
 
-/** Reads each website's newest licence and credit text from a relation of a run. */
+/** Reads the newest license and credit text of each website, after the relation has been computed. */
 export async function readCredits(graph: RelationGraph, sites: Relation): Promise<Attribution[]> {
   await sites.made;
   return readAttributions(graph.db, quoteIdentifier(sites.name));
 }
 
-/** Returns Parquet metadata with the credits; empty if no website asks for a credit. */
+/** Returns the credits as Parquet key-value metadata; an empty object if there are none. */
 export function describeAttributions(attributions: Attribution[]): Record<string, string> {
   if (attributions.length === 0) return {};
   const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));
   return { 'pricelake.attribution': JSON.stringify(credits) };
 }
 
-/** Writes `ATTRIBUTION.md`: the licence and credit texts that must be passed on with the data (section 2, SiteRef). */
+/** Formats the contents of `ATTRIBUTION.md`: the texts that must be passed on with the data (section 2, SiteRef). */
 export function writeAttributions(attributions: Attribution[]): string {
   const intro =
     attributions.length === 0
@@ -61,7 +61,7 @@ function quoteText(text: string): string {
     .join('  \n');
 }
 
-/** Escapes foreign text for Markdown: no mark-up, no HTML, one line. Characters without a meaning in Markdown stay. */
+/** Escapes text from the service for Markdown. The result is one line without markup or HTML. */
 function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

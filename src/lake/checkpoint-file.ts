@@ -3,10 +3,10 @@ import { Database } from '../sql/connection.js';
 import { escapeGlob, quoteLiteral } from '../sql/quote.js';
 import { MAX_LOG_BYTES } from '../tables/layout.js';
 
-/** Maximum number of rows to read from a checkpoint, far above the number of files of any table. */
+/** The maximum number of rows to read from a checkpoint, far more than the files of any table. */
 const MAX_ROWS = 2_000_000;
 
-/** The columns of a checkpoint (protocol, "Checkpoint Schema"): a nullable struct for each kind of action. */
+/** The columns of a checkpoint (protocol, "Checkpoint Schema"): one nullable struct per kind of action. */
 const CHECKPOINT_COLUMNS = {
   txn: 'STRUCT(appId VARCHAR, version BIGINT, lastUpdated BIGINT)',
   add: 'STRUCT(path VARCHAR, partitionValues MAP(VARCHAR, VARCHAR), size BIGINT, modificationTime BIGINT, dataChange BOOLEAN, stats VARCHAR, tags MAP(VARCHAR, VARCHAR))',
@@ -16,11 +16,11 @@ const CHECKPOINT_COLUMNS = {
   protocol: 'STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER)',
 };
 
-/** Reads the rows of a checkpoint as JSON lines. Each is like a line of a commit, with nulls for the other actions. */
+/** Returns the rows of a checkpoint as JSON lines, like the lines of a commit but with nulls for the other actions. */
 export async function readCheckpoint(path: string): Promise<string[]> {
   const lines = `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`;
   return withDatabase(async (db) => {
-    // A small file can hold any number of rows that share one long text.
+    // Checks rows and length first, because a small file can hold any number of rows that share one long text.
     const found = await db.row(`SELECT count(*) AS n, sum(length(line)) AS size FROM (${lines} LIMIT ${MAX_ROWS})`);
     if (Number(found?.n) >= MAX_ROWS || Number(found?.size) > MAX_LOG_BYTES)
       throw new PricelakeError('lake_invalid', `it has more than ${MAX_ROWS} rows or ${MAX_LOG_BYTES} characters`);
@@ -41,9 +41,7 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
   );
 }
 
-/**
- * The database that the whole process shares, because opening and closing one takes longer than reading a checkpoint.
- */
+/** A database that the whole process shares, because opening one takes longer than reading a checkpoint. */
 let database: Promise<Database> | undefined;
 
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {

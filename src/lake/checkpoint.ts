@@ -11,7 +11,7 @@ import { findVersions, listLog, logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { writeDurably } from './durable.js';
 
-/** Writes a checkpoint of a table's newest version (protocol, "Checkpoints") and points `_last_checkpoint` at it. */
+/** Writes a checkpoint of a table's newest version (protocol, "Checkpoints"), and then `_last_checkpoint`. */
 export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): Promise<void> {
   const state = await readLog(lake, table);
   const lines = writeActions(state, at);
@@ -33,7 +33,7 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
     size: lines.length,
     sizeInBytes: (await stat(path)).size,
     numOfAddFiles: state.files.size,
-    // The protocol has no other place for a checksum of the checkpoint.
+    // Stored as a tag, because the protocol has no other place for a checkpoint's checksum.
     tags: { [SHA256_TAG]: await hashFile(path) },
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
@@ -53,15 +53,15 @@ function writeActions(state: LogState, at: Date): string[] {
   ];
 }
 
-/** The default of Delta's `delta.logRetentionDuration`. */
+/** The default of Delta's `delta.logRetentionDuration`, in milliseconds. */
 export const LOG_RETENTION_MS = 30 * 86_400_000;
-/** The log keeps this many versions even if their superseded files are gone, because a reader may be behind. */
+/** The number of versions that the log keeps even if their replaced files are deleted, for readers that are behind. */
 const KEPT_VERSIONS = 100n;
 
 /**
- * Deletes log entries and checkpoints before the newest checkpoint that is 30 days old (protocol, "Metadata Cleanup")
- * or 100 versions behind, and at least as old as the retention of superseded files. The remaining log gives the table's
- * state and every version whose files still exist.
+ * Deletes log entries and checkpoints before a checkpoint that is old enough. It must be 30 days old (protocol,
+ * "Metadata Cleanup") or 100 versions behind, and at least `retentionMs` old. The remaining log has the table's current
+ * state and all versions whose files still exist.
  */
 export async function cleanLog(lake: Lake, table: TableName, at: Date, retentionMs: number): Promise<void> {
   const names = await listLog(lake, table);
@@ -73,7 +73,7 @@ export async function cleanLog(lake: Lake, table: TableName, at: Date, retention
   for (const name of old) await rm(tablePath(lake, table, '_delta_log', name), { force: true });
 }
 
-/** Lists the entries and checkpoints before the newest checkpoint for which `isOld` is true. */
+/** Lists the log entries and checkpoints before the newest checkpoint for which `isOld` returns true. */
 export async function listOldEntries(
   names: readonly string[],
   isOld: (version: bigint) => Promise<boolean>,
@@ -86,8 +86,8 @@ export async function listOldEntries(
 }
 
 /**
- * Reads `commitInfo.timestamp` of a log entry, which unlike the file's own time survives a copy of the lake. NaN if the
- * entry or its time is missing; no comparison of ages is true for NaN.
+ * Reads `commitInfo.timestamp` of a log entry, which a copy of the lake preserves, unlike file times. Returns NaN if
+ * the entry or its time is missing, so that no age comparison is true.
  */
 async function readCommitTime(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(ignoreMissing);

@@ -13,7 +13,7 @@ interface DeltaField {
   metadata: Record<string, unknown>;
 }
 
-/** Writes the table's contract as Delta's `schemaString`. Every column is nullable, as in DuckDB's files. */
+/** Builds Delta's `schemaString` for a table. All columns are nullable, as in the files that DuckDB writes. */
 export function writeDeltaSchema(schema: TableSchema): string {
   const fields = schema.columns.map(
     (column): DeltaField => ({
@@ -30,7 +30,7 @@ const schemaSchema = z.looseObject({
   fields: z.array(z.looseObject({ name: z.string(), type: z.union([z.string(), z.looseObject({})]) })),
 });
 
-/** Reads the types of a `schemaString` by column, in order. @throws PricelakeError `lake_invalid` if it is damaged */
+/** Parses a `schemaString` to types by column name, in order. @throws PricelakeError `lake_invalid` if it is damaged */
 export function readDeltaColumns(schemaString: string): Map<string, string> {
   const read = schemaSchema.safeParse(parseJson(schemaString));
   if (!read.success) throw new PricelakeError('lake_invalid', 'its schemaString is not the schema of a Delta table');
@@ -64,16 +64,14 @@ export function hasDifference(difference: ColumnDifference): boolean {
   return Object.values(difference).some(({ length }) => length > 0);
 }
 
-/** Requires that the tables have the columns of the contract. @throws PricelakeError `lake_invalid` */
+/** Checks that the tables have the contract's columns. @throws PricelakeError `lake_invalid` if one differs */
 export function refuseOtherColumns(lake: Lake, states: readonly TableState[]): void {
   for (const state of states) {
     if (hasDifference(state.difference)) throw explainDifference(lake, state);
   }
 }
 
-/**
- * Accepts unknown columns, which a reader can ignore. @throws PricelakeError `lake_invalid` for any other difference
- */
+/** Accepts unknown columns, which readers can ignore. @throws PricelakeError `lake_invalid` for any other difference */
 export function refuseUnreadable(lake: Lake, state: TableState): void {
   const difference = { ...state.difference, unknown: [] };
   if (hasDifference(difference)) throw explainDifference(lake, { ...state, difference });
@@ -87,8 +85,8 @@ function explainDifference(lake: Lake, { table, difference }: TableState): Price
 }
 
 /**
- * Describes a difference: `it lacks column unit; column price is string, schemas/items.yaml of pricelake 0.1.0 says
- * decimal(18,4)`.
+ * Describes a difference, such as `it lacks column unit; column price is string, schemas/items.yaml of pricelake 0.1.0
+ * says decimal(18,4)`.
  */
 export function describeDifference(table: TableName, { missing, unknown, retyped }: ColumnDifference): string {
   const contract = `schemas/${table}.yaml of pricelake ${PRICELAKE_VERSION}`;
@@ -99,7 +97,7 @@ export function describeDifference(table: TableName, { missing, unknown, retyped
   ].join('; ');
 }
 
-/** Writes `column a` or `columns a, b`. */
+/** Formats column names as `column a` or `columns a, b`. */
 export function nameColumns(names: readonly string[]): string {
   return `${names.length === 1 ? 'column' : 'columns'} ${names.join(', ')}`;
 }

@@ -29,19 +29,19 @@ export interface Compaction {
 }
 
 /**
- * Selects the files to rewrite. Files written by other programs are always rewritten. `foreign`: only those. `due`:
- * also small files of partitions that have many. `always`: also small files of every partition that has at least two;
- * tables without rows get an empty file.
+ * The files to rewrite: `foreign` for those of other programs, `due` also for small files in partitions with many, and
+ * `always` for small files in all partitions with at least two. `always` also adds an empty file to tables without
+ * rows.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
 
-/** The run id in files and commits of a compaction. */
+/** The run id in the files and commits of a compaction. */
 const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Rewrites rows into other files, as Delta commits without a data change. Call it under the lock.
- * @throws PricelakeError `lake_invalid` if the joined files hold another number of rows, `disk_full`
+ * Rewrites small and foreign files as Delta commits without data changes. Requires the lock.
+ * @throws PricelakeError `lake_invalid` if the new files have another number of rows, `disk_full` if the disk is full
  */
 export async function compactLake(
   db: Database,
@@ -57,7 +57,7 @@ export async function compactLake(
   };
   const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
-    // The tables compacted so far are committed. The next sync writes lake.json.
+    // The tables compacted so far are committed. The next sync updates lake.json.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);
@@ -76,7 +76,7 @@ export async function compactLake(
   return done;
 }
 
-/** Plans the files that are rewritten together, one commit after the other. */
+/** Plans which files are rewritten together. Each group is one commit. */
 async function planPasses(
   lake: Lake,
   state: TableState,
@@ -91,14 +91,14 @@ async function planPasses(
   return [small, ...planRewrite(foreign, targetBytes)].filter((pass) => pass.length > 0);
 }
 
-/** Finds files of other programs. Plain reads miss them, or find other columns and types in them. */
+/** Finds the files of other programs, which may have other columns or types than the table. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
   const foreign = files.filter((file) => !isSealed(file));
   await requireFiles(lake, table, foreign);
   const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
-    // A damaged file is left alone, and the next reader reports it.
+    // Skips a damaged file. The next command that reads it reports the damage.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
-    // Not every program records in the log how many rows a file has.
+    // Takes the row count from the footer, because not all programs write it to the log.
     return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
   });
   return found.flat();
@@ -142,7 +142,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   );
 }
 
-/** Derived tables record the version of items that they were made from. The new version has the same rows. */
+/** Updates derived tables, which record the version of items that they were computed from, to the compacted version. */
 async function followItems(
   lake: Lake,
   { before, after }: { before: bigint; after: bigint },

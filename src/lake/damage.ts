@@ -8,14 +8,14 @@ import { readPartial } from './partial.js';
 import { readTable } from './read.js';
 import { findFault } from './system-faults.js';
 
-/** Matches DuckDB's messages about a Parquet file that is missing or altered. */
+/** Matches DuckDB's error messages for a missing or damaged Parquet file. */
 const DAMAGE =
   /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
 
 /**
- * Runs `work` under the lock, so that no file is added or removed. If an error may come from a damaged data file,
- * compares the files with the checksums in the logs, because damage can cause any message, and also wrong values.
- * Damage becomes PricelakeError `lake_invalid`; other errors are thrown unchanged.
+ * Runs `work` under the lock, so that files aren't added or removed. After an error that damage may have caused,
+ * compares the data files with the checksums in the logs, because a damaged file can cause any message.
+ * @throws PricelakeError `lake_invalid` if a file is damaged; other errors are thrown unchanged
  */
 export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -27,7 +27,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
   }
 }
 
-/** Returns PricelakeError `lake_invalid` if DuckDB can't read a data file, and any other error unchanged. */
+/** Returns PricelakeError `lake_invalid` for DuckDB's errors about a damaged data file, and other errors unchanged. */
 export function nameDamage(lakePath: string, error: unknown): unknown {
   if (!mayBeDamage(error) || !DAMAGE.test(error.message)) return error;
   const [reason = ''] = error.message.split('\n', 1);
@@ -39,9 +39,7 @@ function mayBeDamage(error: unknown): error is Error {
   return !isOutOfMemory(error) && findFault(error) === undefined;
 }
 
-/**
- * Describes the first data file that differs from its log. Files that are only on the remote don't count as missing.
- */
+/** Describes the first data file that doesn't match its log, if any. Files that only the remote has are ignored. */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

@@ -5,8 +5,8 @@ import type { TableName } from '../tables/table.js';
 import { hashFile } from './data-file.js';
 
 /**
- * Compares files with their checksums, before their rows are copied into other files, which get checksums of their own.
- * @throws PricelakeError `lake_invalid` that names the first damaged file
+ * Verifies files against their checksums before their rows are copied, because the copies get new checksums.
+ * @throws PricelakeError `lake_invalid` naming the first damaged file
  */
 export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {
   const found = await findDamagedFile(files, (path) => tablePath(lake, table, path));
@@ -25,13 +25,13 @@ export function describeDamage(lakePath: string, reason: string, cause?: Error):
 }
 
 export interface KeptFile {
-  /** Path relative to the lake. */
+  /** The path of the file, which `locate` makes absolute. */
   path: string;
   bytes: number;
   sha256?: string | undefined;
 }
 
-/** Describes the first damaged file; undefined if all files are as they were written. */
+/** Describes the first missing or damaged file; undefined if all files are intact. */
 export async function findDamagedFile(
   files: readonly KeptFile[],
   locate: (path: string) => string,

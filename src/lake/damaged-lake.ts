@@ -10,13 +10,14 @@ import { explainSystemFault } from './system-faults.js';
 export interface RepairableLake {
   lake: Lake;
   damage: string | undefined;
-  /** True if the tables have an unsupported format, so that only the landing is read. */
+  /** True if this version doesn't support the lake's format, so only the downloaded responses are read. */
   isOtherFormat: boolean;
 }
 
 /**
- * Opens a lake even if its marker is damaged, missing or of another format, if runs have landed in it. Writes nothing.
- * @throws PricelakeError `lake_invalid` as openLake does for everything else
+ * Opens a lake that runs have downloaded to, even if its marker is missing, damaged or of another format. Writes
+ * nothing.
+ * @throws PricelakeError `lake_invalid` in all other cases in which openLake throws it
  */
 export async function openDamagedLake(path: string): Promise<RepairableLake> {
   const lake = locateLake(path);
@@ -35,13 +36,12 @@ async function hasLandings(lake: Lake): Promise<boolean> {
   return names.some((name) => /^\d{6,}-/.test(name));
 }
 
-/** An inspected lake, parts of which may be damaged. */
+/** An inspected lake. `markerDamage` describes the fault of its marker, if any. */
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**
- * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and runs `work`. Does
- * not repair anything itself.
- * @throws PricelakeError `lake_invalid` if there is no lake, `lake_locked`
+ * Locks and inspects a lake that may be damaged or of another format, and runs `work`. Doesn't repair the lake itself.
+ * @throws PricelakeError `lake_invalid` if there is no lake, `lake_locked` if another process holds the lock
  */
 export function withDamagedLake<T>(
   lakePath: string,

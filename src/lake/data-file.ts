@@ -6,10 +6,10 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True for a file whose log entry has a checksum. Any other file may have missing columns or wrong types. */
+/** True if the file's log entry has a checksum. Files without one may lack columns or have other types. */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
-/** True if, by the log, a file has no rows. An empty table has one such file, in which globs find its columns. */
+/** True if the log records zero rows for a file. A table without rows has one, so that globs find its columns. */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
   return readNumRecords(stats) === 0;
 }
@@ -24,9 +24,9 @@ const ZSTD = 'ZSTD';
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Syncs a Parquet file, reads its footer back with a second, independent reader (hyparquet), and returns the
- * SHA-256 of its bytes.
- * @throws PricelakeError `lake_invalid` if rows, bytes, columns or codec differ from what the writer reported
+ * Syncs a Parquet file, checks its footer with an independent reader (hyparquet), and returns the file's SHA-256
+ * digest.
+ * @throws PricelakeError `lake_invalid` if rows, bytes, columns or codecs differ from what the writer reported
  */
 export function sealDataFile(path: string, expected: Expectation): Promise<string> {
   return withFile(path, 'r+', async (file) => {
@@ -78,11 +78,11 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
   expectEqual(path, 'rows', found.rows, expected.rows);
   expectEqual(path, 'rows in row groups', found.rowsInGroups, expected.rows);
   expectEqual(path, 'columns', found.columns.join(), expected.columns.join());
-  // Without rows, there are no column chunks and thus no codec.
+  // A file without rows has no column chunks, so it has no codec.
   expectEqual(path, 'codecs', found.codecs.join(), expected.rows === 0n ? '' : ZSTD);
 }
 
-/** The footers of nearly all files are shorter than this. */
+/** The bytes to read from the end of a file, which include most footers. */
 const FOOTER_BYTES = 1 << 15;
 
 async function readFooter(path: string, file: FileHandle, size: number): Promise<FileMetaData> {
@@ -104,9 +104,7 @@ async function readFooter(path: string, file: FileHandle, size: number): Promise
   }
 }
 
-/**
- * Counts the elements in the schema's depth-first list that belong to the element at `index`, including that element.
- */
+/** Counts the schema elements of the subtree at `index`, in depth-first order. */
 function countElements(schema: FileMetaData['schema'], index: number): number {
   let count = 1;
   for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {

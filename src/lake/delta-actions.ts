@@ -33,27 +33,27 @@ interface AddAction {
   dataChange?: boolean | null;
 }
 
-/** Delta's `txn`: the version that an application has reached. */
+/** Delta's `txn` action: the version that an application has reached. */
 export interface Txn {
   version: bigint;
   lastUpdated: number;
 }
 
-/** One line of a commit, or one row of a checkpoint. */
+/** A line of a commit, or a row of a checkpoint. */
 export interface Action {
   add?: AddAction | null;
   remove?: { path: string; deletionTimestamp?: number | null; dataChange?: boolean | null } | null;
   txn?: { appId: string; version: number | bigint; lastUpdated?: number | bigint | null } | null;
   metaData?: MetaData | null;
   protocol?: Protocol | null;
-  /** Information from the program that wrote the commit. Its values may have any type. */
+  /** Information from the program that wrote the commit, with values of any type. */
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'timestamp' | 'runId', unknown>> | null;
 }
 
 const optional = <Type extends z.ZodType>(type: Type) => type.nullish();
 const whole = z.union([z.int(), z.bigint()]);
 
-/** The members of an action that pricelake reads. Delta and other writers may add others. */
+/** The members of an action that pricelake reads. Other members are allowed. */
 const actionSchema = z.looseObject({
   add: optional(
     z.looseObject({
@@ -89,10 +89,9 @@ const actionSchema = z.looseObject({
 const statsSchema = z.looseObject({ numRecords: z.int().min(0).optional() });
 
 /**
- * Parses one action and decodes its paths. Versions of `txn` are int64, so only those lines are parsed the slow, exact
- * way.
- * @throws PricelakeError `lake_invalid` for a file outside the table, or impossible facts about one
- * @throws Error for a line that is not an action
+ * Parses an action and decodes its paths. Lines with `txn` use a slower parser that keeps 64-bit versions exact.
+ * @throws PricelakeError `lake_invalid` if a file is outside the table or its facts are impossible
+ * @throws Error if the line is not an action
  */
 export function parseAction(line: string): Action {
   const parsed = JSON.parse(line) as Action | null;
@@ -120,7 +119,7 @@ function checkShape(value: unknown): Action {
   );
 }
 
-/** Refuses an action that could make a reader fetch too many bytes, or put text into SQL. */
+/** Rejects values that could make a reader fetch too many bytes, or inject SQL. */
 function checkAdd(add: AddAction): AddAction {
   const { path, size, partitionValues } = add;
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
@@ -129,12 +128,12 @@ function checkAdd(add: AddAction): AddAction {
   throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are impossible`);
 }
 
-/** Reads a file's row count from its statistics, if they have one. @throws Error if they are damaged */
+/** Reads the row count from a file's statistics; undefined if it is missing. @throws Error if they are malformed */
 export function readNumRecords(stats: string | null | undefined): number | undefined {
   return stats == null ? undefined : statsSchema.parse(JSON.parse(stats)).numRecords;
 }
 
-/** Converts `add` of a parsed action to a file. */
+/** Converts a parsed `add` action to a data file. */
 export function readAdd(add: AddAction): DataFile {
   const stats = add.stats ?? '{}';
   const sha256 = add.tags?.[SHA256_TAG];
@@ -177,14 +176,14 @@ export function writeRemove(file: DataFile, at: Date, dataChange = true): string
   });
 }
 
-/** Writes the line that sets an application's version with exact digits, which JSON.stringify can't write. */
+/** Formats a `txn` line. The version is written with all its digits, which JSON.stringify can't do. */
 export function writeTxn(appId: string, txn: Txn): string {
   return `{"txn":{"appId":${JSON.stringify(appId)},"version":${txn.version},"lastUpdated":${txn.lastUpdated}}}`;
 }
 
 /**
- * Encodes a path for the log, where it is a URI (protocol, "Add File and Remove File"). A name that is encoded on disk
- * is encoded once more: `site=a%20b` becomes `site=a%2520b`.
+ * Encodes a path as a URI for the log (protocol, "Add File and Remove File"). Names that are encoded on disk are
+ * encoded again: `site=a%20b` becomes `site=a%2520b`.
  */
 export function encodeLogPath(path: string): string {
   return path
@@ -193,7 +192,7 @@ export function encodeLogPath(path: string): string {
     .join('/');
 }
 
-/** Decodes a path of the log. @throws PricelakeError `lake_invalid` for a path outside the table */
+/** Decodes a path in the log. @throws PricelakeError `lake_invalid` if it leads outside the table */
 function decodeLogPath(path: string): string {
   const decoded = typeof path === 'string' ? decodeURIComponent(path) : '';
   const fault = findDataPathFault(decoded);
@@ -201,12 +200,12 @@ function decodeLogPath(path: string): string {
   throw new PricelakeError('lake_invalid', `the path ${quotePath(String(path))} ${fault}`);
 }
 
-/** A commit of a log, and who wrote it. */
+/** A commit, with the program and operation that made it. */
 export interface NamedCommit {
   version: bigint;
-  /** The operation in commitInfo: `DELETE`, `OPTIMIZE`. */
+  /** The operation in commitInfo, such as `DELETE` or `OPTIMIZE`. */
   operation: string;
-  /** `delta-rs:py-1.6.6` */
+  /** The program in commitInfo, such as `delta-rs:py-1.6.6`. */
   engine: string;
 }
 
@@ -217,28 +216,28 @@ export function readName(version: bigint, actions: readonly Action[]): NamedComm
 
 const MAX_NAME = 60;
 
-/** Shortens text from a log to one line, because any program may have written it. */
+/** Shortens text that any program may have written to a line of printable ASCII; `unknown` if it is empty. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);
 }
 
-/** `version 7 (DELETE by delta-rs:py-1.6.6)` */
+/** Formats a commit such as `version 7 (DELETE by delta-rs:py-1.6.6)`. */
 export function nameCommit({ version, operation, engine }: NamedCommit): string {
   return `version ${version} (${operation} by ${engine})`;
 }
 
-/** A table's whole state: the replay of its log. */
+/** The state of a table, computed by replaying its log. */
 export interface LogState {
   table: TableName;
-  /** -1n before the first commit. */
+  /** The newest version; -1n before the first commit. */
   version: bigint;
   checkpoint: bigint | undefined;
   protocol: Protocol | undefined;
   metaData: MetaData | undefined;
   /** Keyed by decoded path. */
   files: Map<string, DataFile>;
-  /** Removal times in ms since the epoch, by decoded path. */
+  /** When each file was removed, in milliseconds since 1970, keyed by decoded path. */
   tombstones: Map<string, number>;
   txn: Map<string, Txn>;
 }

@@ -7,7 +7,7 @@ import { hashFile } from './data-file.js';
 import { type Action, type LogState, nameCommit, parseAction, readAdd, readName, SHA256_TAG } from './delta-actions.js';
 import { isSealBroken } from './log-seal.js';
 
-/** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
+/** Returns the path of a file in a table's log: `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
   return tablePath(lake, table, '_delta_log', nameEntry(version, suffix));
 }
@@ -16,7 +16,7 @@ export function nameEntry(version: bigint, suffix = 'json'): string {
   return `${version.toString().padStart(20, '0')}.${suffix}`;
 }
 
-/** The names of the files in a table's log; empty before its first commit. */
+/** Lists the names of the files in a table's log; empty before the first commit. */
 export async function listLog(lake: Lake, table: TableName): Promise<string[]> {
   return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
 }
@@ -29,31 +29,31 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
 export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
-  // Only our own messages are quoted, because a parser's message says nothing to a reader.
+  // Quotes only pricelake's own messages, because those of parsers don't help the user.
   const why = cause instanceof PricelakeError ? `: ${cause.message}` : '';
   return new PricelakeError('lake_invalid', what + why, { hint: REBUILD_HINT, ...facts }, { cause });
 }
 
-/** A replay, and its last log file. If another log replaced this one, that file differs. */
+/** A replayed state, and the identity of the last log file, which differs if another log has replaced this one. */
 interface Replay {
   state: LogState;
   end: string | undefined;
 }
 
-/** Earlier replays by lake. Entries of a log never change, so only new ones are read. */
+/** Cached replays by lake. Log entries never change, so only new entries are read. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
 export interface LogRange {
-  /** Replays every later commit that the log still has. */
+  /** The version from which all later commits are replayed, as far as the log still has them. */
   since?: bigint;
-  /** The newest version to replay. The state is the table's at that version. */
+  /** The newest version to replay. The result is the table's state at that version. */
   until?: bigint;
-  /** Sees each commit of the range, with the table as it was before it. */
+  /** Called before each commit is applied, with the table's state before that commit. */
   onCommit?: (before: LogState, version: bigint, actions: readonly Action[]) => void;
 }
 
 /**
- * Replays a table's log from its newest checkpoint, or continues the last replay if the whole log is wanted.
+ * Replays a table's log from its newest checkpoint. Without a range, continues from the cached replay.
  * @throws PricelakeError `lake_invalid` if a version is missing or a line is damaged
  */
 export async function readLog(
@@ -78,7 +78,7 @@ export async function readLog(
   return state;
 }
 
-/** True if the log continues this replay. A newer checkpoint may hold more than the entries do. */
+/** True if the log still contains the end of this replay, and no newer checkpoint. */
 async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
   const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
   return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));
@@ -102,7 +102,7 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
   };
 }
 
-/** Copies a state, so that a state that was returned never changes. */
+/** Copies a state, so that states that were returned earlier never change. */
 function copyState(state: LogState): LogState {
   const { files, tombstones, txn } = state;
   return {
@@ -141,7 +141,7 @@ async function replayLog(
   return state;
 }
 
-/** A changed bit of a checkpoint may read as another cursor or path. Checkpoints of other programs have no checksum. */
+/** Verifies a checkpoint's checksum, because a flipped bit could change a cursor or path. Other programs write none. */
 async function refuseAltered(lake: Lake, table: TableName, version: bigint, path: string): Promise<void> {
   const text = await readFile(tablePath(lake, table, '_delta_log', '_last_checkpoint'), 'utf8').catch(ignoreMissing);
   const sum = text === undefined ? undefined : readCheckpointSum(text, version);
@@ -149,7 +149,7 @@ async function refuseAltered(lake: Lake, table: TableName, version: bigint, path
     throw explainDamage(`${path}: the checkpoint changed since it was written: its checksum differs`);
 }
 
-/** Undefined if the pointer names another checkpoint, or can't be read: the checkpoint may be good all the same. */
+/** Returns the checksum in `_last_checkpoint`; undefined if it is for another checkpoint or can't be read. */
 function readCheckpointSum(text: string, named: bigint): string | undefined {
   try {
     const { version, tags } = JSON.parse(text) as { version?: unknown; tags?: Record<string, string> | null };
@@ -175,7 +175,7 @@ function applyActions(state: LogState, actions: Action[], path: string, onCommit
   }
 }
 
-/** Reads the actions of a log entry. @throws PricelakeError `lake_invalid` if it is cut or a line is damaged */
+/** Reads the actions of a log entry. @throws PricelakeError `lake_invalid` if it is truncated or damaged */
 export async function readEntry(path: string): Promise<Action[]> {
   const { size } = await stat(path);
   if (size > MAX_LOG_BYTES) throw explainDamage(`${path}: has ${size} bytes; a log entry has at most ${MAX_LOG_BYTES}`);
@@ -185,7 +185,7 @@ export async function readEntry(path: string): Promise<Action[]> {
 export function parseEntry(path: string, text: string): Action[] {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
-  // Without this check, an entry that was cut between two lines would look complete.
+  // Detects an entry that was truncated between two lines.
   if (isSealBroken(text)) throw explainDamage(`${path}: changed since it was written: its checksum differs`);
   return actions;
 }

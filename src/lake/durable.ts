@@ -3,14 +3,14 @@ import { replaceFile, writeSynced } from '../io/durable.js';
 import { hasSystemCode } from '../io/errors.js';
 import { type Lake, temporaryPath } from '../tables/layout.js';
 
-/** Replaces a whole file durably, unless its text is the same. */
+/** Replaces a file atomically and durably. Does nothing if its text is the same. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {
   const old = await readFile(path, 'utf8').catch(() => undefined);
   if (old === text) return;
   await replaceFile(path, text, temporaryPath(lake, path));
 }
 
-/** Creates a complete file; returns false if the name exists. Opening with `wx` would let readers see an empty file. */
+/** Creates a complete file; false if the name exists. Opening with `wx` would let readers see an empty file. */
 export async function createExclusively(lake: Lake, path: string, text: string): Promise<boolean> {
   const temporary = temporaryPath(lake, path);
   try {
@@ -21,7 +21,7 @@ export async function createExclusively(lake: Lake, path: string, text: string):
   }
 }
 
-/** Gives a file a second name; false if it exists. link(2) is atomic on local and network file systems. */
+/** Creates a hard link; false if the name exists. link(2) is atomic on local and network file systems. */
 export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

@@ -1,6 +1,6 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/** True for DuckDB's error at its memory limit. At its limit for temporary files, the disk is full. */
+/** True if DuckDB reached its memory limit. At its limit for temporary files, the disk is full instead. */
 export function isOutOfMemory(error: unknown): error is Error {
   return (
     error instanceof Error &&
@@ -9,7 +9,7 @@ export function isOutOfMemory(error: unknown): error is Error {
   );
 }
 
-/** Runs `work`. If DuckDB reaches its memory limit, the error names the task, the limit and the setting. */
+/** Runs `work`. @throws PricelakeError `out_of_memory` with the task and the limit, if DuckDB reaches its limit */
 export async function explainMemory<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -30,7 +30,7 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
   }
 }
 
-/** Returns the stable code of any error, also for some errors of the system and DuckDB; otherwise `unexpected`. */
+/** Returns the stable code of an error, including some errors of the system and DuckDB; otherwise `unexpected`. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

@@ -2,12 +2,12 @@ import { PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { REBUILD_HINT } from './delta-log.js';
 
-/** True for an error about a missing file. A reader may meet one, because a run deletes the files that it replaces. */
+/** True for an error about a missing file, which readers can see because a run deletes the files that it replaces. */
 export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }
 
-/** System error codes, keyed by DuckDB's wording. */
+/** System error codes by DuckDB's message. */
 const CODES: Record<string, string> = {
   'Permission denied': 'EACCES',
   'Is a directory': 'EISDIR',
@@ -15,7 +15,7 @@ const CODES: Record<string, string> = {
   'Too many levels of symbolic links': 'ELOOP',
 };
 
-/** Explains an error about a missing or unreadable file of the lake. Returns any other error unchanged. */
+/** Returns a PricelakeError for a missing or unreadable file of the lake, and other errors unchanged. */
 export function explainFileFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   if (isLostFile(error)) {

@@ -13,15 +13,15 @@ import { writeStats } from './stats.js';
 export interface Filling {
   commit: CommitInfo;
   metadata: Record<string, string>;
-  /** The tables to fill; by default all. */
+  /** The tables to fill, all by default. */
   tables?: readonly TableName[];
-  /** The partition columns of tables that don't exist yet; by default those of schemas/<table>.yaml. */
+  /** The partition columns of tables that don't exist yet. By default, those in schemas/<table>.yaml. */
   partitionBy?: Partial<Record<TableName, string[] | undefined>>;
 }
 
 /**
- * Gives every table without rows an empty file, so that a plain read finds its columns and types. The commit that adds
- * the first rows removes this file.
+ * Adds an empty file to each table without rows, so that plain Parquet readers find its columns. The commit that adds
+ * the first rows removes the file. Returns the tables that were filled.
  */
 export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling): Promise<TableName[]> {
   const filled: TableName[] = [];

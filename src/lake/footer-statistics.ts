@@ -5,7 +5,7 @@ import { BOUND_LENGTH, type ColumnStatistics } from './stats.js';
 
 export type FileStatistics = ReadonlyMap<string, ColumnStatistics>;
 
-/** The statistics of a column in one row group, or in all row groups of a file that were read so far. */
+/** The statistics of a column in a row group, or combined for several row groups of a file. */
 interface GroupRow {
   file: string;
   name: string;
@@ -16,8 +16,8 @@ interface GroupRow {
 }
 
 /**
- * Reads the statistics that DuckDB wrote into files, by path. Readers may treat a column without bounds as all null and
- * skip the file, so each column with values gets bounds. Lists have no statistics, and NaN has no bounds.
+ * Reads the statistics that DuckDB wrote into files, by path. Each column with values gets bounds, because readers may
+ * otherwise take it for all null and skip the file. Lists have no statistics, and NaN has no bounds.
  */
 export async function readStatistics(
   db: Database,
@@ -40,7 +40,7 @@ export async function readStatistics(
   return found;
 }
 
-/** Selects a row for each row group and column, because DuckDB takes long to plan aggregates for each type. */
+/** Builds a query for one row per row group and column. DuckDB would need long to plan aggregates for each type. */
 function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): string {
   const names = columns.flatMap(({ name, type }) => (type === 'VARCHAR[]' ? [] : [quoteLiteral(name)]));
   const files = paths.map((path) => quoteLiteral(escapeGlob(path)));
@@ -50,7 +50,7 @@ function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): s
     FROM parquet_metadata([${files.join(', ')}]) WHERE path_in_schema IN (${names.join(', ')})`;
 }
 
-/** Joins the row groups of each file and column: the smallest and the greatest value of all. */
+/** Combines the row groups of each file: the smallest minimum and the largest maximum of each column. */
 function joinGroups(rows: readonly GroupRow[], types: ReadonlyMap<string, Column['type']>): Iterable<GroupRow> {
   const joined = new Map<string, GroupRow>();
   for (const row of rows) {
@@ -73,14 +73,14 @@ type IsBelow = (a: string, b: string) => boolean;
 
 const bytesBelow: IsBelow = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 
-/** Compares DuckDB's texts of times, including `infinity` and years that don't have four digits. */
+/** Compares times as DuckDB prints them, including `infinity` and years without exactly four digits. */
 const timeBelow: IsBelow = (a, b) => (eraOf(a) === eraOf(b) ? a < b : eraOf(a) < eraOf(b));
 const eraOf = (text: string) => (/^-|\(BC\)/.test(text) ? -1 : /^\d{4}-/.test(text) ? 0 : 1);
 
-/** Compares DuckDB's texts of values, by the type of their column. */
+/** Compares values as DuckDB prints them, by column type. */
 const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   BIGINT: (a, b) => BigInt(a) < BigInt(b),
-  // All decimals have four digits after the point.
+  // Works because all decimals have four digits after the point.
   'DECIMAL(18,4)': (a, b) => BigInt(a.replace('.', '')) < BigInt(b.replace('.', '')),
   DOUBLE: (a, b) => Number(a) < Number(b),
   DATE: timeBelow,
@@ -90,7 +90,7 @@ const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   'VARCHAR[]': bytesBelow,
 };
 
-/** Reads the bounds of long texts from the rows, because the footer has none if it can't cut a text. */
+/** Reads the bounds of long texts from the rows, because DuckDB omits them if it can't truncate a text. */
 async function addTextBounds(
   db: Database,
   path: string,

@@ -6,12 +6,12 @@ import { REBUILD_HINT } from './delta-log.js';
 import { type ForeignCommit, findForeignCommits } from './foreign-commit.js';
 import type { Pointer } from './pointer.js';
 
-/** The tables that a complete copy repairs. The others need a rebuild. */
+/** The tables that a full copy repairs. Other tables need a rebuild. */
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
- * Finds foreign commits that changed rows or columns after the version in lake.json and after the last repair. Commits
- * that keep every row (OPTIMIZE, VACUUM) don't count.
+ * Finds commits of other programs that changed rows or columns, after the version in lake.json and the last repair.
+ * Commits that keep all rows (OPTIMIZE, VACUUM) are ignored.
  */
 export async function findForeignChanges(
   lake: Lake,
@@ -32,7 +32,7 @@ export function isRepairedByCopy(changes: readonly ForeignCommit[]): boolean {
   return changes.every(({ table }) => REPAIRED_BY_COPY.includes(table));
 }
 
-/** @throws PricelakeError `lake_invalid` that names the table, the commit, the program and what to do */
+/** Throws if there are foreign changes. @throws PricelakeError `lake_invalid` that names the first and how to repair */
 export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit[]): void {
   const [first] = changes;
   if (first === undefined) return;

@@ -6,21 +6,21 @@ import { findVersions, listLog, logPath, readEntry, readLog } from './delta-log.
 
 const OURS = 'pricelake/';
 
-/** A commit that another program wrote. */
+/** A commit by another program. */
 export interface ForeignCommit extends NamedCommit {
   table: TableName;
-  /** Its change to the table's rows, in words; undefined if they stay the same. */
+  /** A description of its change to rows or columns; undefined if there is none. */
   change: string | undefined;
 }
 
-/** Commits by other programs to a table behind a version, in order, as far as its log has them. */
+/** Finds the commits of other programs after a version, in order, as far as the log goes back. */
 export async function findForeignCommits(lake: Lake, table: TableName, since: bigint): Promise<ForeignCommit[]> {
   const versions = findVersions(await listLog(lake, table), 'json').filter((version) => version > since);
   let isOurs = true;
   for (const version of versions)
     isOurs &&= isOursBy(readName(version, await readEntry(logPath(lake, table, version, 'json'))));
   if (isOurs) return [];
-  // Its change is described by the table as it was before it.
+  // Replays the log, because describing a change needs the table's state before it.
   const found: ForeignCommit[] = [];
   const onCommit = (before: LogState, version: bigint, actions: readonly Action[]) => {
     const name = readName(version, actions);
@@ -46,7 +46,7 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
   return `says that no rows changed, but ${counts}`;
 }
 
-/** Undefined if a file does not state its number of rows. */
+/** Adds up row counts; undefined if a file doesn't record its row count. */
 function sumRows(stats: readonly (string | null | undefined)[]): number | undefined {
   let sum = 0;
   for (const text of stats) {
@@ -57,7 +57,7 @@ function sumRows(stats: readonly (string | null | undefined)[]): number | undefi
   return sum;
 }
 
-/** Describes changes of columns and layout. Properties and comments of a table may change freely. */
+/** Describes a change to columns or partitioning; undefined if only properties or comments changed. */
 function describeColumns({ metaData: old }: LogState, actions: readonly Action[]): string | undefined {
   const metaData = actions.find((action) => action.metaData != null)?.metaData;
   if (metaData == null) return undefined;

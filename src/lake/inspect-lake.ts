@@ -9,14 +9,14 @@ import { readTable } from './read.js';
 export interface Inspection {
   /** Undefined if lake.json is missing or damaged. */
   pointer: Pointer | undefined;
-  /** Tables whose log can be replayed, including those that another program changed. */
+  /** Tables whose log can be replayed, even if another program changed them. */
   states: Map<TableName, TableState>;
-  /** Tables whose log is damaged or that another program changed, each with the fault in words. */
+  /** A description of the fault, for tables with a damaged log or foreign changes. */
   damaged: Map<TableName, string>;
   pointerDamage: string | undefined;
 }
 
-/** Inspects every log and lake.json, and changes nothing. */
+/** Inspects all logs and lake.json without changing anything. */
 export async function inspectLake(lake: Lake): Promise<Inspection> {
   const read = await tryRead(() => readPointer(lake));
   const pointer = read.value;
@@ -31,7 +31,7 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
   return { pointer, states, damaged, pointerDamage: read.damage };
 }
 
-/** The inspection of a lake whose tables this version can't read. */
+/** Returns an inspection in which all tables are unreadable, for a lake of another format. */
 export function inspectNothing(why: string): Inspection {
   const damaged = new Map(TABLE_NAMES.map((table) => [table, why]));
   return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };

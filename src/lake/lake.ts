@@ -9,22 +9,21 @@ import { type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** Names that systems create in otherwise empty folders. */
+/** Names that operating systems create in otherwise empty folders. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
 /**
- * The version of the lake's format. Increase it when older lakes can no longer be read: `rebuild` then makes their
- * tables again.
+ * The version of the lake format. Increase it when older lakes can't be read anymore; `rebuild` recreates their tables.
  */
 const FORMAT_VERSION = 3;
-/** The text of the marker, `_pricelake/format.json`. */
+/** The contents of the marker file, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
 const markerSchema = z.strictObject({ format: z.literal('pricelake'), version: z.int() });
 
 /**
- * Opens a lake, or creates it if `path` is missing or empty.
- * @throws PricelakeError `lake_invalid` if the folder holds something else (it is left untouched), has another format
- *   version, or is missing and `create` is false
+ * Opens a lake. If `create` is true, creates it in a missing or empty folder.
+ * @throws PricelakeError `lake_invalid` if the folder has other contents (and leaves it untouched) or another format
+ *   version, or if it is missing and `create` is false
  */
 export async function openLake(path: string, options: { create: boolean }): Promise<Lake> {
   const lake = locateLake(path);
@@ -43,7 +42,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
 
 const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and rebuilds the tables from the kept raw bytes.';
 
-/** Returns the error for a marker; undefined if this version can read the lake. */
+/** Returns the error for an unsupported or invalid marker; undefined if it is supported. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
   const version = markerSchema.safeParse(marker).data?.version;
   if (version === FORMAT_VERSION) return undefined;
@@ -57,7 +56,7 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
   return new PricelakeError('lake_invalid', what, { hint, version });
 }
 
-/** @throws PricelakeError `usage` for an address where a folder belongs */
+/** Resolves a folder path. @throws PricelakeError `usage` if it is the address of a remote */
 export function locateLake(path: string): Lake {
   if (!isAddress(path)) return { root: resolve(path) };
   throw new PricelakeError('usage', `${path}: a lake is a folder on this machine, not an address`, {
@@ -71,8 +70,8 @@ export async function writeMarker(lake: Lake): Promise<void> {
 }
 
 /**
- * Finds the lake at `path`, even if it does not exist yet. Writes nothing.
- * @throws PricelakeError `lake_invalid` if the folder holds something else or has another format version
+ * Returns the lake at `path`, even if it doesn't exist yet. Writes nothing.
+ * @throws PricelakeError `lake_invalid` if the folder has other contents or another format version
  */
 export async function findLake(path: string): Promise<Lake> {
   const lake = locateLake(path);
@@ -92,7 +91,7 @@ async function readMarker(lake: Lake): Promise<unknown> {
   }
 }
 
-/** A folder without our marker may only hold the beginning of one: a crash can come before the marker. */
+/** Throws if a folder without a marker has contents other than those of an interrupted creation. */
 async function refuseOtherFolder(lake: Lake): Promise<void> {
   const info = await stat(lake.root).catch(ignoreMissing);
   if (info === undefined) return;
@@ -115,8 +114,8 @@ const OWN: readonly string[] = [PRIVATE_FOLDER, ...TABLE_NAMES];
 const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
 
 /**
- * Makes sure that a run writes and removes files only inside the lake.
- * @throws PricelakeError `lake_invalid` for a symbolic link or a file in place of one of the lake's folders
+ * Ensures that a run writes and deletes files only inside the lake.
+ * @throws PricelakeError `lake_invalid` if one of the lake's folders is a symbolic link or a file
  */
 export async function refuseLinks(lake: Lake): Promise<void> {
   const own = (await list(lake.root)).filter(({ name }) => OWN.includes(name));

@@ -5,18 +5,18 @@ import type { Lake } from '../tables/layout.js';
 import { readChain, STALE_MS } from './lock.js';
 import { isAlive } from './process-identity.js';
 
-/** Who holds a lake's lock, as far as this process can see. */
+/** The holder of a lake's lock, as far as this process can tell. */
 export interface LockState {
   pid: number;
   host: string;
   since: string;
-  /** When the owner last showed that it is alive, by the file system's clock. */
+  /** When the holder last renewed the lock, by the file system's clock. */
   beatAt: Date;
   /** False if the next writer will take over the lock. */
   alive: boolean;
 }
 
-/** Reads the lock; undefined if nobody holds it. Changes nothing. */
+/** Reads the lock without changing it; undefined if it isn't held. */
 export async function readLock(lake: Lake, io: Io): Promise<LockState | undefined> {
   const last = (await readChain(lake)).at(-1);
   const beat = last === undefined ? undefined : await stat(last.path).catch(ignoreMissing);

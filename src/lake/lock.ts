@@ -33,25 +33,25 @@ export const ownerSchema = z.object({
 });
 type Owner = z.infer<typeof ownerSchema>;
 
-/** An owner that can't be observed from here is considered dead if its heartbeat is older than this. */
+/** Milliseconds without a heartbeat after which a holder is considered dead, if its process can't be observed. */
 export const STALE_MS = 60_000;
 const INTERVAL_MS = 10_000;
 
 export interface LakeLock {
-  /** Aborted once the lock is found to belong to another process. Nothing may be written after that. */
+  /** Aborted if another process has taken over the lock. This process must not write after that. */
   lost: AbortSignal;
-  /** A folder for this process alone: one that was stopped and continues can't touch its successor's files. */
+  /** A folder for this process only, so that a suspended process that resumes can't change its successor's files. */
   workFolder: string;
-  /** Runs `work`. If the lock is lost, throws `lake_locked` in place of any error that follows from the loss. */
+  /** Runs `work`. @throws PricelakeError `lake_locked` in place of any error if the lock was lost meanwhile */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }
 
 /**
- * Makes this process the lake's only writer. Takes over the lock of a dead owner: one whose process on this host
- * and in this container is gone, or one on another host or in another container whose heartbeat stopped 60 s ago.
- * @throws PricelakeError `lake_locked` that names the living owner and since when, `lake_invalid` for a link in the
- *   lake
+ * Makes this process the only writer of the lake. Takes over the lock of a dead holder, whose process has ended or, if
+ * it can't be observed from this host or container, hasn't renewed the lock for 60 seconds.
+ * @throws PricelakeError `lake_locked` naming the holder if it is alive, `lake_invalid` if the lake contains a symbolic
+ *   link
  */
 export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
   const owner = identifyOwner(io);
@@ -82,7 +82,7 @@ function lockPath(lake: Lake): string {
   return privatePath(lake, 'lock');
 }
 
-/** Grants the exclusive right to succeed the owner with this token. Its file names the successor. */
+/** Returns the path of the file that records this holder's successor. Only one process can create it. */
 function successionPath(lake: Lake, token: string): string {
   return privatePath(lake, `lock.after.${token}`);
 }
@@ -103,8 +103,9 @@ async function acquire(lake: Lake, mine: string, owner: Owner, io: Io): Promise<
 }
 
 /**
- * Succeeds a dead owner. Linking the succession file is exclusive, so one contender wins; it replaces the lock, and
- * only then removes the file. A late contender who links it afterwards finds itself outside the chain and withdraws.
+ * Takes over the lock of a dead holder; false if another process was faster. Creating the succession file is exclusive,
+ * so only one contender wins. It is deleted after the lock is replaced; a late contender that creates it again finds
+ * that it is not in the chain, and withdraws.
  */
 async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Promise<boolean> {
   const succession = successionPath(lake, dead.token);
@@ -122,12 +123,12 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
 }
 
 /**
- * Replaces each file that the previous owner may have open by a copy. If that owner was stopped and not dead, it will
- * write to files that nobody reads until it finds that the lock is lost.
+ * Replaces each file that the previous holder may have open with a copy. If that process was only suspended, it writes
+ * to files that are no longer used, until it detects that it lost the lock.
  */
 async function detachFiles(lake: Lake): Promise<void> {
   const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
-  // Only the newest run may be unfinished.
+  // Only the newest run can be unfinished.
   const newest = runs.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).at(-1);
   for (const parts of [['backfill'], ...(newest === undefined ? [] : [['landing', newest]])]) {
     const files = await listFilesBelow(privatePath(lake, ...parts));
@@ -147,7 +148,7 @@ interface Link {
   owner: Owner;
 }
 
-/** The lock's owner and its successors; normally one. Empty without a lock. */
+/** Reads the lock's holder and its successors, which are usually none. Returns an empty array if there is no lock. */
 export async function readChain(lake: Lake): Promise<Link[]> {
   const chain: Link[] = [];
   for (let path = lockPath(lake); ; ) {
@@ -169,7 +170,7 @@ function parseOwner(path: string, text: string): Owner {
   }
 }
 
-/** Ages are measured by the file system's own clock: the time of a new file against that of the heartbeat. */
+/** True if the holder is alive. Ages are differences of file times, so they don't depend on the hosts' clocks. */
 async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> {
   const alive = isAlive(owner);
   if (alive !== undefined) return alive;
@@ -188,8 +189,8 @@ function describeHolder(lake: Lake, owner: Owner): PricelakeError {
 }
 
 /**
- * Beats by rewriting the lock's own text, because the file system then dates the write, and hosts with different clocks
- * agree. Takes over `file`, and closes it on release.
+ * Renews the lock regularly by rewriting its text. The file system dates each write, so hosts with different clocks
+ * agree. Owns `file`, which `release` closes.
  */
 export function startHeartbeat(
   path: string,
@@ -210,7 +211,7 @@ export function startHeartbeat(
     await look();
     if (!lost.signal.aborted) await file.write(text, 0);
   };
-  // A failed beat (the file system is away) is not fatal, because the next one repairs it.
+  // A failed renewal, as when the file system is away, isn't fatal, because the next one can succeed.
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
   }, intervalMs);
@@ -221,7 +222,7 @@ export function startHeartbeat(
       try {
         return await work();
       } catch (error) {
-        await look().catch(() => {}); // the error of the work explains more than a file system that is away
+        await look().catch(() => {}); // the original error explains more than an unavailable file system
         throw lost.signal.aborted ? lost.signal.reason : error;
       }
     },
@@ -243,13 +244,13 @@ function describeLoss(path: string): PricelakeError {
   });
 }
 
-/** True while the lock is the file that this process created. */
+/** True if the lock file is still the one that this process created. */
 async function isOurs(path: string, file: FileHandle): Promise<boolean> {
   const [own, current] = [await file.stat(), await stat(path).catch(ignoreMissing)];
   return current !== undefined && current.ino === own.ino && current.dev === own.dev;
 }
 
-/** Removes files that dead contenders left beside the lock. */
+/** Deletes temporary lock files of processes that ended without the lock. */
 export async function clearLockLeftovers(lake: Lake): Promise<void> {
   const now = Date.now();
   for (const name of await readdir(privatePath(lake))) {

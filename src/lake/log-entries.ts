@@ -6,15 +6,15 @@ import { RUN_APP_ID } from './table-state.js';
 
 export interface LogEntry {
   version: bigint;
-  /** When it was committed, in ms since the epoch; undefined if another program left that out. */
+  /** When it was committed, in milliseconds since 1970; undefined if another program didn't record it. */
   at: number | undefined;
-  /** The run that wrote it, and its number. A commit that only moves rows (compaction) has no number. */
+  /** The run that wrote it, and the run's number. Commits that only move rows (compaction) have no number. */
   runId: string | undefined;
   runNumber: bigint | undefined;
-  /** `SYNC`, `OPTIMIZE`, `REBUILD`, or the word of another program. */
+  /** `SYNC`, `OPTIMIZE` or `REBUILD`, or the operation of another program. */
   operation: string;
   isOurs: boolean;
-  /** False if the same rows only moved to other files. */
+  /** False if the commit only moved rows to other files. */
   changesRows: boolean;
   added: DataFile[];
   /** Paths in the table's folder. */
@@ -22,8 +22,8 @@ export interface LogEntry {
 }
 
 /**
- * Reads the commits of a table, newest first, as far back as its log goes. Each is read when it is asked for.
- * @throws PricelakeError `lake_invalid` if one is damaged
+ * Yields the commits of a table, newest first, as far as its log goes back. Each is read when it is requested.
+ * @throws PricelakeError `lake_invalid` if a commit is damaged
  */
 export async function* readEntriesBackwards(lake: Lake, table: TableName): AsyncGenerator<LogEntry> {
   for (const version of findVersions(await listLog(lake, table), 'json').reverse()) {

@@ -6,14 +6,14 @@ import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** Marks a folder that has a lake's logs but only some data files. The others are on the remote. */
+/** The marker of a folder that has a lake's logs but only some data files. The others are on the remote. */
 const partialSchema = z.strictObject({ remote: z.string() });
 type Partial = z.infer<typeof partialSchema>;
 
-/** While this file exists, a missing data file is not damage. */
+/** Returns the path of the marker. While it exists, a missing data file is not treated as damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 
-/** Undefined for a folder with all files of its lake. @throws PricelakeError `lake_invalid` if the marker is damaged */
+/** Reads the marker; undefined if the folder has all files. @throws PricelakeError `lake_invalid` if it is damaged */
 export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   const file = markerPath(lake);
   const hint = 'Move it away, then run `pricelake lake restore` to fetch the data files that the folder lacks.';
@@ -31,14 +31,14 @@ export async function markPartial(lake: Lake, partial: Partial): Promise<void> {
   await writeDurably(lake, markerPath(lake), `${JSON.stringify(partial)}\n`);
 }
 
-/** Call it when every file of every table is there. */
+/** Removes the marker. Call this when all data files of all tables are present. */
 export async function unmarkPartial(lake: Lake): Promise<void> {
   await rm(markerPath(lake), { force: true });
 }
 
 /**
- * Makes sure that these data files can be read. A run fetches those that are only on the remote.
- * @throws PricelakeError `lake_invalid` if a file is only on the remote and no run fetches it
+ * Ensures that data files can be read. A run downloads the files that are only on the remote.
+ * @throws PricelakeError `lake_invalid` if a file is only on the remote, outside a run
  */
 export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
   const partial = await readPartial(lake);
@@ -51,7 +51,7 @@ export async function requireFiles(lake: Lake, table: TableName, files: readonly
   throw explainPartial(`${where}: ${absent} of ${files.length} data files are only on ${partial.remote}`, partial);
 }
 
-/** Call it if the work needs all files. @throws PricelakeError `lake_invalid` if the folder lacks some */
+/** Checks that all data files are present. @throws PricelakeError `lake_invalid` if the folder has only some of them */
 export async function refusePartial(lake: Lake): Promise<void> {
   const partial = await readPartial(lake);
   if (partial !== undefined)

@@ -4,12 +4,12 @@ import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
 
-/** The name of a column by which DuckDB partitions the rows. It names staging folders and is in no file. */
+/** Returns the name of a column that DuckDB partitions by. It occurs in names of staging folders, but not in files. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
 /**
- * Adds the partition columns. Texts are partitioned by hash, because a text may be too long for a folder name, and
- * DuckDB reads some texts as null.
+ * Adds the partition columns. Text is partitioned by its hash, because it may be too long for a folder name, and DuckDB
+ * reads some texts as null.
  */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
@@ -20,7 +20,7 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
   return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
 }
 
-/** The text of each hash. DuckDB's statistics can't provide it, because they cut texts at 256 bytes. */
+/** Partition texts by their hash. DuckDB's statistics can't provide them, because they truncate text at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
 export function hashPartitionTexts(
@@ -39,7 +39,7 @@ export function hashPartitionTexts(
   return texts;
 }
 
-/** The values of the partition columns of one file, as the log writes them. */
+/** Returns the partition values of a file as the log stores them. */
 export function readPartitionValues(
   schema: TableSchema,
   partitionBy: string[],
@@ -63,15 +63,15 @@ function isText(schema: TableSchema, name: string): boolean {
 }
 
 /**
- * Texts that some reader takes for null: Delta an empty value, Polars the folder name of a null, DuckDB's glob any
- * spelling of NULL.
+ * Matches texts that some reader takes for null: Delta an empty value, Polars a null's folder name, DuckDB any spelling
+ * of NULL.
  */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
- * Writes a partition value for Delta's log (protocol, "Partition Value Serialization"): DuckDB's text, and times as ISO
- * 8601.
- * @throws PricelakeError `config` for a text that some reader takes for null
+ * Formats a partition value for Delta's log (protocol, "Partition Value Serialization"): as DuckDB prints it, but times
+ * as ISO 8601.
+ * @throws PricelakeError `config` if some readers would take the text for null
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {

@@ -2,13 +2,13 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { canSignal } from '../io/temporary-folder.js';
 
-/** Identifies a process, so that another process can find out whether it is alive. */
+/** Identifies a process, so that other processes can check whether it is alive. */
 export interface ProcessIdentity {
   pid: number;
   host: string;
-  /** The boot and the process-id namespace, because process ids only have a meaning within one. Empty if unknown. */
+  /** The boot id and process-id namespace within which the process id is valid. Empty if unknown. */
   place: string;
-  /** When it started, which distinguishes it from a later process with the same id. Empty if unknown. */
+  /** When the process started, which distinguishes it from later processes with the same id. Empty if unknown. */
   startedAt: string;
 }
 
@@ -20,19 +20,19 @@ export function identifyProcess(proc = PROC): ProcessIdentity {
 }
 
 /**
- * True if a process is alive; undefined if that can't be seen from here: the process is on another host, in another
- * container, or belongs to another user and is hidden by /proc (hidepid, ProtectProc).
+ * True if the process is alive. Undefined if that can't be determined: it is on another host or in another container,
+ * or another user's /proc entries are hidden (hidepid, ProtectProc).
  */
 export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefined {
   if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
   const start = readStart(proc, other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
-  // /proc may hide an existing process. Signal 0 finds it, but can't distinguish it from a later process with its id.
+  // Signal 0 finds a process that /proc hides, but it can't distinguish it from a later process with the same id.
   if (!canSignal(other.pid)) return false;
   return other.startedAt === '' ? true : undefined;
 }
 
-/** Reads state and start time from /proc/<pid>/stat (fields 3 and 22), after a name that may hold brackets. */
+/** Reads the state and start time from /proc/<pid>/stat (fields 3 and 22); the name before may contain brackets. */
 function readStart(proc: string, pid: number): { state: string; ticks: string } | undefined {
   const stat = readSystem(() => readFileSync(`${proc}/${pid}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -46,7 +46,7 @@ function identifyPlace(proc: string): string {
   return [boot, namespace].filter((part) => part !== '').join(' ');
 }
 
-/** Empty on systems without /proc. */
+/** Reads system information; empty on systems without /proc. */
 function readSystem(read: () => string): string {
   try {
     return read();

@@ -21,8 +21,8 @@ export interface Publication {
 }
 
 /**
- * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json`, all derived from the tables' logs. The same state and
- * run give the same bytes, and unchanged files are not written.
+ * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json` from the tables' logs. The same state and run give the
+ * same bytes. Unchanged files aren't rewritten.
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
   await writeCredits(lake, publication.attributions);
@@ -36,7 +36,7 @@ type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states = await readStates(lake);
-  // lake.json vouches for its versions, so they must not include foreign commits.
+  // Checks for foreign commits first, because lake.json confirms the versions that it lists.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
@@ -47,8 +47,8 @@ export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise
 }
 
 /**
- * Rewrites `catalog.sql`, `lake.json` and, if `attributions` are given, `ATTRIBUTION.md` after a commit of the same
- * rows, a crash or damage. Keeps the facts of the newest run. Does nothing before the first publication.
+ * Rewrites `catalog.sql`, `lake.json` and, with `attributions`, `ATTRIBUTION.md` after a compaction, a crash or damage.
+ * The newest run stays the same. Does nothing before the first publication.
  */
 export async function refreshPointer(lake: Lake, attributions?: Attribution[]): Promise<void> {
   const pointer = await readPointer(lake);
@@ -66,7 +66,7 @@ export function writePointer(publication: RunFacts, states: TableState[]): strin
     pipeline,
     runId,
     runNumber: Number(runNumber),
-    // A feed cursor may exceed 2^53, so it is a text, which every JSON parser keeps.
+    // A string, because a feed cursor may exceed 2^53, which some JSON parsers would round.
     cursor: cursor === null ? null : String(cursor),
     at: at.toISOString(),
     tables: Object.fromEntries(tables) as Record<TableName, unknown>,
@@ -92,7 +92,7 @@ const HEADER = `-- Views over exactly the files that the newest run published. W
 --   cd lake && duckdb -init catalog.sql
 `;
 
-/** Writes `catalog.sql`: a view for each table and one of price spells, for DuckDB 1.2 or later. */
+/** Builds `catalog.sql`: a view per table, and one of price spells. Requires DuckDB 1.2 or later. */
 export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);

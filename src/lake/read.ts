@@ -9,17 +9,17 @@ import { decodeApplied } from './table-state.js';
 const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] };
 
 /**
- * Reads a table from its log, with files sorted by path.
+ * Reads a table's state from its log. Files are sorted by path.
  * @throws PricelakeError `lake_invalid` if the log is damaged
  */
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
   return toTableState(table, await readLog(lake, table));
 }
 
-/** All tables of a lake, each as its log describes it. */
+/** The states of all tables, read from their logs. */
 export type Tables = Record<TableName, TableState>;
 
-/** Reads every table. @throws PricelakeError `lake_invalid` if columns differ from the contract */
+/** Reads all tables. @throws PricelakeError `lake_invalid` if a log is damaged or columns differ from the contract */
 export async function readTables(lake: Lake): Promise<Tables> {
   return acceptTables(lake, await readStates(lake));
 }
@@ -33,7 +33,7 @@ export function acceptTables(lake: Lake, states: readonly TableState[]): Tables 
   return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
-/** Reads a table at a version. @throws PricelakeError `lake_invalid` if the log is damaged */
+/** Reads a table's state at a version. @throws PricelakeError `lake_invalid` if the log is damaged */
 export async function readTableAt(lake: Lake, table: TableName, version: bigint): Promise<TableState> {
   return toTableState(table, await readLog(lake, table, { until: version }));
 }

@@ -11,9 +11,9 @@ import { clearLockLeftovers } from './lock.js';
 import { explainBehind, readPointer } from './pointer.js';
 
 /**
- * Clears what a crash left: staged and temporary files, data files that no version needs, and an unfinished rebuild.
- * Idempotent; call it under the lock. Leaves the landing alone.
- * @throws PricelakeError `lake_invalid` if a log is damaged or older than `lake.json`; then nothing is deleted
+ * Cleans up after a crash: deletes staged and temporary files, and data files that no version needs. Can be repeated
+ * safely, and requires the lock. Keeps downloaded files.
+ * @throws PricelakeError `lake_invalid`, before deleting anything, if a log is damaged or older than `lake.json`
  */
 export async function recoverLake(lake: Lake, io: Io): Promise<void> {
   const pointer = await readPointer(lake);

@@ -7,13 +7,13 @@ import { createMacros } from '../sql/model.js';
 
 interface SessionOptions {
   hasModels?: boolean;
-  /** The number of statements that may run at a time; default 1. */
+  /** The number of statements that can run at the same time; 1 by default. */
   sessions?: number;
-  /** The session's folder, which is emptied first. By default a new temporary folder. */
+  /** The session's folder, which is emptied first. By default, a new temporary folder. */
   workFolder?: string;
   /**
-   * In bytes, or as DuckDB writes it. `default` is DuckDB's own limit, four fifths of the machine's memory. By default
-   * a third.
+   * DuckDB's memory limit in bytes or as DuckDB text, by default a third of RAM. `default` is DuckDB's own, four
+   * fifths.
    */
   memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;
@@ -25,7 +25,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Opens a database to work on a lake. A failure leaves nothing behind. */
+/** Opens a database for work on a lake. If that fails, removes the folder. */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
   const { hasModels, sessions = 1, signal, memoryLimit = chooseMemoryLimit() } = options;
   const workFolder = await makeWorkFolder(options.workFolder);

@@ -17,7 +17,7 @@ export interface FileForm {
   table: TableName;
   runId: string;
   metadata?: Record<string, string> | undefined;
-  /** True to write a file even without rows. */
+  /** True to write a file even if there are no rows. */
   keepsEmpty?: boolean | undefined;
   targetBytes?: number | undefined;
 }
@@ -28,13 +28,13 @@ export interface SliceForm extends FileForm {
   folder: string;
 }
 
-/** The rows of a row group. Smaller ones hardly help readers, and make footers long. */
+/** The number of rows per row group. Smaller groups hardly help readers and make footers long. */
 export const GROUP_ROWS = 8192;
 
-/** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
+/** With level 1, files are as small as with DuckDB's default of 3, for a third less CPU time. */
 const ZSTD_LEVEL = 1;
 
-/** Requires the contract's column names, types and order. */
+/** Checks that a query has the contract's columns, in order. @throws PricelakeError `lake_invalid` if not */
 export async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
   const described = await db.rows(`DESCRIBE (${select}\n)`);
   const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
@@ -49,7 +49,7 @@ export async function checkColumns(db: Database, schema: TableSchema, select: st
 export async function writeSlice(db: Database, form: SliceForm, select: string): Promise<StagedFile[]> {
   const schema = loadTableSchema(form.table);
   const files: StagedFile[] = [];
-  // The names of the files need no sync, because a commit renames them and syncs the folders.
+  // The folder needs no sync here, because a commit renames the files and syncs the folders.
   const rows = await db.rows(writeCopy(schema, form, select));
   const paths = rows.map(({ filename }) => String(filename));
   const statistics = await readStatistics(db, schema, paths);
@@ -61,7 +61,7 @@ export async function writeSlice(db: Database, form: SliceForm, select: string):
   return files;
 }
 
-/** Syncs a file, checks it, and returns it with its checksum. */
+/** Syncs and checks a file, and returns it with its checksum. */
 export async function sealFile({ columns }: TableSchema, file: StagedFile): Promise<StagedFile> {
   const { stagedAt, rows, bytes } = file;
   const sha256 = await sealDataFile(stagedAt, { rows, bytes, columns: columns.map(({ name }) => name) });

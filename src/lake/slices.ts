@@ -5,36 +5,36 @@ import type { Column, TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 
 /**
- * Maximum number of rows that one COPY writes, unless a single value has more. DuckDB holds up to a row group for each
- * partition of a COPY, so slices keep the memory the same however many rows a table gets.
+ * The maximum number of rows per COPY, unless a single value has more. DuckDB buffers up to a row group per partition,
+ * so memory use stays constant however many rows are written.
  */
 export const SLICE_ROWS = 150_000;
-/** Target size of files. Files below half of it count as small. */
+/** The target size of files in bytes. Files below half of it count as small. */
 export const TARGET_BYTES = 128 * 1024 * 1024;
 /**
- * The most partitions that one COPY writes. DuckDB keeps a megabyte for each, even with few rows, and several COPYs run
- * at once. A first copy of 400 websites takes less CPU time in such slices than at once.
+ * The maximum number of partitions per COPY. DuckDB needs a megabyte for each, and several COPYs run at once. For a
+ * first copy of 400 websites, such slices also take less CPU time.
  */
 const SLICE_PARTITIONS = 64;
 
 export interface Parting {
   select: string;
-  /** The column by which a large table is sliced; by default the first of `partitionBy`. */
+  /** The column that large tables are sliced by. By default, the first of `partitionBy`. */
   sliceBy?: string;
-  /** Maximum number of rows, if known. Few rows are written without slices. */
+  /** The maximum number of rows, if known. Few rows are written in one slice. */
   maxRows?: bigint | undefined;
-  /** The most partitions for a number of rows. With more values, the table is not partitioned. Unlimited by default. */
+  /** Returns the maximum number of partitions for a number of rows. A table that needs more isn't partitioned. */
   mostPartitions?: (rows: bigint) => number;
 }
 
 interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
-  /** A predicate for the rows of each COPY; undefined for all rows. */
+  /** The condition for the rows of each COPY; undefined for all rows. */
   slices: (string | undefined)[];
 }
 
-/** Divides the rows so that the memory of a COPY does not grow with the number of rows and partitions. */
+/** Plans slices, so that the memory use of a COPY doesn't grow with the number of rows and partitions. */
 export async function planStage(
   db: Database,
   schema: TableSchema,
@@ -88,13 +88,13 @@ function findColumns(schema: TableSchema, names: readonly string[]) {
   return names.flatMap((name) => schema.columns.filter((column) => column.name === name));
 }
 
-/** Rows with one value in each of the columns, null included. */
+/** The number of rows with the same values, which may be null, in some columns. */
 export interface ValueCount {
   values: readonly (string | null)[];
   rows: bigint;
 }
 
-/** Counts the rows of `select` for each value of the columns, in the order of the columns. */
+/** Counts the rows of `select` for each combination of values, sorted by the columns. */
 export async function countValues(
   db: Database,
   select: string,
@@ -114,7 +114,7 @@ export async function countValues(
 
 export const countRows = (counts: readonly { rows: bigint }[]) => counts.reduce((sum, { rows }) => sum + rows, 0n);
 
-/** Returns the predicates of slices of neighbouring values, in order. */
+/** Returns SQL conditions for slices of consecutive values, in order. */
 export function planSlices(
   columns: readonly Column[],
   counts: readonly ValueCount[],
@@ -124,8 +124,8 @@ export function planSlices(
 }
 
 /**
- * Groups neighbouring values within the limits. More than one group means an even number of similar size, so that two
- * lanes end together. A value with more rows is a group of its own; no group is empty.
+ * Groups consecutive values within the limits. Several groups are an even number of similar size, so that two lanes end
+ * at the same time. A value with more rows than the limit is a group of its own, and no group is empty.
  */
 export function groupValues(counts: readonly ValueCount[], limits: { rows: bigint; values: number }): ValueCount[][] {
   const total = countRows(counts);
@@ -148,12 +148,12 @@ export function groupValues(counts: readonly ValueCount[], limits: { rows: bigin
 
 const divideUp = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
-/** A range of values, so that statistics let readers skip row groups outside it. */
+/** Builds a condition with a range of values, so that readers can skip row groups by their statistics. */
 function writePredicate(columns: readonly Column[], group: readonly ValueCount[]): string {
   const names = columns.map(({ name }) => quoteIdentifier(name));
   const range = writeRange(names[0] ?? '', group);
   if (columns.length === 1) return range;
-  // Inside a row, nulls are equal.
+  // Unlike with `=`, nulls inside a row are equal.
   const row = ({ values }: ValueCount) =>
     `row(${columns.map(({ type }, i) => writeValue(type, values[i])).join(', ')})`;
   return `(${range}) AND row(${names.join(', ')}) IN (${group.map(row).join(', ')})`;

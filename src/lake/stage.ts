@@ -14,7 +14,7 @@ import { checkColumns, type FileForm, type SliceForm, sealFile, writeSlice } fro
 import { narrow, type Parting, planStage } from './slices.js';
 
 export interface Stage extends Parting, FileForm {
-  /** The columns to partition by; by default those of schemas/<table>.yaml. */
+  /** The columns to partition by. By default, those in schemas/<table>.yaml. */
   partitionBy?: string[];
   inLanes?: boolean;
 }
@@ -29,17 +29,17 @@ export interface WrittenFiles {
 }
 
 /**
- * Writes the rows of `select` as zstd Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, ready
- * for `commitTable`. Does not cast values. Without rows, it writes no file.
+ * Writes the rows of `select` as Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, for
+ * `commitTable`. Values aren't cast. Without rows, no file is written.
  * @throws PricelakeError `lake_invalid` if the columns differ from the table's or a file fails its check, `config` if a
- *   partition value can't be kept
+ *   partition value can't be stored
  */
 export async function stageTable(db: Database, lake: Lake, stage: Stage): Promise<StagedFile[]> {
   const { sealed } = await beginStage(db, lake, stage);
   return sealed;
 }
 
-/** Stages as `stageTable` does, but returns before files are synced and checked. The caller must await `sealed`. */
+/** Stages like `stageTable`, but returns before files are synced and checked. The caller must await `sealed`. */
 export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<WrittenFiles> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
@@ -53,11 +53,11 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
 
 interface StageFolder {
   folder: string;
-  /** Works on the files. Removes the folder if that fails. */
+  /** Runs `work` on the folder's files. If it fails, deletes the folder. */
   within<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Each stage has a folder of its own, so that a failed one can be removed completely. */
+/** Chooses a folder for one stage only, so that it can be deleted as a whole if the stage fails. */
 export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | 'runId'>): StageFolder {
   const folder = privatePath(lake, 'staging', runId, table, randomUUID());
   return {

@@ -1,15 +1,15 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 
-/** The statistics of a column as texts by name: min, max, null_count. */
+/** Statistics of a column as text, keyed by min, max and null_count. */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
-/** Maximum length of texts in min and max, in code points, as in other writers of Delta. */
+/** The maximum length of text in min and max, in code points, as in other Delta writers. */
 const PREFIX_LENGTH = 32;
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
- * Writes Delta's statistics of a file as JSON (protocol, "Per-file Statistics"). Copies numbers digit by digit, so ids
- * above 2^53 stay exact. Bounds are never tighter than the data. Leaves out partition columns.
+ * Builds Delta's statistics of a file as JSON (protocol, "Per-file Statistics"). Numbers are copied digit by digit, so
+ * ids above 2^53 stay exact. Bounds are never tighter than the data. Partition columns are omitted.
  */
 export function writeStats(
   schema: TableSchema,
@@ -54,10 +54,10 @@ function writeBound(column: Column, text: string | undefined, side: 'min' | 'max
   }
 }
 
-/** Matches DuckDB's text of a UTC time. Infinities and years beyond four digits can't be written in Delta's JSON. */
+/** Matches a UTC time as DuckDB prints it. Delta's JSON can't represent infinities and years beyond four digits. */
 const INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 
-/** Rounds a time to the protocol's milliseconds: the minimum down, the maximum up, so that no reader skips a row. */
+/** Rounds a time to milliseconds as the protocol requires: minimums down and maximums up, so that no row is skipped. */
 function writeTime(text: string, side: 'min' | 'max'): string | undefined {
   const match = INSTANT.exec(text);
   if (match === null) return undefined;
@@ -74,13 +74,13 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/** The smallest text of that length above every text with this prefix; undefined beyond U+10FFFF. */
+/** Returns the smallest text of that length above all texts with this prefix; undefined if there is none. */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {
     const last = point.codePointAt(0) as number;
     if (last === 0x10ffff) continue;
-    // U+D800 to U+DFFF are halves of surrogate pairs, not characters.
+    // U+D800 to U+DFFF are surrogates, not characters.
     const next = last === 0xd7ff ? 0xe000 : last + 1;
     return JSON.stringify(kept.join('') + String.fromCodePoint(next));
   }

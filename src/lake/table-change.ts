@@ -5,12 +5,12 @@ import type { DataFile } from '../tables/table.js';
 import { listPartitions } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
 
-/** The rows to add to a table, and the files that they replace. Nothing is written yet. */
+/** The rows to add to a table and the files to remove from it, not written yet. */
 export interface TableChange {
-  /** The rows to write, with the table's columns; undefined if there are none. */
+  /** The rows to add, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
-  /** The most rows that there can be, if known. Few rows need no plan of their files. */
+  /** The maximum number of rows, if known. Few rows are written without planning their files. */
   readonly maxRows?: bigint | undefined;
 }
 
@@ -26,21 +26,21 @@ export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql 
 
 export interface Replacement {
   key: string;
-  /** The distinct keys of the removed rows. */
+  /** The distinct keys of the rows to remove. */
   gone: Relation;
-  /** Rows whose column `filename` names the files with such rows. By default, the table is searched. */
+  /** Rows whose `filename` column lists the files with rows to be removed. By default, the table is searched. */
   places?: Sql;
   added: Sql;
-  /** Maximum number of added rows, if known. */
+  /** The maximum number of added rows, if known. */
   maxAdded?: bigint;
-  /** True to rewrite the smallest file of a partition together with its new rows, so that few files stay small. */
+  /** True to also rewrite the smallest file of each partition that gets rows, so that few small files remain. */
   fillsSmall?: boolean;
 }
 
-/** Files below this size take in new rows; beside larger ones, a new file is added. */
+/** Files below this size are rewritten together with new rows; larger files are kept, and a new file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Replaces removed rows with new ones. Rewrites the files that contain removed rows. */
+/** Plans a change that replaces rows. The files with rows to be removed are rewritten. */
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,
@@ -56,7 +56,7 @@ export async function replaceRows(
   return { rows: sql`${stay} UNION ALL ${added}`, remove: files, maxRows };
 }
 
-/** The smallest file of each partition that gets rows and in which no file is replaced anyway. */
+/** Returns the smallest file of each partition that gets rows, unless a file of the partition is rewritten anyway. */
 async function findSmallFiles(
   graph: RelationGraph,
   { files }: TableRows,
@@ -74,7 +74,7 @@ async function findSmallFiles(
   });
 }
 
-/** The files of each partition. */
+/** Groups files by partition. */
 export function groupFiles(files: readonly DataFile[]): DataFile[][] {
   const groups = new Map<string, DataFile[]>();
   for (const file of files) {

@@ -2,10 +2,10 @@ import type { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { code, type Sql, sql } from '../sql/sql.js';
 
-/** A partition: DuckDB's texts of its values, in the order of the partition columns. */
+/** A partition's values as DuckDB prints them, in the order of the partition columns. */
 export type PartitionKey = readonly { column: string; text: string | null }[];
 
-/** The partitions of rows; a single one if the table is not partitioned. */
+/** Lists the partitions that contain the given rows. An unpartitioned table has one partition. */
 export async function listPartitions(
   graph: RelationGraph,
   columns: readonly string[],
@@ -20,7 +20,7 @@ export async function listPartitions(
   return found.map((row) => columns.map((column, at) => ({ column, text: row[`value_${at}`] as string | null })));
 }
 
-/** SQL that is true for the rows of a partition, and false for all others. */
+/** Builds an SQL condition for the rows of a partition. */
 export function selectPartition(partition: PartitionKey): Sql {
   const equal = partition.map(({ column, text }) => {
     const value = text === null ? 'NULL' : quoteLiteral(text);

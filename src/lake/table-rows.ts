@@ -9,10 +9,10 @@ import { refuseDamagedFiles } from './damaged-file.js';
 
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
-/** With more files than this, DuckDB caches no footers, because each takes 50 kB of memory. */
+/** The number of files above which DuckDB doesn't cache footers, because each needs 50 kB of RAM. */
 export const MANY_FILES = 2_000;
 
-/** Up to this size, reading a table once is faster than planning each statement of a run over its files. */
+/** The size up to which reading a table once is faster than planning each statement over its files. */
 const FEW_BYTES = 16 * 1024 * 1024;
 
 type VersionFile = DataFile | StagedFile;
@@ -26,7 +26,7 @@ export class TableRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
   readonly #version: Version;
-  /** Rows in memory, with the file of each. */
+  /** The rows in RAM, with the file of each row; undefined if they aren't kept there. */
   readonly #kept: Relation | undefined;
 
   private constructor(graph: RelationGraph, lake: Lake, version: Version, kept: Relation | undefined) {
@@ -43,15 +43,15 @@ export class TableRows {
   }
 
   /**
-   * Opens a version. A table that a run reads often is kept in memory if it has at most `fewRows` rows. Fetches files
-   * that are only on the remote.
+   * Opens a version of a table, and downloads files that are only on the remote. Keeps the rows in RAM if the table is
+   * read often and has at most `fewRows` rows.
    */
   static async open(graph: RelationGraph, lake: Lake, state: TableState, fewRows: bigint): Promise<TableRows> {
     await lake.provide?.(state.table, state.files);
     return TableRows.#read(graph, lake, state, fewRows);
   }
 
-  /** The table after a change of files. Rows in memory stay there, and only added files are read. */
+  /** Returns the table after a change of files. If its rows are in RAM, only added files are read. */
   async after(
     { add, remove }: { add: readonly StagedFile[]; remove: readonly DataFile[] },
     fewRows: bigint,
@@ -69,7 +69,7 @@ export class TableRows {
     return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
-  /** A relation of the rows of some files. With `places`, column `filename` names the file of each row. */
+  /** Returns a relation with the rows of some files. With `places`, its `filename` column has the file of each row. */
   ofFiles(files: readonly VersionFile[], { places = false } = {}): Sql {
     if (this.#kept === undefined || files.length === 0) {
       return readFiles(this.#lake, this.#version, files, places);
@@ -78,18 +78,18 @@ export class TableRows {
     return places ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
   }
 
-  /** Refuses files whose bytes are not those that were written, before their rows are written again. */
+  /** Verifies files before their rows are rewritten. @throws PricelakeError `lake_invalid` if one is damaged */
   refuseDamaged(files: readonly VersionFile[]): Promise<void> {
     const published = files.filter((file): file is DataFile => !('stagedAt' in file));
     return refuseDamagedFiles(this.#lake, this.table, published);
   }
 
-  /** The absolute path of a file, as in column `filename`. */
+  /** Returns the absolute path of a file, as in the `filename` column. */
   placeOf(file: VersionFile): string {
     return placeOf(this.#lake, this.table, file);
   }
 
-  /** The files that column `filename` of a relation names. */
+  /** Returns the files that occur in the `filename` column of a relation. */
   async listFiles(rows: Sql | Relation): Promise<VersionFile[]> {
     if (this.files.length === 0) return [];
     const found = await this.#graph.rows(sql`SELECT DISTINCT filename FROM ${rows}`);
@@ -124,7 +124,7 @@ function readFiles(lake: Lake, { table, hasOlderFiles }: Version, files: readonl
   return relateFiles(table, relations, { hasOlderFiles, places });
 }
 
-/** True for few rows in our own files, because the log counts only these reliably. */
+/** True if the files are pricelake's own, because the log's row counts of others aren't reliable, and have few rows. */
 export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean {
   return (
     files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&
@@ -133,7 +133,7 @@ export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean
   );
 }
 
-/** The tables of one version of a lake. Each is opened when it is first used. */
+/** The tables of one version of a lake, each opened on first use. */
 export class LakeRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
@@ -141,7 +141,7 @@ export class LakeRows {
   readonly #fewRows: (table: TableName) => bigint;
   readonly #opened = new Map<TableName, Promise<TableRows>>();
 
-  /** @param fewRows the most rows of a table that is kept in memory because it is read often */
+  /** @param fewRows the maximum number of rows of a table that is kept in RAM because it is read often */
   constructor(
     graph: RelationGraph,
     lake: Lake,
@@ -158,7 +158,7 @@ export class LakeRows {
     let opened = this.#opened.get(name);
     if (opened === undefined) {
       opened = TableRows.open(this.#graph, this.#lake, this.#states[name], this.#fewRows(name));
-      opened.catch(() => {}); // the readers of the table get the error
+      opened.catch(() => {}); // each reader of the table gets the error
       this.#opened.set(name, opened);
     }
     return opened;
@@ -168,7 +168,7 @@ export class LakeRows {
     return (await this.table(name)).rows;
   }
 
-  /** The rows of some files of a table. The other files need not exist here. */
+  /** Opens some files of a table. The other files don't need to exist locally. */
   part(name: TableName, files: readonly DataFile[]): Promise<TableRows> {
     return TableRows.open(this.#graph, this.#lake, { ...this.#states[name], files: [...files] }, 0n);
   }

@@ -1,9 +1,9 @@
 import type { Applied, CopiedDatasets } from '../tables/table.js';
 
-/** Delta's `txn` entries: application ids and their versions (int64). Each is part of the commit that makes it true. */
+/** Delta's `txn` actions: application ids and their int64 versions. Each is in the commit that makes it true. */
 type Txn = ReadonlyMap<string, { version: bigint }>;
 
-/** These ids are in lakes on disk, so they must not change. */
+/** Application ids, which must not change because existing lakes contain them. */
 const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   run: 'pricelake.run',
   cursor: 'pricelake.cursor',
@@ -17,12 +17,12 @@ const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   accepted: 'pricelake.accepted',
 };
 
-/** The application id of the number of the run that wrote a commit. */
+/** The application id that records the number of the run that wrote a commit. */
 export const RUN_APP_ID = APP_IDS.run;
 
-/** The number of datasets in the list that the items are a copy of; 0 or absent for all that the key can read. */
+/** The application id for the number of datasets in the copied list; 0 or absent if all readable ones are copied. */
 const LISTED = 'pricelake.datasets';
-/** Followed by the id of a dataset: 1 if the items are a copy of it, 0 if the key can no longer read it. */
+/** A prefix for a dataset's id. The version is 1 if the dataset is copied, or 0 if the key can't read it anymore. */
 const DATASET = 'pricelake.dataset.';
 
 export function decodeApplied(txn: Txn): Applied {
@@ -48,7 +48,7 @@ function decodeDatasets(txn: Txn): CopiedDatasets {
   return { isList: (txn.get(LISTED)?.version ?? 0n) > 0n, ids: ids.sort((a, b) => (a < b ? -1 : 1)) };
 }
 
-/** The entries of `applied` that differ from the current ones. */
+/** Returns the `txn` entries for values that differ from the current ones. */
 export function encodeApplied({ datasets, ...others }: Partial<Applied>, before: Txn): [string, bigint][] {
   const standing = decodeApplied(before);
   const entries =

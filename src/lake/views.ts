@@ -8,21 +8,20 @@ import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
 import { MANY_FILES } from './table-rows.js';
 
-/** Creates views with the names of the published tables, for people's SQL. */
+/** Creates views of the published tables for SQL that users write. */
 export async function createTableViews(
   db: Database,
   lake: Lake,
   tables: readonly TableName[] = TABLE_NAMES,
   read: (table: TableName) => Promise<TableState> = (table) => readTable(lake, table),
 ): Promise<void> {
-  // Tables are read one after the other: files that are only on a remote are fetched, and a process that is killed
-  // keeps the fetched ones.
+  // Reads tables one after another, so that files downloaded from a remote are kept if the process is killed.
   for (const table of tables) await createView(db, lake, await read(table), table);
 }
 
 /**
- * Creates a view `name` of a published table. A file that is missing or not Parquet is an error of DuckDB.
- * @throws PricelakeError `lake_invalid` if the table's columns differ from its contract
+ * Creates a view of a published table. DuckDB throws if a file is missing or not Parquet.
+ * @throws PricelakeError `lake_invalid` if the columns differ from the contract
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
   await createView(db, lake, await readTable(lake, table), name);
