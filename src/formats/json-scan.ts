@@ -77,25 +77,37 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipScalar(bytes, at);
 }
 
+/** A value of an object. An array also has its elements, so a page is scanned only once. */
+export interface Field extends Slice {
+  elements?: Slice[];
+}
+
 /** Finds the fields of the object at `start`, after white space. Throws SyntaxError if there is no object. */
-export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
-  const fields = new Map<string, Slice>();
-  eachField(bytes, start, (name, value) => {
-    fields.set(name, value);
-    return true;
+export function readFields(bytes: Buffer, start = 0): Map<string, Field> {
+  const fields = new Map<string, Field>();
+  eachField(bytes, start, (name, at) => {
+    const field = bytes[at] === OPEN_BRACKET ? readArray(bytes, at) : { start: at, end: skipValue(bytes, at) };
+    fields.set(name, field);
+    return field.end;
   });
   return fields;
 }
 
-/** Finds the first wanted field, and reads no further. */
-export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
-  let found: Slice | undefined;
-  eachField(bytes, start, (name, value) => {
-    if (!isWanted(name)) return true;
-    found = value;
-    return false;
+/** Returns where the value of the first wanted field starts, and reads no further. */
+export function findStart(bytes: Buffer, start: number, isWanted: (name: string) => boolean): number | undefined {
+  let found: number | undefined;
+  eachField(bytes, start, (name, at) => {
+    if (!isWanted(name)) return skipValue(bytes, at);
+    found = at;
+    return undefined;
   });
   return found;
+}
+
+/** Finds the first wanted field, and reads no further. */
+export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
+  const found = findStart(bytes, start, isWanted);
+  return found === undefined ? undefined : { start: found, end: skipValue(bytes, found) };
 }
 
 /** Finds the first field that is `sure` to be the wanted one, otherwise the first that is `maybe`. */
@@ -105,17 +117,18 @@ export function findFittingField(
   fitOf: (name: string) => 'sure' | 'maybe' | undefined,
 ): Slice | undefined {
   let found: Slice | undefined;
-  eachField(bytes, start, (name, value) => {
+  eachField(bytes, start, (name, at) => {
+    const end = skipValue(bytes, at);
     const fits = fitOf(name);
-    if (fits === 'sure') found = value;
-    else if (fits === 'maybe') found ??= value;
-    return fits !== 'sure';
+    if (fits === 'sure') found = { start: at, end };
+    else if (fits === 'maybe') found ??= { start: at, end };
+    return fits === 'sure' ? undefined : end;
   });
   return found;
 }
 
-/** Visits fields while `visit` returns true. */
-function eachField(bytes: Buffer, start: number, visit: (name: string, value: Slice) => boolean): void {
+/** Calls `visit` with each field's name and the start of its value. It returns the end of the value, or undefined to stop. */
+function eachField(bytes: Buffer, start: number, visit: (name: string, at: number) => number | undefined): void {
   let i = skipSpace(bytes, start);
   if (bytes[i] !== OPEN_BRACE) fail(i);
   i = skipSpace(bytes, i + 1);
@@ -126,10 +139,9 @@ function eachField(bytes: Buffer, start: number, visit: (name: string, value: Sl
     const key = readKey(bytes, i, keyEnd);
     i = skipSpace(bytes, keyEnd);
     if (bytes[i] !== COLON) fail(i);
-    const valueStart = skipSpace(bytes, i + 1);
-    const valueEnd = skipValue(bytes, valueStart);
-    if (!visit(key, { start: valueStart, end: valueEnd })) return;
-    i = skipSpace(bytes, valueEnd);
+    const end = visit(key, skipSpace(bytes, i + 1));
+    if (end === undefined) return;
+    i = skipSpace(bytes, end);
     if (bytes[i] === CLOSE_BRACE) return;
     if (bytes[i] !== COMMA) fail(i);
     i = skipSpace(bytes, i + 1);
@@ -144,16 +156,19 @@ function readKey(bytes: Buffer, start: number, end: number): string {
 
 /** Finds the elements of the array at `start`. Throws SyntaxError if there is no array. */
 export function readElements(bytes: Buffer, start: number): Slice[] {
+  return readArray(bytes, skipSpace(bytes, start)).elements;
+}
+
+function readArray(bytes: Buffer, start: number): Required<Field> {
   const elements: Slice[] = [];
-  let i = skipSpace(bytes, start);
-  if (bytes[i] !== OPEN_BRACKET) fail(i);
-  i = skipSpace(bytes, i + 1);
-  if (bytes[i] === CLOSE_BRACKET) return elements;
+  if (bytes[start] !== OPEN_BRACKET) fail(start);
+  let i = skipSpace(bytes, start + 1);
+  if (bytes[i] === CLOSE_BRACKET) return { start, end: i + 1, elements };
   for (;;) {
     const end = skipValue(bytes, i);
     elements.push({ start: i, end });
     i = skipSpace(bytes, end);
-    if (bytes[i] === CLOSE_BRACKET) return elements;
+    if (bytes[i] === CLOSE_BRACKET) return { start, end: i + 1, elements };
     if (bytes[i] !== COMMA) fail(i);
     i = skipSpace(bytes, i + 1);
   }

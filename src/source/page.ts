@@ -1,7 +1,8 @@
 import {
+  type Field,
   findField,
+  findStart,
   parseInt64,
-  readElements,
   readFields,
   readInt64,
   type Slice,
@@ -36,7 +37,7 @@ export interface ItemPage extends ProductPage {
 /** Reads the envelope of a ChangePage; the changes stay bytes. Throws `contract` if the answer is not a ChangePage. */
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
-    const changes = readElements(body, required(fields, 'changes').start);
+    const changes = requiredElements(fields, 'changes');
     const hasMore = readBoolean(body, required(fields, 'hasMore'));
     const seen = readIds(body, changes, after);
     const nextCursor = readNextCursor(body, fields.get('nextCursor'), hasMore ? undefined : seen.shown);
@@ -92,8 +93,8 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
  * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
-  const item = findField(body, change.start, (name) => name === 'item');
-  return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
+  const item = findStart(body, change.start, (name) => name === 'item');
+  return item !== undefined && body.toString('latin1', item, item + 'null'.length) !== 'null';
 }
 
 /** Reads the envelope of a PageDtoItem and the ids of its items. Throws `contract` for any other answer. */
@@ -109,9 +110,9 @@ export function readProductPage(body: Buffer, path: string): ProductPage {
   return readPage(body, path, (fields) => readList(body, fields));
 }
 
-function readList(body: Buffer, fields: Map<string, Slice>): ProductPage {
+function readList(body: Buffer, fields: Map<string, Field>): ProductPage {
   return {
-    rows: readElements(body, required(fields, 'content').start),
+    rows: requiredElements(fields, 'content'),
     totalElements: readInt64(body, required(fields, 'totalElements')),
     totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
   };
@@ -131,7 +132,7 @@ export function readLastChanged(body: Buffer, slice: Slice): string | undefined 
   return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined;
 }
 
-function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slice>) => T): T {
+function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Field>) => T): T {
   try {
     return read(readFields(body));
   } catch (error) {
@@ -146,7 +147,13 @@ function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slic
   }
 }
 
-function required(fields: Map<string, Slice>, name: string): Slice {
+function requiredElements(fields: Map<string, Field>, name: string): Slice[] {
+  const { elements } = required(fields, name);
+  if (elements === undefined) throw new SyntaxError(`"${name}" is not an array`);
+  return elements;
+}
+
+function required(fields: Map<string, Field>, name: string): Field {
   const slice = fields.get(name);
   if (slice === undefined) throw new SyntaxError(`"${name}" is missing`);
   return slice;

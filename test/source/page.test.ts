@@ -51,7 +51,7 @@ describe('a page of the feed', () => {
     ['{"hasMore":false,"nextCursor":7}', '"changes" is missing'],
     ['{"changes":[],"nextCursor":7}', '"hasMore" is missing'],
     ['{"changes":[],"hasMore":"no","nextCursor":7}', '"no" at byte 24 is not a boolean'],
-    ['{"changes":{},"hasMore":false,"nextCursor":7}', 'not JSON at byte 11'],
+    ['{"changes":{},"hasMore":false,"nextCursor":7}', '"changes" is not an array'],
     [
       '{"changes":[],"hasMore":true,"nextCursor":null}',
       'hasMore is true, but nextCursor is null, not a 64-bit integer',
