@@ -1,6 +1,6 @@
 /**
- * The part of the API's contract about the account: plan, limits and refusals. It has a file of its own because many
- * commands need only this, and the rest takes milliseconds to load.
+ * The part of the API contract that covers the account: plan, limits and refusals. It has its own file because many
+ * commands need only this part, and loading the rest takes milliseconds.
  */
 import * as z from 'zod';
 import { dateTime, int32, int64, toDouble } from './wire-types.js';
@@ -8,7 +8,7 @@ import { dateTime, int32, int64, toDouble } from './wire-types.js';
 const limit = z.preprocess(toDouble, z.number().nonnegative().nullable()).optional();
 const granted = z.boolean().nullable().optional();
 
-/** The limits of a plan (section 8). A limit that is null or missing is unlimited. */
+/** The limits of a plan (section 8). A null or missing limit means unlimited. */
 export const planLimits = z
   .looseObject({
     datasets: limit.describe('Number of readable datasets'),
@@ -53,7 +53,7 @@ export const planInfo = z
   });
 export type PlanInfo = z.infer<typeof planInfo>;
 
-/** The body of an error (section 7). */
+/** The body of an error response (section 7). */
 export const errorBody = z
   .looseObject({
     status: int32.describe('HTTP status'),
@@ -72,7 +72,7 @@ export const LIMIT_NAMES = [
   'paymentOverdue',
 ] as const;
 
-/** The body of a 402 or 429 (section 7). */
+/** The body of a 402 or 429 response (section 7). */
 export const limitErrorBody = errorBody
   .extend({
     limit: z.enum(LIMIT_NAMES).describe('Which limit refuses'),

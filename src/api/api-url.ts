@@ -1,32 +1,32 @@
 import { LOOPBACK } from '../formats/find-proxy.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** The prefix of every path (section 9). */
+/** The prefix of every API path (section 9). */
 const API_ROOT = '/api/v1';
 
 type QueryValue = string | number | bigint | boolean | Date;
 
 /**
- * Undefined values are left out. A time is a Date, which cuts it to milliseconds, because a service may parse no more.
- * The cut loses nothing: "after this time" then begins slightly earlier.
+ * Query parameters; undefined values are omitted. A time is a Date, which truncates it to milliseconds, because the
+ * service may not parse finer times. Truncating loses no items: it only moves "after this time" slightly earlier.
  */
 export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 
-/** `source.baseUrl`, parsed once. */
+/** The parsed `source.baseUrl`. */
 export interface BaseUrl {
   /** Scheme, host and port. The key is never sent to any other origin. */
   origin: string;
   /** `host:port`, for messages. */
   host: string;
-  /** The path before `/api/v1`, without a closing slash; usually empty. */
+  /** The path before `/api/v1`, without a trailing slash; usually empty. */
   prefix: string;
-  /** True if the key would be sent unencrypted over a network. */
+  /** True if the key would be sent over a network without encryption. */
   cleartext: boolean;
 }
 
 /**
  * Parses `source.baseUrl`.
- * @throws PricelakeError `config` unless it is an http(s) URL without credentials, query and fragment
+ * @throws PricelakeError `config` unless it is an http(s) URL without credentials, query or fragment
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -37,7 +37,7 @@ export function parseBaseUrl(text: string): BaseUrl {
     throw refuse('contains credentials', 'Remove them, and put the key in source.apiKey.');
   }
   if (url.search !== '' || url.hash !== '')
-    throw refuse('has a query or a fragment', 'Remove everything from ? or # on.');
+    throw refuse('has a query or a fragment', 'Remove the first ? or # and everything after it.');
   const prefix = url.pathname.replace(/\/+$/, '');
   if (prefix.endsWith(API_ROOT)) throw refuse(`ends with ${API_ROOT}`, `Remove ${API_ROOT}; pricelake adds it.`);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
@@ -45,26 +45,25 @@ export function parseBaseUrl(text: string): BaseUrl {
   return { origin: url.origin, host: `${url.hostname}:${port}`, prefix, cleartext };
 }
 
-/** Makes an error that does not quote the text, because a mistyped address may contain a secret. */
+/** Creates an error that doesn't quote the URL, because a mistyped URL may contain a secret. */
 function refuse(what: string, hint: string): PricelakeError {
   return new PricelakeError('config', `source.baseUrl ${what}`, { hint });
 }
 
 /**
- * Resolves a path as the API document writes it: `/items` and `/api/v1/items` are the same. Characters that a path
- * can't contain are percent-encoded; encoded ones stay as they are.
- *
- * @throws PricelakeError `usage` for a path that would leave the API (`..`).
+ * Resolves a path to its full form. Both `/items` and `/api/v1/items` become `/api/v1/items`. Percent-encodes
+ * characters that a path can't contain, and leaves encoded ones unchanged.
+ * @throws PricelakeError `usage` for a path that would leave the API (`..`)
  */
 export function resolvePath(path: string): string {
   const full = path.startsWith(`${API_ROOT}/`) ? path : `${API_ROOT}${path.startsWith('/') ? '' : '/'}${path}`;
   if (full.split('/').some((part) => /^(?:\.|%2e){1,2}$/i.test(part))) {
-    throw new PricelakeError('usage', `the path ${JSON.stringify(path)} has a segment that leads to another folder`);
+    throw new PricelakeError('usage', `the path ${JSON.stringify(path)} contains a . or .. segment`);
   }
   return full.replace(/%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@/%]+/gi, encodeValue);
 }
 
-/** Writes the query with its `?`; empty without values. */
+/** Builds the query string, including its `?`; empty if there are no values. */
 export function buildQuery(query: Query): string {
   const pairs = Object.entries(query)
     .filter((pair): pair is [string, QueryValue] => pair[1] !== undefined)
@@ -72,7 +71,7 @@ export function buildQuery(query: Query): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Encodes a value. Half of a surrogate pair becomes U+FFFD, because encodeURIComponent would throw. */
+/** Percent-encodes a value. A lone surrogate becomes U+FFFD, because encodeURIComponent would throw. */
 function encodeValue(value: string | number | bigint | boolean): string {
   return encodeURIComponent(Buffer.from(String(value)).toString());
 }

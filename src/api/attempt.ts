@@ -12,7 +12,7 @@ import { Trouble } from './retry-policy.js';
 import type { ServiceClock } from './service-clock.js';
 import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
 
-/** The bytes of a refusal that are read for its message. */
+/** The maximum number of bytes read from an error response to find its message. */
 const REFUSAL_BYTES = 64 * 1024;
 
 export type EndCall = (reached: boolean, answered: boolean) => void;
@@ -27,25 +27,25 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /** Called before each request. Throws if no call is left. The returned function is called with the outcome. */
+  /** Called before each request. Returns a function to call with the outcome. Throws if no call is left. */
   beginCall(): EndCall;
 }
 
 export interface Request {
-  /** `/api/v1/items`, for the log. */
+  /** The path for the log, such as `/api/v1/items`. */
   path: string;
-  /** `GET /api/v1/items`, which begins messages. */
+  /** The start of error messages, such as `GET /api/v1/items`. */
   where: string;
-  /** Path with prefix and query. */
+  /** The path with base prefix and query. */
   target: string;
   mediaType: string;
-  /** True for an export, whose rows are billed: it is not repeated once the service may have counted it. */
+  /** True for an export. Its rows are billed, so it isn't retried once the service may have counted them. */
   billed: boolean;
 }
 
 /**
- * Sends a request and follows redirects within the origin. Throws unless the answer is a 200 of the expected media
- * type: Trouble if another attempt may help, otherwise PricelakeError (section 7).
+ * Sends a request and follows redirects within the origin. @throws unless the response is a 200 with the expected media
+ * type: Trouble if another attempt may help, otherwise PricelakeError (section 7)
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;
@@ -103,10 +103,10 @@ function explainExchangeFault(
   const { host } = context.base;
   const { reason, passing, isCertificate, cause } = explainFault(fault.cause, context.timeouts, context.cleaner);
   if (isCertificate) {
-    const message = `${request.where}: ${host} has a certificate that this machine does not trust (${reason})`;
+    const message = `${request.where}: ${host} has a certificate that this machine doesn't trust (${reason})`;
     return new PricelakeError('config', message, { host, hint: CERTIFICATE_HINT }, { cause });
   }
-  // Another attempt would bring the same headers.
+  // Another attempt would return the same headers.
   if (hasSystemCode(cause, 'UND_ERR_HEADERS_OVERFLOW')) return refuseJson(`${request.where}: ${reason}`);
   const what = fault.sent ? `no response from ${host}` : `can't reach ${host}`;
   const facts = {
@@ -128,7 +128,7 @@ async function checkStatus(answer: Answer, request: Request, context: AttemptCon
   throw explainRefusal({ ...answer, body }, request.where, cleaner, io.now());
 }
 
-/** Refuses a 200 of another form, which comes from a proxy or another service. */
+/** Rejects a 200 with an unexpected encoding or media type, which comes from a proxy or another service. */
 async function checkForm(answer: Answer, request: Request, context: AttemptContext): Promise<void> {
   const { where, mediaType } = request;
   if (readEncoding(answer.headers) === undefined) {
@@ -148,9 +148,9 @@ const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns path and query of a redirect. The document mentions no redirects. One within the origin is harmless; any
- * other would hand the key to another server.
- * @throws PricelakeError `contract` for another scheme, host or port, or without a usable `Location`
+ * Returns the path and query of a redirect target. The API document doesn't mention redirects. Following one within the
+ * origin is harmless, but any other would send the key to another server.
+ * @throws PricelakeError `contract` if the target has another origin, or `Location` is missing or invalid
  */
 function resolveRedirect(
   where: string,
@@ -178,8 +178,8 @@ function resolveRedirect(
 }
 
 /**
- * Reads the whole decoded body. Throws Trouble if the body is cut, because a page may be requested again;
- * PricelakeError `contract` if it is not JSON.
+ * Reads and decodes the whole body. @throws Trouble if the body is cut off, because a page may be requested again;
+ * PricelakeError `contract` if it is too long or not JSON
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;
@@ -203,14 +203,14 @@ function breakOff(message: string, context: AttemptContext, cause?: unknown): Tr
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
-/** True for a body that ends with its connection, so that its end proves nothing. */
+/** True if only the closing of the connection marks the end of the body, so a truncated body looks complete. */
 function isUnframed(headers: Record<string, string>): boolean {
   return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
 }
 
 /**
- * Streams the decoded body of an export. Never repeats the request: throws PricelakeError `unavailable` with
- * `facts.midStream`, or `stopped`.
+ * Streams the decoded body of an export. Never repeats the request.
+ * @throws PricelakeError `unavailable` with `facts.midStream` if the body is cut off, or `stopped`
  */
 export async function* guardStream(answer: Answer, request: Request, context: AttemptContext): AsyncGenerator<Buffer> {
   let received = 0;

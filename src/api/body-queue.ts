@@ -1,4 +1,4 @@
-/** Bytes that are buffered before the socket pauses. One MiB was fastest; more only misses the cache. */
+/** Bytes that are buffered before the socket is paused. 1 MiB was fastest; more exceeds the CPU cache. */
 const HIGH_WATER = 1024 * 1024;
 
 interface Tap {
@@ -8,8 +8,8 @@ interface Tap {
 }
 
 /**
- * Passes an answer's body from the socket to its reader. Chunks are not copied, and the socket pauses while the reader
- * is behind. Measured over loopback, this is twice as fast as undici's Readable.
+ * Passes a response body from the socket to its reader without copying chunks. Pauses the socket while the reader is
+ * behind. Measured over loopback, it is twice as fast as undici's Readable.
  */
 export class BodyQueue implements AsyncIterable<Buffer> {
   readonly #tap: Tap;
@@ -22,13 +22,13 @@ export class BodyQueue implements AsyncIterable<Buffer> {
   #error: unknown;
   #wake: (() => void) | undefined;
 
-  /** @param now the time in milliseconds */
+  /** @param now returns the time in milliseconds */
   constructor(tap: Tap, now: () => number = () => performance.now()) {
     this.#tap = tap;
     this.#now = now;
   }
 
-  /** Sets the minimum pace. If the body is slower, the reader gets an error. */
+  /** Sets the minimum pace. If the body arrives more slowly, the reader's next read throws. */
   setPace(pace: BodyPace): void {
     this.#pace = new PaceWatch(pace, this.#now());
   }
@@ -48,7 +48,7 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     this.#wake?.();
   }
 
-  /** Ends the body with an error. The reader still gets the chunks before it. */
+  /** Ends the body with an error. The reader still receives the chunks that arrived before it. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#error = error;
@@ -61,7 +61,7 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     if (!this.#ended) this.#tap.close();
   }
 
-  /** For a single reader. Leaving the loop early closes the connection. */
+  /** Iterates over the chunks; for a single reader. Leaving the loop early closes the connection. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
     try {
       for (;;) {
@@ -95,13 +95,13 @@ export class BodyQueue implements AsyncIterable<Buffer> {
 }
 
 export interface BodyPace {
-  /** The most milliseconds from the headers to the last byte. */
+  /** The maximum time from the headers to the last byte, in milliseconds. */
   totalMs?: number;
-  /** At least `minBytes` must arrive in each `windowMs` of waiting. */
+  /** At least `minBytes` must arrive in each `windowMs` milliseconds of waiting. */
   minimum?: { windowMs: number; minBytes: number };
 }
 
-/** Detects a body that trickles: each byte ends the wait for data, so a limit on that wait is never reached. */
+/** Detects a body that trickles in. Each byte restarts the idle timeout, so that timeout never fires. */
 class PaceWatch {
   readonly #pace: BodyPace;
   readonly #endsAt: number;
@@ -114,19 +114,19 @@ class PaceWatch {
   }
 
   /**
-   * Call it after a wait that brought `bytes`. Time during which the reader was busy does not count. Throws if the body
-   * is too slow.
+   * Checks the pace after a wait of `waitedMs` in which `bytes` arrived. Time that the reader spends on its own work
+   * doesn't count. @throws Error if the body is too slow
    */
   check(now: number, waitedMs: number, bytes: number): void {
     const { totalMs = 0, minimum } = this.#pace;
-    if (now > this.#endsAt) throw new Error(`incomplete ${totalMs / 1000} s after its headers`);
+    if (now > this.#endsAt) throw new Error(`still incomplete ${totalMs / 1000} s after its headers`);
     if (minimum === undefined) return;
     this.#waitedMs += waitedMs;
     this.#bytes += bytes;
     if (this.#waitedMs < minimum.windowMs) return;
     if (this.#bytes < minimum.minBytes) {
       throw new Error(
-        `only ${this.#bytes} bytes in ${minimum.windowMs / 1000} s, at least ${minimum.minBytes} expected`,
+        `only ${this.#bytes} bytes in ${minimum.windowMs / 1000} s; at least ${minimum.minBytes} are required`,
       );
     }
     this.#waitedMs = 0;

@@ -3,12 +3,12 @@ const MAX_URL = 500;
 
 export type Cleaner = ReturnType<typeof createCleaner>;
 
-/** Cleans texts from outside, and removes the key if they repeat it. */
+/** Creates functions that clean untrusted text and redact the key wherever the text repeats it. */
 export function createCleaner(secret: string) {
   const shapes = [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
   const redact = (value: string): string => shapes.reduce((text, shape) => text.replaceAll(shape, '[key]'), value);
 
-  /** Makes one short line: control and direction characters become spaces, and a long text is cut. */
+  /** Returns the text as one short line: control and direction characters become spaces, and long text is truncated. */
   const text = (value: string, maxLength = MAX_TEXT): string => {
     // \p{C}: control, format (direction marks, zero width) and unassigned characters.
     const line = redact(value.slice(0, 64 * 1024))
@@ -17,7 +17,7 @@ export function createCleaner(secret: string) {
     return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
   };
 
-  /** Returns an http(s) address; undefined for any other text. */
+  /** Returns the URL, redacted, if the value is an http(s) URL; otherwise undefined. */
   const url = (value: unknown): string | undefined => {
     if (typeof value !== 'string' || value.length > MAX_URL || !URL.canParse(value)) return undefined;
     const parsed = new URL(value);

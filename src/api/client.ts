@@ -23,65 +23,63 @@ import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from '.
 export type { Query } from './api-url.js';
 
 export interface ClientOptions {
-  /** The address, optionally with a path. `/api/v1/…` is appended to it. */
+  /** The service's address, optionally with a path. `/api/v1/…` is appended to it. */
   baseUrl: string;
   apiKey: string;
   /**
    * Time limits in milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace.
    */
   timeouts?: Partial<Timeouts>;
-  /** The most attempts of one call that end in network faults or 5xx. Default 8. */
+  /** The maximum number of attempts of one call that may fail with network errors or 5xx. Default 8. */
   attempts?: number;
-  /** Aborting it ends all calls, including streams, with PricelakeError `stopped`. */
+  /** When aborted, all calls and streams end with PricelakeError `stopped`. */
   signal?: AbortSignal;
-  /** A limit of calls that several clients share. */
+  /** A call limit shared by several clients. */
   cap?: CallCap | undefined;
 }
 
-/** A limit of calls beyond the life of a client, in addition to the client's own (`setCallLimit`). */
+/** A call limit that outlives one client. It applies in addition to the client's own limit (`setCallLimit`). */
 export interface CallCap {
   /** Reserves a call before it is sent. @throws PricelakeError if no call is left */
   begin(): void;
-  /** Ends a reserved call; `reached` is false if the service never received it. */
+  /** Completes a reserved call. `reached` is false if the service never received the request. */
   end(reached: boolean): void;
 }
 
 /**
- * Makes GET calls of the API (sections 4, 5 and 7). `path` is that of the document, with or without `/api/v1`;
- * `apiPath` inserts values. Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`,
- * `not_found`, `contract`, `unavailable` (after the retries), `stopped`, or the error given to `setCallLimit`.
+ * Makes GET calls to the API (sections 4, 5 and 7). `path` is a path from the API document, with or without `/api/v1`.
+ * Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`, `contract`,
+ * `unavailable` (after all retries), `stopped`, or the error given to `setCallLimit`.
  */
 export interface ApiClient {
-  /** Parses a small JSON answer exactly, and checks it against the contract. */
+  /** Fetches a small JSON response, parses it without losing digits, and checks it against the schema. */
   json<T extends z.ZodType>(path: string, query: Query, schema: T): Promise<z.output<T>>;
-  /** Returns the body of a JSON answer: decoded and complete, but not parsed. */
+  /** Fetches a JSON response and returns its complete decoded body, which isn't parsed, and its headers. */
   bytes(path: string, query: Query): Promise<{ body: Buffer; headers: Record<string, string> }>;
   /**
-   * Streams a decoded export. If it is cut, stalls or never begins, throws `unavailable` with `facts.midStream`. Rows
-   * cost money, so nothing is repeated. The caller compares the number of rows with `X-Export-Rows`.
+   * Streams a decoded export. If it is cut off, stalls or never begins, throws `unavailable` with `facts.midStream`.
+   * Isn't retried once rows may be billed. The caller must compare the number of rows with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
-  /** Sets the plan's `ratePerSecond` (section 8); null is unlimited. */
+  /** Sets the rate to the plan's `ratePerSecond` (section 8); null means unlimited. */
   setRate(ratePerSecond: number | null): void;
   /**
-   * Limits the calls that may still be made, including retries and redirects; null is unlimited. A call beyond the
-   * limit throws the error that `refuse` returns for the number of calls made.
+   * Limits the number of further calls, including retries and redirects; null means unlimited. A call beyond the limit
+   * throws the error that `refuse` returns, given the number of calls made.
    */
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
   /** The number of requests that reached the service, including retries and redirects. */
   calls(): number;
-  /**
-   * The number of those that were refused or not answered. The document does not say whether the service counts them.
-   */
+  /** The number of those requests that didn't return 200. The API document doesn't say if the service counts them. */
   refusedCalls(): number;
-  /** The current time by the `Date` headers of the service's answers. Undefined if no header was valid. */
+  /** The service's current time, based on the `Date` headers of its responses; undefined if none was valid. */
   serviceTime(): Date | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Creates a client for one service and one key. Opens no connection yet.
- * @throws PricelakeError `config` for an unusable `baseUrl` or `apiKey`
+ * Creates a client for one service and one key, without opening a connection.
+ * @throws PricelakeError `config` for an invalid `baseUrl` or `apiKey`
  */
 export function createClient(options: ClientOptions, io: Io): ApiClient {
   const stop = new AbortController();
@@ -151,7 +149,7 @@ function createContext(
     throw new PricelakeError('config', 'source.apiKey is empty or contains invalid characters', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
-  // Every waiting call adds a listener, so many listeners are not a leak.
+  // Every pending call adds a listener, so many listeners don't indicate a leak.
   setMaxListeners(0, signal);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   return {
@@ -169,8 +167,8 @@ function createContext(
 }
 
 /**
- * Counts the requests that reached the service, and limits them. An open request counts as made until its outcome is
- * known, so parallel requests never exceed the limit.
+ * Counts and limits the requests that reach the service. A pending request counts as made, so parallel requests never
+ * exceed the limit.
  */
 function createCallCounter(cap: CallCap | undefined) {
   let made = 0;
@@ -180,7 +178,6 @@ function createCallCounter(cap: CallCap | undefined) {
   let explain: ((made: number) => PricelakeError) | undefined;
   return {
     count: () => made,
-    /** The number of requests without a 200. The document does not say whether the service counts them. */
     countRefused: () => refused,
     setLimit(left: number | null, refuse: (made: number) => PricelakeError): void {
       limit = left === null ? Number.POSITIVE_INFINITY : made + underWay + left;

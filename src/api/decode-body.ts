@@ -4,10 +4,10 @@ import { BYTE_ORDER_MARK, withoutMark } from '../formats/byte-order-mark.js';
 import type { Query } from './api-url.js';
 import type { Answer } from './transport.js';
 
-/** The buffer size. zlib's default of 16 KiB makes it a third slower. */
+/** The buffer size in bytes. zlib's default of 16 KiB is a third slower. */
 const PIECE = 256 * 1024;
 
-/** Undefined for an encoding that was not requested. */
+/** Returns the content encoding; undefined for one that was not requested. */
 export function readEncoding(headers: Record<string, string>): 'identity' | 'gzip' | undefined {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return 'identity';
@@ -15,9 +15,8 @@ export function readEncoding(headers: Record<string, string>): 'identity' | 'gzi
 }
 
 /**
- * Decodes a body and keeps the backpressure to the socket. A gzip body that is cut, damaged or empty is an error,
- * because zlib checks its length and checksum. Without gzip, chunks are not copied. Drops a byte-order mark at the
- * beginning.
+ * Decodes a body with backpressure and strips a leading byte-order mark. Throws if a gzip body is truncated, corrupt or
+ * empty, because zlib checks its length and checksum. An uncompressed body isn't copied.
  */
 export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -37,12 +36,12 @@ export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
 function decompress(answer: Answer): AsyncIterable<Buffer> {
   if (readEncoding(answer.headers) !== 'gzip') return answer.body;
   const gunzip = createGunzip({ chunkSize: PIECE });
-  // The reader gets the error through gunzip. The callback only marks it as handled.
+  // The reader gets the error through gunzip. This callback only prevents an unhandled rejection.
   pipeline(Readable.from(answer.body, { objectMode: false, highWaterMark: PIECE }), gunzip, () => {});
   return gunzip;
 }
 
-/** Collects a body; undefined if it is longer than `maxBytes`. */
+/** Reads a whole body; returns undefined if it is longer than `maxBytes`. */
 export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -54,7 +53,7 @@ export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number)
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** Collects the first bytes, as many as arrive. Never throws. */
+/** Reads up to `maxBytes` from the start of a body. If the body fails, returns the bytes that arrived. Never throws. */
 export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -65,20 +64,20 @@ export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number
       if (size >= maxBytes) break;
     }
   } catch {
-    // Even an incomplete beginning helps.
+    // An incomplete start is still useful in a message.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-/** The media type of every answer except a successful export (section 1, rule 3). */
+/** The media type of every response except a successful export (section 1, rule 3). */
 export const JSON_TYPE = 'application/json';
 
-/** The media type of an export (section 4, `/export`); `csv` is the default. */
+/** Returns the media type of an export (section 4, `/export`). The default format is CSV. */
 export function exportType(query: Query): string {
   return query.format === 'ndjson' ? 'application/x-ndjson' : 'text/csv';
 }
 
-/** True for the expected media type. A charset must be UTF-8. */
+/** True if the header has the expected media type, and its charset is UTF-8 or missing. */
 export function isMediaType(header: string | undefined, expected: string): boolean {
   const [type, ...parameters] = header?.toLowerCase().split(';') ?? [];
   const charset = parameters

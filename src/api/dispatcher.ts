@@ -6,12 +6,12 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { findProxy } from '../formats/find-proxy.js';
 
-// Only loading the whole package would add these methods. Tunnels need the first, and messages to receivers the second.
+// undici adds these methods only if the whole package is loaded. Tunnels need `connect`, webhooks `request`.
 Object.assign(AnyDispatcher.prototype, { connect, request });
 
 /**
- * Creates connections to `origin`, direct or through its proxy. A proxy tunnels https, so it sees neither the path nor
- * the key.
+ * Creates a dispatcher for connections to `origin`, direct or through a proxy. HTTPS is tunneled through the proxy,
+ * which therefore sees neither the path nor the key.
  * @throws PricelakeError `config` for a proxy that is not an http or https URL
  */
 export function createDispatcher(origin: string, options: Agent.Options): Dispatcher {

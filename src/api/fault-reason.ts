@@ -3,26 +3,26 @@ import type { Timeouts } from './transport.js';
 
 interface FaultReason {
   reason: string;
-  /** False if a retry can't help, for example after a certificate fault. */
+  /** False if a retry can't help, for example after a certificate error. */
   passing: boolean;
-  /** True if the service can't prove its identity. */
+  /** True if the service's certificate was rejected. */
   isCertificate: boolean;
-  /** Message and code only, because the original error may contain received bytes. */
+  /** An error with only the message and code, because the original error may contain received bytes. */
   cause: Error;
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/;
-/** Codes of errors that no retry can fix: the service does not speak TLS. */
+/** Codes of errors that a retry can't fix, because the service doesn't support TLS. */
 const LASTING = /ERR_SSL_/;
 
-/** True for the code of a TLS error that a server can't prove its identity. */
+/** True if the error code means that a server's certificate was rejected. */
 export const isCertificateCode = (code: string | undefined): boolean => CERTIFICATE.test(code ?? '');
 
-/** Advice for a certificate that this machine does not trust. */
+/** The hint for a certificate that this machine doesn't trust. */
 export const CERTIFICATE_HINT =
-  'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its certificate file (PEM) before the command starts.';
+  'If your network has its own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file (PEM) and run the command again.';
 
-/** Finds the code or message of a network error in its causes (Node, undici, zlib). */
+/** Explains a network error (Node, undici, zlib) by a system code of its causes, or by its message. */
 export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleaner): FaultReason {
   const code = findCode(error);
   const message = cleaner.text(error instanceof Error ? error.message : String(error));

@@ -1,12 +1,12 @@
 import { PricelakeError } from '../io/errors.js';
 import type { ApiClient } from './client.js';
 
-/** A client for work that must not make calls: it refuses every request with `offline`. */
+/** Creates a client for work that must not call the service. Every request throws PricelakeError `offline`. */
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
     throw new PricelakeError(
       'offline',
-      `${purpose} makes no calls, but the landing folder has no response from ${path}`,
+      `${purpose} doesn't call the service, but the landing folder has no response from ${path}`,
       { hint: 'Run `pricelake sync` without other options to fetch the missing response.' },
     );
   };

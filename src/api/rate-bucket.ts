@@ -1,13 +1,13 @@
 import type { Io } from '../io/io.js';
 
-/** The rate until the plan is known. Only `/plan` is called before. */
+/** Requests per second until the plan is known. Only `/plan` is called before then. */
 const CAREFUL_RATE = 2;
 
 export type RateBucket = ReturnType<typeof createRateBucket>;
 
 /**
- * A token bucket with a single token, so calls are paced and never come in bursts. The document does not define the
- * seconds of the limit, and paced calls fit any definition.
+ * Creates a token bucket with a single token, so calls are evenly spaced and never come in bursts. The API document
+ * doesn't define how the service measures a second, and evenly spaced calls satisfy any definition.
  */
 export function createRateBucket(io: Io) {
   let intervalMs = 1000 / CAREFUL_RATE;
@@ -22,14 +22,13 @@ export function createRateBucket(io: Io) {
       signal?.throwIfAborted();
       refuseWhileClosed();
       const now = io.now().getTime();
-      // The wait is capped, so that a clock that was set back costs one interval and not the time by which it was set
-      // back.
+      // The wait is capped, so if the clock is set back, the call waits for one interval at most.
       const pacing = seen === undefined ? Math.min(lastAt + intervalMs - now, intervalMs) : 0;
       seen = pause;
       const waitMs = Math.max(0, pacing, countRest(pause, now));
       lastAt = now + waitMs;
       if (waitMs > 0) await io.sleep(waitMs, signal);
-      // The service may have asked for another pause during the sleep.
+      // Another call may have requested a new pause during the sleep.
     } while (seen !== pause);
     refuseWhileClosed();
   }
@@ -39,30 +38,30 @@ export function createRateBucket(io: Io) {
   }
 
   return {
-    /** Takes a token, first come, first served. Rejects with the signal's reason when it is aborted. */
+    /** Acquires the token, first come, first served. Rejects with the signal's reason when it is aborted. */
     take(signal?: AbortSignal): Promise<void> {
       const turn = queue.then(() => waitTurn(signal));
       queue = turn.catch(() => {});
       return turn;
     },
-    /** Sets `ratePerSecond` of the plan (section 8); null is unlimited. */
+    /** Sets the rate to the plan's `ratePerSecond` (section 8); null means unlimited. */
     setRate(ratePerSecond: number | null): void {
       const rate = ratePerSecond !== null && !(ratePerSecond > 0) ? CAREFUL_RATE : ratePerSecond;
       intervalMs = rate === null ? 0 : 1000 / rate;
     },
-    /** Hands out no token for `ms` milliseconds, even to waiting calls. A shorter pause never ends a longer one. */
+    /** Blocks all calls, including queued ones, for `ms` milliseconds. A shorter pause doesn't replace a longer one. */
     pause(ms: number): void {
       const at = io.now().getTime();
       if (ms > countRest(pause, at)) pause = { at, ms };
     },
-    /** For `ms` milliseconds, rejects all waiting and new requests for a token with `error`. */
+    /** For `ms` milliseconds, rejects queued and new calls with `error`. */
     close(ms: number, error: Error): void {
       closed = { at: io.now().getTime(), ms, error };
     },
   };
 }
 
-/** The rest of a span, at most the whole span. */
+/** Returns the remaining milliseconds of a pause. The result never exceeds `ms`, even if the clock was set back. */
 function countRest({ at, ms }: { at: number; ms: number }, now: number): number {
   return Math.min(at + ms - now, ms);
 }

@@ -7,12 +7,12 @@ import { parseExactJson } from './exact-json.js';
 const SHOWN_ISSUES = 3;
 const SHOWN_VALUE = 80;
 
-/** Parses JSON. @param where begins the message. Throws PricelakeError `contract`. */
+/** Parses a JSON body. @param where starts the error message. @throws PricelakeError `contract` if it isn't JSON */
 export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): unknown {
   try {
     return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    // V8's message quotes a piece of the text, in which half of a key would escape the cleaner.
+    // V8's message quotes part of the text. If it cut through the key, the cleaner wouldn't recognize the key.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
     throw refuseJson(
       `${where}: the response is not JSON (${cleaner.text(said)}); it starts with ${showText(body, cleaner)}`,
@@ -20,7 +20,7 @@ export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): un
   }
 }
 
-/** Checks an answer. Throws PricelakeError `contract` with place and value. */
+/** Validates a response. @throws PricelakeError `contract` that gives the path and value of each mismatch */
 export function checkAnswer<T extends z.ZodType>(
   value: unknown,
   schema: T,
@@ -32,7 +32,7 @@ export function checkAnswer<T extends z.ZodType>(
   const issues = result.error.issues.map((issue) => {
     const place = issue.path.map(String).join('.') || 'the whole response';
     return cleaner.text(
-      `${place}: ${issue.message.replace(/, received .*/, '')}, arrived ${showValue(value, issue.path, cleaner)}`,
+      `${place}: ${issue.message.replace(/, received .*/, '')}, received ${showValue(value, issue.path, cleaner)}`,
     );
   });
   const omitted = issues.length > SHOWN_ISSUES ? ` (and ${issues.length - SHOWN_ISSUES} more)` : '';
@@ -40,8 +40,8 @@ export function checkAnswer<T extends z.ZodType>(
 }
 
 /**
- * Judges whether a body is complete JSON. Every answer of the API is an object or an array. If the body ends with its
- * connection, nothing else shows that it was cut.
+ * Checks whether a body starts and ends like complete JSON. Every API response is an object or an array. If the closing
+ * of the connection marks the end of the body, only its last character can show that it was cut off.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();
@@ -63,6 +63,6 @@ export function refuseJson(message: string): PricelakeError {
 function showValue(root: unknown, path: PropertyKey[], cleaner: Cleaner): string {
   let value = root;
   for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
-  // lossless-json prints bigints and long decimals unchanged.
+  // lossless-json prints bigints and long decimals without rounding.
   return cleaner.text(stringify(value) ?? 'nothing', SHOWN_VALUE);
 }

@@ -2,14 +2,14 @@ import { type ErrorFacts, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 
-/** The most attempts of a call that end in network faults or 5xx. */
+/** The maximum number of attempts of a call that may fail with network errors or 5xx. */
 export const DEFAULT_ATTEMPTS = 8;
-/** The most attempts of a call that end in 429 `ratePerSecond`. */
+/** The maximum number of attempts of a call that may fail with 429 `ratePerSecond`. */
 const RATE_LIMITED_ATTEMPTS = 30;
-/** The pause before the second attempt is at most this long. */
+/** The maximum delay before the second attempt, in milliseconds. */
 const BASE_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** The longest wait that the service may ask for. A longer one ends the call. */
+/** The maximum Retry-After that is honored, in milliseconds. A longer one ends the call. */
 const LONGEST_WAIT_MS = 120_000;
 
 type Tries = { faults: number; rateLimited: number };
@@ -17,9 +17,9 @@ type Tries = { faults: number; rateLimited: number };
 interface Setback {
   /** A 5xx is a `fault`. */
   kind: 'fault' | 'rate_limited';
-  /** The wait that the service asked for. */
+  /** The wait that the service requested. */
   retryAfterMs?: number | undefined;
-  /** False if another attempt might be paid for twice. */
+  /** False if a retry might be billed twice. */
   repeatable: boolean;
 }
 
@@ -28,23 +28,23 @@ type Decision =
   | { retry: false; because: 'unrepeatable' | 'attempts' }
   | { retry: false; because: 'wait_too_long'; waitMs: number };
 
-/** @param random uniform in [0, 1) */
+/** Decides whether to retry a failed call, and how long to wait. @param random uniform in [0, 1) */
 export function decideRetry(setback: Setback, tries: Tries, attempts: number, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
-  // This comes before the count of attempts, so that the caller learns when to try again.
+  // Checked before the number of attempts, so that the caller learns when to try again.
   if (asked > LONGEST_WAIT_MS) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, RATE_LIMITED_ATTEMPTS] : [tries.faults, attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
-  // Full jitter: uniform between 0 and a ceiling that doubles with each failure.
+  // Full jitter: a uniform delay between 0 and a ceiling that doubles with each failure.
   const backoff = Math.round(random * Math.min(LONGEST_BACKOFF_MS, BASE_MS * 2 ** (made - 1)));
-  // Retry-After of a 429 is exact unless it is 0. That of a 5xx is a minimum, because only jitter keeps clients from
-  // retrying at the same time.
+  // The Retry-After of a 429 is used exactly, unless it is 0. For a 5xx it is a minimum, because without jitter all
+  // clients would retry at the same time.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
-/** A failed attempt that may be retried. Never leaves src/api. */
+/** A failed attempt that may be retried. Only thrown within src/api. */
 export class Trouble extends Error {
   readonly setback: Setback;
   readonly facts: ErrorFacts;
@@ -55,18 +55,18 @@ export class Trouble extends Error {
     this.facts = facts;
   }
 
-  /** The error for callers when there is no further attempt. */
+  /** Creates the error to throw when the call isn't retried again. */
   giveUp(decision: Decision & { retry: false }, attempts: number, now: Date): PricelakeError {
     const facts: ErrorFacts = { ...this.facts, attempts };
     let message = this.#tell(attempts);
     if (decision.because === 'wait_too_long') {
       facts.nextRunAt = new Date(now.getTime() + decision.waitMs);
-      message += `; the service asks for a retry at ${facts.nextRunAt.toISOString()}`;
+      message += `; the service requests a retry at ${facts.nextRunAt.toISOString()}`;
     }
     return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
   }
 
-  /** The error for a wait that was ended early: why the run waited, and what ended the wait. */
+  /** Creates the error for an interrupted wait, with the reasons for the wait and the interruption. */
   endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
     const summary = `${this.#tell(attempts)}; ${message}`;
     return new PricelakeError(code, summary, { ...facts, ...this.facts, attempts }, { cause: this.cause });
@@ -79,7 +79,7 @@ export class Trouble extends Error {
 
 interface RetryContext {
   path: string;
-  /** The most attempts of a call that end in network faults or 5xx. */
+  /** The maximum number of attempts of a call that may fail with network errors or 5xx. */
   attempts: number;
   bucket: RateBucket;
   io: Io;
@@ -87,15 +87,15 @@ interface RetryContext {
 }
 
 /**
- * Runs a call with retries. Each attempt takes a token. A rate limit or Retry-After applies to the whole service and
- * pauses every call; a fault pauses only this one. A pause that is too long ends every call that it would delay.
- * @throws PricelakeError: `unavailable` in place of Trouble, and `deadline` with the trouble before it
+ * Runs a call with retries. Each attempt acquires a token. A rate limit or Retry-After pauses all calls of the client;
+ * other failures pause only this call. If the requested wait is too long, fails all calls it would delay.
+ * @throws PricelakeError `unavailable` after the last attempt; `deadline`, with the last failure, if a wait is too long
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
   const { path, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
   let last: Trouble | undefined;
-  /** The error that ends a wait does not say why the run waited, so that is added. */
+  /** The deadline error doesn't include the reason for the wait, so the last failure is added to it. */
   const waitFor = (wait: Promise<void>) =>
     wait.catch((error: unknown) => {
       const isLate = error instanceof PricelakeError && error.code === 'deadline';

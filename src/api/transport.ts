@@ -6,15 +6,15 @@ import { createDispatcher } from './dispatcher.js';
 
 /** Time limits in milliseconds. */
 export interface Timeouts {
-  /** Until the connection is open, including TLS. Default 10,000. */
+  /** The limit for opening a connection, including TLS. Default 10,000. */
   connectMs: number;
-  /** From the request to the headers. An export may count its rows first. Default 120,000. */
+  /** The limit from the request to the headers, because an export may count its rows first. Default 120,000. */
   headersMs: number;
-  /** Between two pieces of a body, while the reader waits. Default 60,000. */
+  /** The limit between two chunks of a body while the reader waits. Default 60,000. */
   stallMs: number;
-  /** From the headers to the last byte, except for exports. Default 60,000. */
+  /** The limit from the headers to the last byte, except for exports. Default 60,000. */
   bodyMs: number;
-  /** The minimum pace of an export while the reader waits. Default 64 KiB in 120,000. */
+  /** The minimum pace of an export while the reader waits. Default 64 KiB per 120,000 ms. */
   exportPace: NonNullable<BodyPace['minimum']>;
 }
 
@@ -26,20 +26,20 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   exportPace: LIMITS.exportPace,
 };
 
-/** Further calls wait. */
+/** The maximum number of connections. Further calls are queued. */
 const MAX_CONNECTIONS = 64;
 
 export interface Answer {
   status: number;
-  /** Names are in lower case. Repeated headers are joined with commas. */
+  /** Header names are lowercase. Repeated headers are joined with commas. */
   headers: Record<string, string>;
-  /** Not decoded. It must be read or discarded, because an unread body holds its connection. */
+  /** The undecoded body. It must be read or discarded, because an unread body occupies its connection. */
   body: BodyQueue;
 }
 
-/** Thrown if the exchange failed before its headers were complete. */
+/** Thrown if an exchange fails before its headers are complete. */
 export class ExchangeFault extends Error {
-  /** True if the request may have reached the service, which may then count it. */
+  /** True if the request may have reached the service, which may count it. */
   readonly sent: boolean;
 
   constructor(sent: boolean, cause: unknown) {
@@ -50,17 +50,17 @@ export class ExchangeFault extends Error {
 
 export type Transport = ReturnType<typeof createTransport>;
 
-/** Sends requests over one undici dispatcher with keep-alive. It does not retry, redirect or decode. */
+/** Sends requests through one undici dispatcher with keep-alive. Doesn't retry, redirect or decode. */
 export function createTransport(origin: string, timeouts: Timeouts) {
   const agent = createDispatcher(origin, {
     connect: { timeout: timeouts.connectMs },
     connections: MAX_CONNECTIONS,
   });
-  // The limits are set on each request, because undici sets none on connections to a proxy.
+  // The limits are set on each request, because undici doesn't set them for connections to a proxy.
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.stallMs };
   const underWay = new Set<(reason: Error) => void>();
 
-  /** @param path with its query. Throws only ExchangeFault. */
+  /** Sends a GET request. @param path including the query. @throws ExchangeFault and no other error */
   function get(path: string, headers: Record<string, string>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { handler, abort } = createExchange(resolve, reject, () => underWay.delete(abort), timeouts);
@@ -71,7 +71,7 @@ export function createTransport(origin: string, timeouts: Timeouts) {
 
   return {
     get,
-    /** Ends all exchanges with `reason`. */
+    /** Aborts all exchanges with `reason`. */
     abort(reason: Error): void {
       for (const abort of [...underWay]) abort(reason);
     },
@@ -106,7 +106,7 @@ function createExchange(
     },
     onResponseStart(controller, status, headers) {
       if (status < 200) {
-        // After each interim answer, undici starts its wait from the beginning.
+        // undici restarts its timeout after each interim response, so the total time is checked here.
         if (performance.now() - sentAt > headersMs) controller.abort(new errors.HeadersTimeoutError());
         return;
       }
@@ -116,7 +116,7 @@ function createExchange(
         close: () => controller.abort(new Error('the rest of the body is not wanted')),
       });
       body = queue;
-      // An interim answer has neither body nor end.
+      // An interim response has neither a body nor an end, so these are set only for a final one.
       handler.onResponseData = (_controller, chunk) => queue.push(chunk);
       handler.onResponseEnd = () => {
         finish();
@@ -129,7 +129,7 @@ function createExchange(
 
   function abort(reason: Error): void {
     aborted = reason;
-    // The connection is still opening, so there is nothing to close.
+    // The connection is still being opened, so the abort happens as soon as the request starts.
     if (breakOff === undefined) fail(reason);
     else breakOff(reason);
   }

@@ -10,14 +10,14 @@ export function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Writes a file whose bytes survive a power cut. Its name survives once the folder is synced. `wx` requires that the
- * file is new.
+ * Writes a file and syncs its bytes to disk. Sync the folder as well to make a new name durable. `wx` fails if the file
+ * exists.
  */
 export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }
 
-/** Writes `temporary` and renames it into place, so that a power cut leaves the old text or the new one. */
+/** Replaces a file atomically by renaming `temporary`. After a power cut, it has the old text or the new one. */
 export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
   try {
     await writeSynced(temporary, data);

@@ -1,52 +1,52 @@
-/** Stable codes that callers branch on; the CLI maps each to an exit code (docs/reference/errors.md). */
+/** Stable error codes for callers. The command line maps each code to an exit code (docs/reference/errors.md). */
 export type ErrorCode =
-  | 'usage' // an option or argument is wrong
-  | 'config' // the pipeline file is wrong
-  | 'unauthorized' // 401
-  | 'plan_refuses' // 402
-  | 'quota' // the plan's calls or export rows of the month are used up
-  | 'budget' // the pipeline file or the command line does not allow more
-  | 'not_found' // 404
-  | 'bad_request' // 400: the service refused a parameter
-  | 'contract' // the service sent an answer that the API document does not allow
-  | 'unavailable' // network faults and 5xx remain after all retries
-  | 'snapshot_incomplete' // an export ended early, now or in an earlier run, and is not due for another try
-  | 'lake_locked' // another run holds the lake
-  | 'lake_invalid' // the folder holds something else, or is damaged
-  | 'lake_read_only' // the folder can't be written: permissions, or a read-only file system
+  | 'usage' // an option or argument is invalid
+  | 'config' // the pipeline file is invalid
+  | 'unauthorized' // the service returned 401
+  | 'plan_refuses' // the service returned 402
+  | 'quota' // the plan's calls or export rows for the month are used up
+  | 'budget' // the pipeline file or the command line doesn't allow more calls or rows
+  | 'not_found' // the service returned 404
+  | 'bad_request' // the service rejected a parameter (400)
+  | 'contract' // the service sent a response that the API document doesn't allow
+  | 'unavailable' // network errors or 5xx persist after all retries
+  | 'snapshot_incomplete' // an export ended early, in this run or an earlier one, and its next attempt isn't due yet
+  | 'lake_locked' // another process holds the lake's lock
+  | 'lake_invalid' // the lake's folder is damaged, or isn't a lake
+  | 'lake_read_only' // the folder isn't writable: permissions, or a read-only file system
   | 'disk_full'
-  | 'open_files' // the process may not open more files
-  | 'out_of_memory' // DuckDB needs more memory than lake.memory gives it
+  | 'open_files' // the process reached its limit of open files
+  | 'out_of_memory' // DuckDB needs more memory than lake.memory allows
   | 'gate_failed' // a gate check failed, so the batch is held
-  | 'offline' // a command that makes no calls would need one
-  | 'landing_gone' // the raw bytes that rebuild needs are no longer kept
-  | 'nothing_held' // --publish-held, but no batch is held
-  | 'copy_differs' // the copy in a database is of another lake or a later run, or something else changed it
+  | 'offline' // a command that doesn't call the service needs a response from it
+  | 'landing_gone' // the raw data that rebuild needs has been deleted
+  | 'nothing_held' // --publish-held was given, but no batch is held
+  | 'copy_differs' // the database contains another lake or a later run, or another program changed the copy
   | 'check_failed'
-  | 'verify_failed' // verify found a fault
-  | 'below_allowed' // watch found a shop below a price that the list allows
-  | 'query' // the user's SQL is wrong
-  | 'deadline' // --deadline has passed; progress is kept
-  | 'stopped'; // SIGHUP, SIGINT or SIGTERM
+  | 'verify_failed' // verify found a problem
+  | 'below_allowed' // watch found a shop below the minimum price in the list
+  | 'query' // the user's SQL is invalid
+  | 'deadline' // --deadline has passed; progress is saved
+  | 'stopped'; // the process received SIGHUP, SIGINT or SIGTERM
 
 export interface ErrorFacts {
   hint?: string;
   excerpt?: string;
-  /** The service's links (section 7). */
+  /** Links from the service's error body (section 7). */
   docsUrl?: string;
   upgradeUrl?: string;
-  /** The earliest time at which another try can succeed. */
+  /** The earliest time at which a retry can succeed. */
   nextRunAt?: Date;
-  /** The HTTP status, and the limit that the service named. */
+  /** The HTTP status, and the limit given in the service's error body. */
   status?: number;
   limit?: string;
-  /** Other facts for programs, never a secret. */
+  /** Other facts for programs. They never contain a secret. */
   [fact: string]: unknown;
 }
 
 /**
- * The project's only error class: a stable code, a message that says where and what, and facts. The message is one line,
- * whatever it quotes.
+ * The project's only error class: a stable code, a message that states where and what is wrong, and facts. Line breaks
+ * in the message become spaces.
  */
 export class PricelakeError extends Error {
   readonly code: ErrorCode;
@@ -69,7 +69,7 @@ export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
   return false;
 }
 
-/** For `.catch`: returns undefined for a missing file, and throws any other error. */
+/** For `.catch`: returns undefined if a file is missing, and rethrows any other error. */
 export function ignoreMissing(error: unknown): undefined {
   if (hasSystemCode(error, 'ENOENT')) return undefined;
   throw error;

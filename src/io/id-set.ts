@@ -1,6 +1,4 @@
-/**
- * A set of ids that is built from a sorted array. A `Set` takes ten times the memory, and holds at most 16 million ids.
- */
+/** A set of ids, built from a sorted array. A `Set` needs ten times the memory, and holds at most 16 million ids. */
 export class IdSet implements Iterable<bigint> {
   readonly #ids: BigInt64Array;
   readonly #isGone: Uint8Array;
@@ -21,7 +19,7 @@ export class IdSet implements Iterable<bigint> {
     return this.#find(id) !== undefined;
   }
 
-  /** @returns false if the id was not in the set */
+  /** @returns false if the id isn't in the set */
   delete(id: bigint): boolean {
     const place = this.#find(id);
     if (place === undefined) return false;

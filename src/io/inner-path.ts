@@ -1,15 +1,15 @@
-/** Limits of common file systems and of object storage. */
+/** Limits of common file systems and object stores. */
 const NAME_BYTES = 255;
 const PATH_BYTES = 1024;
 
-/** Matches control characters and half a surrogate pair, which has no bytes of its own. */
+/** Matches control characters and lone surrogates, which have no UTF-8 encoding. */
 const UNNAMEABLE = /[\p{Cc}\p{Cs}]/u;
-/** Matches `file:`, `s3:`, and the drive of `C:\`. */
+/** Matches a scheme such as `file:` or `s3:`, and the drive of `C:\`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Explains why a path can't name a file inside a folder; undefined if it can. Every path from a log, a pointer, a
- * journal or a bucket is checked here, so that whoever writes those can't reach files outside the folder.
+ * Describes what makes a path inside a folder unsafe or invalid; undefined if it is valid. Every path from a log, a
+ * pointer, a journal or a bucket is checked here, so that an attacker can't reach files outside the folder.
  */
 export function findPathFault(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -23,18 +23,18 @@ export function findPathFault(path: string): string | undefined {
 }
 
 /**
- * Checks a path of a table's data file. As for other readers of Delta, names that begin with `_` or `.` are not data.
+ * Describes the fault of a data file's path; undefined if valid. In Delta, names starting with `_` or `.` aren't data.
  */
 export function findDataPathFault(path: string): string | undefined {
-  return findPathFault(path) ?? (/^[_.]/.test(path) ? 'is not where data files belong' : undefined);
+  return findPathFault(path) ?? (/^[_.]/.test(path) ? "starts with _ or ., which data files don't" : undefined);
 }
 
-/** Checks a name without folders. */
+/** Describes what is wrong with a bare file name (one without slashes); undefined if it is valid. */
 export function findNameFault(name: string): string | undefined {
-  return findPathFault(name) ?? (name.includes('/') ? 'is not a name but a path' : undefined);
+  return findPathFault(name) ?? (name.includes('/') ? 'is a path, not a file name' : undefined);
 }
 
-/** Writes a path on one line for a message, cut if it is long. */
+/** Quotes a path for a one-line message. A long path is truncated. */
 export function quotePath(path: string): string {
   return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }

@@ -1,29 +1,29 @@
-/** The world as a parameter. Tests replace clock, sleep, random and log; everything else stays real. */
+/** The environment as a parameter. Tests replace the clock, sleep, random and log; everything else stays real. */
 export interface Io {
   /** The current time, UTC. */
   now(): Date;
-  /** Rejects with the signal's reason when the signal is aborted. */
+  /** Waits. Rejects with the signal's reason when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** A random number, uniform in [0, 1). Used only for jitter. */
+  /** Returns a random number, uniform in [0, 1). Used only for jitter. */
   random(): number;
-  /** Logs an event: a stable name and flat facts, never a secret. */
+  /** Logs an event with a stable name and flat facts, which never contain a secret. */
   log(level: LogLevel, event: string, facts?: Record<string, unknown>): void;
   progress(update: Progress): void;
 }
 
-/** `debug` includes every step, `trace` every call. */
+/** `debug` adds every step, `trace` every API call. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** The steps of a run, in order, by the names that folders, progress, logs, the lake's memory and the docs have for them. */
+/** The steps of a run, in order, as named in folders, progress, logs, the lake's saved state and the docs. */
 export const RUN_STEPS = ['open', 'plan', 'land', 'apply', 'derive', 'prove', 'publish', 'compact'] as const;
 export type RunStep = (typeof RUN_STEPS)[number];
 
-/** Work that is not a step of a run: `run` is the whole run, and the last ones prepare a sandbox. */
+/** Work outside the steps of a run. `run` is a whole run; the last four values prepare a sandbox or its data. */
 type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'inventing' | 'preparing';
 
 export interface Progress {
   step: RunStep | OtherWork;
-  /** Part of the step, such as `snapshot` or `feed` of `land`. */
+  /** Part of the step, such as `snapshot` or `feed` for `land`. */
   part?: string | undefined;
   rows: bigint;
   /** The expected number of rows, if known. */
@@ -31,14 +31,14 @@ export interface Progress {
   /** True if `totalRows` is only approximate. */
   isEstimate?: boolean;
   bytes: number;
-  /** The unit of `rows`; default rows. */
+  /** The unit of `rows`. Default rows. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
-  /** Only for step `run`, which has no rows: the time and rows of earlier runs of the same kind. */
+  /** Only for `run`, which has no row counts: the duration and rows of earlier runs of the same kind. */
   pace?: { seconds: number; rows: bigint };
 }
 
-/** Reports the beginning and end of a step. A failed step has no end. */
+/** Runs `work` and reports its beginning and end as progress. If it throws, no end is reported. */
 export async function reportStep<T>(
   io: Pick<Io, 'progress'>,
   { step, part }: Pick<Progress, 'step' | 'part'>,
@@ -67,7 +67,7 @@ export function openStep(
       bytes += moreBytes;
       progress({ step, part, unit, rows, totalRows, bytes });
     },
-    // Whatever was expected and did not come was not needed.
+    // Reports the expected total as done, because the remaining rows turned out not to be needed.
     done: () => progress({ step, part, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
   };
 }

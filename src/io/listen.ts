@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { PricelakeError } from './errors.js';
 
 /**
- * Opens an address. Port 0 lets the system choose one. @throws PricelakeError `usage` if the address can't be opened
+ * Starts listening on an address. Port 0 lets the system choose a port. @throws PricelakeError `usage` if that fails
  */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

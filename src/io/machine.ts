@@ -3,27 +3,27 @@ import { totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { ignoreMissing } from './errors.js';
 
-/** The memory of the machine in bytes, or of the container or control group of this process if that is less. */
+/** Returns the memory of the machine in bytes, or of this process's container or control group if lower. */
 export function readMachineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 /**
- * DuckDB's memory limit unless a setting gives one: a third of the machine's memory. In benchmarks, the whole process
- * took up to two and a half times DuckDB's limit, so this leaves a sixth to the system.
+ * Returns DuckDB's default memory limit in bytes: a third of the machine's memory. In benchmarks, the whole process
+ * used up to two and a half times DuckDB's limit, so this leaves a sixth to the system.
  */
 export function chooseMemoryLimit(machineBytes = readMachineMemory()): number {
   return Math.floor(machineBytes / 3);
 }
 
-/** The bytes that are free for this user on the disk of a path. */
+/** Returns the number of bytes that this user may still write to the disk of `path`. */
 export async function readFreeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;
 }
 
-/** The path, or its nearest parent folder that exists. */
+/** Returns the path, or its nearest parent folder that exists. */
 export async function findExisting(path: string): Promise<string> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     if ((await stat(folder).catch(ignoreMissing)) !== undefined || folder === dirname(folder)) return folder;

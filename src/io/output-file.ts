@@ -3,16 +3,16 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { syncFile, syncFolder } from './durable.js';
 import { hasSystemCode, PricelakeError } from './errors.js';
 
-/** The place of an output file while its bytes are written. */
+/** The location of an output file while it is being written. */
 export interface OutputPlace {
-  /** The file that is written: a temporary one beside the target, or the target itself if it is a device or a pipe. */
+  /** The file to write: a temporary one next to the target, or the target itself if it is a device or a pipe. */
   path: string;
   target: string;
   mode?: number;
 }
 
 /**
- * Finds out where to write an output file before any work is done.
+ * Determines where to write an output file, before any work is done.
  * @throws PricelakeError `usage` if the file can't be written there
  */
 export async function placeOutput(file: string): Promise<OutputPlace> {
@@ -33,8 +33,8 @@ export async function placeOutput(file: string): Promise<OutputPlace> {
 }
 
 /**
- * Lets `write` fill a temporary file, and renames it to `file` when it is complete and durable, so that a failure
- * leaves the older file unchanged.
+ * Runs `write` with the path of a temporary file, and renames that file to `file` once it is complete and synced. If
+ * anything fails, an existing file stays unchanged.
  * @throws PricelakeError `usage` or `disk_full` if the file can't be written
  */
 export async function replaceOutput<T>(file: string, write: (path: string) => Promise<T>): Promise<T> {
@@ -62,15 +62,15 @@ const REASONS: Record<string, string> = {
   EROFS: 'the file system is read-only',
   ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'the name is too long',
-  EBUSY: 'something holds the file in its place, such as a mount',
+  EBUSY: 'something, such as a mount, keeps the file in use',
   EFBIG: 'the file would be larger than the system allows',
   EIO: "the disk can't write it",
 };
 
-/** Explains a system error while a file or stdout is written. Returns any other error unchanged. */
+/** Converts a system error from writing a file or stdout to a PricelakeError. Returns any other error unchanged. */
 export function explainOutputFault(file: string, error: unknown): unknown {
   if (error instanceof PricelakeError || !(error instanceof Error)) return error;
-  // DuckDB's errors have no system code, so their text is compared.
+  // DuckDB's errors don't have a system code, so their text is matched.
   const isFull = hasSystemCode(error, 'ENOSPC', 'EDQUOT') || /no space left|disk quota exceeded/iu.test(error.message);
   if (isFull && !/max_temp_directory_size/u.test(error.message)) {
     const hint = 'Free some space or write to another disk, then run the command again.';

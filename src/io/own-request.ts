@@ -1,20 +1,20 @@
 export type ReadHeader = (name: string) => string | undefined;
 
-/** Names of this machine that no other machine can take over. */
+/** Loopback host names, which always mean this machine. */
 export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * True for a `Host` that names this machine, on any port. Any other name comes from a page of a site that resolves to
- * this machine.
+ * True if the `Host` header names this machine, on any port. Another name may come from a malicious site whose DNS name
+ * resolves to this machine.
  */
 export function isLoopbackHost(host: string | undefined): boolean {
   return LOOPBACK_NAMES.includes(host?.toLowerCase().replace(/:\d+$/u, '') ?? '');
 }
 
 /**
- * False if a browser says that a page of another origin sent the request: a page on another port of this machine
- * receives this one's cookies. Such a page may still link here, because opening a page changes nothing. Programs send
- * none of these headers.
+ * False if the browser's headers show that a page from another origin sent the request. A page on another port of this
+ * machine counts, because it receives this server's cookies. Following a link from another page is allowed, because
+ * opening a page changes nothing. Programs don't send these headers, so their requests pass.
  */
 export function isOwnRequest(method: string, header: ReadHeader): boolean {
   const site = header('sec-fetch-site') ?? 'same-origin';
@@ -26,7 +26,7 @@ export function isOwnRequest(method: string, header: ReadHeader): boolean {
   return site === 'same-origin' && (origin === undefined || readHost(origin) === header('host')?.toLowerCase());
 }
 
-/** The host of an `Origin`; undefined for `null`, which browsers send for pages that hide their origin. */
+/** Returns the host of an `Origin`; undefined for `null`, which browsers send for pages that hide theirs. */
 function readHost(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

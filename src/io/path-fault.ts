@@ -1,17 +1,17 @@
 import { PricelakeError } from './errors.js';
 
-/** Why an existing file can't be read, by the system's error code. */
+/** Reasons why an existing file can't be read, keyed by system error code. */
 const FAULTS: Record<string, string> = {
   EISDIR: 'it is a folder',
-  ENOTDIR: 'it is not in a folder',
+  ENOTDIR: 'its parent is not a folder',
   ELOOP: 'it is a broken link',
   EACCES: 'this user has no permission to read it',
   EIO: "the disk can't read it",
 };
 
 /**
- * For `.catch` after reading a file of the lake: returns undefined for a missing file, turns other file faults into
- * errors with `hint`, and throws all other errors unchanged.
+ * For `.catch` after reading a lake file. Returns undefined if the file is missing, converts other file errors to
+ * `lake_invalid` with `hint`, and rethrows all other errors.
  */
 export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
   return (cause) => {
@@ -25,16 +25,20 @@ export function explainReadFault(path: string, hint: string): (cause: NodeJS.Err
 }
 
 /**
- * The error for a link in place of a lake's file or folder, through which pricelake would write and remove files
- * outside the lake.
+ * Creates the error for a symbolic link in place of a lake's file or folder. Following the link would write and remove
+ * files outside the lake.
  */
 export function refuseLink(path: string): PricelakeError {
-  return new PricelakeError('lake_invalid', `${path}: this is a symbolic link; nothing behind it was changed`, {
-    hint: 'Remove the link; pricelake creates what belongs there. For a lake on another disk, set lake.path to its folder there.',
-  });
+  return new PricelakeError(
+    'lake_invalid',
+    `${path}: this is a symbolic link, which pricelake never follows inside a lake`,
+    {
+      hint: 'Remove the link, and pricelake creates a real file or folder. For a lake on another disk, set lake.path to its folder there.',
+    },
+  );
 }
 
-/** True for text such as `s3://bucket/lake`, which is not a path. */
+/** True for an address such as `s3://bucket/lake`, which isn't a path. */
 export function isAddress(path: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 }

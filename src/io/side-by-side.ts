@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
 /**
- * Does `work` for each element, `concurrency` at a time, and returns the results in order. After a failure it begins no
- * more, and throws when all running work has ended.
+ * Runs `work` for each element, up to `concurrency` at a time, and returns the results in order. After a failure,
+ * starts no further work, waits for the running work, and throws the error.
  */
 export async function runSideBySide<T, R>(
   concurrency: number,
@@ -25,7 +25,7 @@ export async function runSideBySide<T, R>(
   return results;
 }
 
-/** Waits for all promises, then throws the first error, so that no work continues after it. */
+/** Waits for all promises to settle, then throws the first error, so that no work continues after it. */
 export async function settleAll<T extends readonly unknown[]>(
   works: {
     readonly [K in keyof T]: Promise<T[K]>;

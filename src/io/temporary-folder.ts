@@ -3,10 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasSystemCode, PricelakeError } from './errors.js';
 
-/**
- * Creates a folder of this process for temporary files.
- * @throws PricelakeError `usage` if the system's folder for temporary files can't be used
- */
+/** Creates a folder for temporary files. @throws PricelakeError `usage` if the parent folder can't be used */
 export function makeTemporaryFolder(prefix = 'pricelake-', parent = tmpdir()): Promise<string> {
   return mkdtemp(join(parent, prefix)).catch((cause: unknown) => {
     throw explainTemporary(parent, cause);
@@ -21,17 +18,17 @@ export function explainTemporary(parent: string, cause: unknown): unknown {
   return new PricelakeError('usage', `temporary files go to ${parent}, but ${what}`, { hint }, { cause });
 }
 
-/** Removes a folder into which a process that nobody waits for may still write for a moment. */
+/** Removes a folder even if another process is still creating files in it. */
 export function removeBusyFolder(path: string): Promise<void> {
-  // If a file is created meanwhile, `rm` tries again for up to six seconds.
+  // If a file is created during removal, `rm` retries for about six seconds.
   return rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
-/** True if the process exists. */
+/** True if a process with this id exists. */
 export function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return hasSystemCode(error, 'EPERM'); // the process belongs to another user
+    return hasSystemCode(error, 'EPERM'); // the process exists, but belongs to another user
   }
 }

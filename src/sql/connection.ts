@@ -9,34 +9,34 @@ import accessors from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import pLimit from 'p-limit';
 import { settleAll } from '../io/side-by-side.js';
 
-// The bindings' own decoder drops a U+FEFF at the beginning of a text. Titles of shops may begin with it; without it,
-// both the value and the bounds in statistics would be wrong.
+// The bindings' own decoder drops a leading U+FEFF. Shop titles may start with one, and both the value and the bounds
+// in its statistics would then be wrong.
 Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) });
 
 export interface DuckDbOptions {
-  /** A database file, or `:memory:` (default). */
+  /** The path of a database file, or `:memory:` (default). */
   path?: string;
   tempDirectory?: string;
-  /** The limit of DuckDB alone. The process needs more. */
+  /** The memory limit for DuckDB, such as `2GB`. The process as a whole needs more. */
   memoryLimit?: string;
   threads?: number;
-  /** Statements that may run at a time; default 1. With more, none may rely on variables of a session. */
+  /** The number of statements that may run in parallel; default 1. Above 1, session variables are unreliable. */
   sessions?: number;
   signal?: AbortSignal;
 }
 
 export type Statements = Pick<Database, 'run' | 'rows' | 'row'>;
 
-/** The number of lanes that may be open at a time. */
+/** The number of lanes that may run in parallel. */
 const LANES = 2;
 
-/** A DuckDB instance in UTC. A statement runs on any free session. Values are bound, never pasted. */
+/** A DuckDB instance whose sessions use UTC. A statement runs on any free session, and its values are bound. */
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #signal: AbortSignal | undefined;
   readonly #sessions: Session[] = [];
   readonly #free: Session[] = [];
-  /** The statements that wait for a session, in order. */
+  /** Statements that are waiting for a session, in order. */
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly #most: number;
   #threads: number;
@@ -47,7 +47,7 @@ export class Database {
   readonly #inTurn = pLimit(1);
   #openLanes = 0;
   #numbers = 0;
-  /** Chains the changes of the number of threads. */
+  /** The chain of changes to the number of threads, so that they happen in order. */
   #setting: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -77,7 +77,7 @@ export class Database {
     return db;
   }
 
-  /** The only session of a database, for its parser and its interrupts. */
+  /** The session to use for parsing and interrupts when the database has only one. */
   get connection(): DuckDBConnection {
     return (this.#sessions[0] as Session).connection;
   }
@@ -99,12 +99,12 @@ export class Database {
     return (await this.read(sql, values)).getRowObjects();
   }
 
-  /** Reads the first row; undefined without rows. */
+  /** Reads the first row; undefined if there are no rows. */
   async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(sql, values))[0];
   }
 
-  /** Lends a session until `work` ends. */
+  /** Reserves a session while `work` runs. */
   async withSession<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw CLOSED();
     const session = await this.#acquire();
@@ -118,9 +118,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` beside other work, with each of its statements on one thread, because an idle thread of a statement
-   * spins: a COPY into 132 partitions took 1.77 CPU seconds on two threads and 1.07 on one. If the instance has a
-   * single thread, works run one by one.
+   * Runs `work` in parallel with other work, with one thread per statement, because idle threads spin: a COPY into 132
+   * partitions took 1.77 CPU seconds on two threads and 1.07 on one. If the instance has a single thread, runs one
+   * `work` at a time.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {
     if (this.#threads < 2) return this.#inTurn(work);
@@ -140,13 +140,13 @@ export class Database {
     return this.#threads;
   }
 
-  /** Sets the number of threads of later statements. */
+  /** Sets the number of threads for later statements. */
   useThreads(threads: number): Promise<void> {
     this.#threads = threads;
     return this.#setThreads();
   }
 
-  /** Stops caching footers of Parquet files: those of tens of thousands of files exceed the memory limit. */
+  /** Stops caching Parquet footers, because those of tens of thousands of files exceed the memory limit. */
   async forgetFooters(): Promise<void> {
     const set = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
     const setting = settleAll(set);
@@ -159,12 +159,12 @@ export class Database {
     return this.#numbers;
   }
 
-  /** Call it between statements of long work. Throws if the signal was aborted. */
+  /** Throws if the signal was aborted. Call it between the statements of long work. */
   throwIfStopped(): void {
     this.#signal?.throwIfAborted();
   }
 
-  /** Interrupts the running statements and waits for them, because DuckDB hangs if it is closed during one. */
+  /** Closes the database. Interrupts running statements and waits for them first, because DuckDB hangs otherwise. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -185,7 +185,7 @@ export class Database {
     return session;
   }
 
-  /** An open lane allows one more busy session, because its statements use a single thread. */
+  /** While a lane is open, one more session may be busy, because the lane's statements use a single thread. */
   #isFull(): boolean {
     const busy = this.#sessions.length - this.#free.length;
     return this.#most > 2 && this.#openLanes === 0 && busy >= this.#most - 1;
@@ -203,7 +203,7 @@ export class Database {
     }
   }
 
-  /** Sets the threads of the whole instance. While lanes are open, all statements have one thread less. */
+  /** Sets the number of threads of the whole instance. While lanes are open, it is one less. */
   #setThreads(): Promise<void> {
     this.#serve();
     const setting = this.#setting.then(async () => {
@@ -212,7 +212,7 @@ export class Database {
       await this.run(`SET threads = ${wanted}`);
       this.#setTo = wanted;
     });
-    this.#setting = setting.catch(() => {}); // the caller of this change gets the error
+    this.#setting = setting.catch(() => {}); // the caller of this change receives the error
     return setting;
   }
 }
@@ -224,13 +224,13 @@ interface Session {
   release: () => void;
 }
 
-/** The rows of a partition that a COPY holds before it writes a row group. DuckDB's default is half a million. */
+/** The rows that a COPY buffers per partition before it writes a row group. DuckDB's default is 500,000. */
 const PARTITION_ROWS = 61_440;
 
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
-  // DuckDB caches the footers of a lake's files, because they never change. It does not cache their contents, which the
-  // system already does.
+  // DuckDB caches the footers of the lake's files, because the files never change. File contents aren't cached, because
+  // the operating system already caches them.
   await connection.run(`SET TimeZone = 'UTC'; SET parquet_metadata_cache = true; SET enable_external_file_cache = false;
     SET partitioned_write_flush_threshold = ${PARTITION_ROWS}`);
   return connection;
@@ -238,7 +238,7 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 
 const AGAIN_MS = 50;
 
-/** Interrupts repeatedly, because an interrupt between two statements is lost. Returns a function that stops this. */
+/** Interrupts repeatedly once aborted, because one between two statements is lost. Returns a function to stop. */
 export function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {

@@ -10,10 +10,10 @@ import { code, type Sql, sql } from './sql.js';
 import { type ColumnType, writeEmptySelect } from './table-relation.js';
 import { runWhole } from './whole-result.js';
 
-/** The most rows that are kept in memory. Larger relations stay in their files. */
+/** The maximum number of rows that are copied into a table. Larger relations are read from their files. */
 export const FEW_ROWS = 50_000n;
 
-/** The relations of a database. A statement waits only for those that it reads; any free session runs it. */
+/** The relations of a database. A statement waits only for the relations that it reads. */
 export class RelationGraph {
   readonly db: Database;
 
@@ -26,19 +26,19 @@ export class RelationGraph {
   }
 
   /**
-   * A relation whose rows are computed once and kept. The rows of further queries with the same columns are appended,
-   * one query after the other.
+   * Creates a relation whose rows are computed once and stored. The rows of further queries with the same columns are
+   * appended in order.
    */
   table(label: string, select: Sql, ...nextSelects: readonly Sql[]): Relation {
     return this.#make('TABLE', label, select, nextSelects);
   }
 
-  /** A table if the rows are few, otherwise a view. @param rows the most rows that it can have */
+  /** Creates a table if there are few rows, otherwise a view. @param rows the maximum number of rows */
   rowsOf(label: string, select: Sql, rows: bigint): Relation {
     return rows <= FEW_ROWS ? this.table(label, select) : this.view(label, select);
   }
 
-  /** A relation without rows. */
+  /** Creates a relation without rows. */
   empty(label: string, columns: readonly ColumnType[] | TableName): Relation {
     return this.table(label, code(writeEmptySelect(columns)));
   }
@@ -47,7 +47,7 @@ export class RelationGraph {
     return this.table(name, bindModel(name, needs, values));
   }
 
-  /** A table of the given rows with the columns of `table`. Each value is bound as text and cast. */
+  /** Creates a table with the columns of `table` from the given rows. Each value is bound as text and cast. */
   load(label: string, table: TableName, rows: readonly Record<string, LoadedValue>[]): Relation {
     const { columns } = loadTableSchema(table);
     const name = this.#name(label);
@@ -59,7 +59,7 @@ export class RelationGraph {
     return this.db.rows(statement.text);
   }
 
-  /** Reads the first row; undefined without rows. */
+  /** Reads the first row; undefined if there are no rows. */
   async row(statement: Sql): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(statement))[0];
   }
@@ -72,8 +72,7 @@ export class RelationGraph {
   }
 
   /**
-   * Reads the item ids of these rows, which stand after FROM. No row becomes an object, because they may be all items
-   * of a lake.
+   * Reads the item ids of a relation or FROM expression. Rows don't become objects, because a lake may have millions.
    */
   async itemIds(rows: Relation | Sql): Promise<IdSet> {
     const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
@@ -91,12 +90,12 @@ export class RelationGraph {
     });
   }
 
-  /** Resolves when all relations that the SQL reads are made. */
+  /** Resolves when all relations that the SQL reads exist. */
   async ready({ reads }: Sql): Promise<void> {
     await Promise.all([...reads].map(({ made }) => made));
   }
 
-  /** Frees the memory of tables that are no longer read. */
+  /** Drops tables that are no longer read, to free their memory. */
   async drop(...tables: readonly Relation[]): Promise<void> {
     for (const { name, made } of tables) {
       await made;
@@ -129,7 +128,7 @@ function begin(work: Promise<void>): Promise<void> {
 
 export type LoadedValue = string | number | bigint | boolean | null | undefined;
 
-/** Binds all rows as one JSON text. To plan a cast of a parameter for each value took three times as long. */
+/** Binds all rows as one JSON text. Planning a cast for each value's parameter took three times as long. */
 async function loadRows(
   db: Database,
   name: string,
@@ -149,7 +148,7 @@ async function loadRows(
   );
 }
 
-/** Replaces halves of surrogate pairs, because no text of DuckDB can hold them. */
+/** Converts a value to text. Replaces lone surrogates, because DuckDB text can't contain them. */
 function toText(value: LoadedValue): string | null {
   return value === null || value === undefined ? null : String(value).replaceAll(/\p{Surrogate}/gu, '\u{fffd}');
 }

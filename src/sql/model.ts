@@ -9,22 +9,22 @@ import { join, Sql, sql, type ValueTypes, writeTyped } from './sql.js';
 type Models = typeof MODELS;
 export type ModelName = keyof Models;
 
-/** The rows that a table name stands for in a query: a relation, or a SELECT. */
+/** The rows to use for a table name in a query: a relation, or a SELECT. */
 export type Source = Relation | Sql;
 export type Needs<M extends ModelName> = Record<Models[M]['needs'][number], Source>;
-/** The values of a model's `getvariable` calls, by their names and types in its header. */
+/** The values for a model's `getvariable` calls, with the names and types declared in its header. */
 export type Values<M extends ModelName> = {
   [K in keyof Models[M]['values']]: Models[M]['values'][K] extends keyof ValueTypes
     ? ValueTypes[Models[M]['values'][K]] | null
     : never;
 };
 
-/** Writes a source for use after FROM. */
+/** Builds an expression for use after FROM. */
 export const asRows = (source: Source): Sql => (source instanceof Relation ? sql`${source}` : sql`(${source})`);
 
 const texts = new Map<string, string>();
 
-/** The SQL text of `pipelines/models/<name>.sql`, without a closing semicolon. */
+/** Returns the SQL of `pipelines/models/<name>.sql`, without a trailing semicolon. */
 export function readModel(name: string): string {
   let text = texts.get(name);
   if (text === undefined) {
@@ -37,8 +37,8 @@ export function readModel(name: string): string {
 }
 
 /**
- * Reads a query of pipelines/analysis by name. `(FROM 'other.sql')` in it is replaced by the query of that file, or by
- * the table of that name if it is `prepared`.
+ * Reads a query of pipelines/analysis by name. Replaces `(FROM 'other.sql')` in it with the query of that file, or with
+ * the table of that name if `prepared` contains it.
  */
 export function readAnalysis(name: string, prepared: ReadonlySet<string> = new Set()): string {
   const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
@@ -59,8 +59,8 @@ export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values:
 }
 
 /**
- * Binds a query that names its tables to relations. `values` are SQL texts by variable; a variable without one stays a
- * session variable. Lines keep their numbers.
+ * Replaces the table names in a query with relations, without shifting line numbers. `values` maps variables to SQL
+ * text; other variables are read from the session.
  */
 export function bindQuery(
   text: string,

@@ -4,8 +4,8 @@ import type { Database } from './connection.js';
 import { escapeGlob, quoteList } from './quote.js';
 
 /**
- * Limits SQL on this database to these folders and files, irrevocably. DuckDB compares patterns before it expands them,
- * so a folder is also allowed in the spelling that our views use.
+ * Permanently limits SQL on this database to the given folders and files. DuckDB compares patterns before it expands
+ * them, so each folder is also allowed in the escaped form that our views use.
  */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   const spelled = new Set([...folders, ...folders.map(escapeGlob)]);
@@ -20,9 +20,9 @@ const EXPLAINING = /^\s*EXPLAIN\s+(?:ANALYZE\s+)?/iu;
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
 
 /**
- * Prepares one statement that only reads. `lockDown` limits what it can read; this keeps COPY and similar statements
- * from writing into the same folders.
- * @throws PricelakeError `query` for several statements, and for any but SELECT and EXPLAIN of one
+ * Prepares one read-only statement. `lockDown` limits the readable files; this check keeps COPY and similar statements
+ * from writing to the same folders.
+ * @throws PricelakeError `query` unless the SQL is a single SELECT, or an EXPLAIN of one
  */
 export async function prepareSelect(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const { statements, explains, read } = await parseReading(connection, sql);
@@ -34,13 +34,13 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
   return statement;
 }
 
-/** Parses one statement that begins like one that reads, without binding it. @throws PricelakeError `query` */
+/** Parses one statement that starts with a reading keyword, without binding it. @throws PricelakeError `query` */
 export async function parseReading(connection: DuckDBConnection, sql: string) {
   const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
     throw new PricelakeError('query', `found ${statements.count} statements, but only one SELECT can run at a time`);
   }
-  // This comes before preparing, because binding EXPORT DATABASE already creates its folder.
+  // Checked before preparing, because binding EXPORT DATABASE already creates its folder.
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
   const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
   if (!READING.test(read)) throw refuse(read);
@@ -49,8 +49,8 @@ export async function parseReading(connection: DuckDBConnection, sql: string) {
 
 function refuse(statement: string): PricelakeError {
   const [word = 'this statement'] = statement.trim().split(/\s/u, 1);
-  return new PricelakeError('query', `${word.toUpperCase()} is not allowed: queries only read`, {
-    hint: 'Pass one SELECT.',
+  return new PricelakeError('query', `${word.toUpperCase()} isn't allowed: queries can only read`, {
+    hint: 'Use a single SELECT.',
   });
 }
 
@@ -58,7 +58,7 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
   try {
     return await connection.extractStatements(sql);
   } catch (cause) {
-    // For a text without a statement, the bindings' error has no details.
+    // If the text has no statement, the bindings throw an error without details.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';
     throw empty ? new PricelakeError('query', 'the SQL contains no statement', {}, { cause }) : cause;
   }

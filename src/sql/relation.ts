@@ -1,7 +1,7 @@
-/** Rows that a run's statements can read. A relation is made once, and its name never stands for other rows. */
+/** Named rows that a run's statements can read. A relation is created once, and its name is never reused. */
 export class Relation {
   readonly name: string;
-  /** Resolves when it can be read. */
+  /** Resolves when the rows can be read. */
   readonly made: Promise<void>;
 
   constructor(name: string, made: Promise<void>) {

@@ -16,7 +16,7 @@ export class Sql {
 export type Literal = string | bigint | number | boolean | null | readonly string[];
 export type Part = Sql | Relation | Literal;
 
-/** A template for SQL. Its gaps take relations, other SQL and values. A string is a value; use `code` for SQL text. */
+/** Builds SQL from a template. Placeholders accept relations, SQL and values; use `code` for SQL text. */
 export function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   const written = parts.map(writePart);
   return new Sql(
@@ -31,10 +31,10 @@ function writePart(part: Part): Sql {
   return new Sql(writeLiteral(part));
 }
 
-/** Marks a text as SQL: names from schemas, quoted values and predicates. */
+/** Marks text as SQL: names from schemas, quoted values and predicates. */
 export const code = (text: string) => new Sql(text);
 
-/** Rows of files (absolute paths), for use after FROM. `options` are SQL; `hasNames` adds the column `filename`. */
+/** Reads files (absolute paths) in a FROM clause. `options` are SQL; `hasNames` adds the `filename` column. */
 export function readFiles(
   reader: 'read_parquet' | 'read_json',
   files: readonly string[],
@@ -45,7 +45,7 @@ export function readFiles(
   return new Sql(`${reader}(${[`[${list}]`, ...options, ...(hasNames ? ['filename = true'] : [])].join(', ')})`);
 }
 
-/** The session's own view or table of this name, even in a query in which the name is bound to other rows. */
+/** Refers to the session's own view or table, even in a query that binds the name to other rows. */
 export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
 
 export function join(parts: readonly Sql[], separator: string): Sql {
@@ -55,7 +55,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   );
 }
 
-/** Lists the table's columns for a SELECT, without those in `but`. */
+/** Lists the table's columns for a SELECT, except those in `but`. */
 export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   const names = loadTableSchema(table).columns.map(({ name }) => name);
   return code(
@@ -66,7 +66,7 @@ export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   );
 }
 
-/** JavaScript types of the values that models take; null is a NULL of the type. */
+/** JavaScript types of model values; null is a typed NULL. */
 export interface ValueTypes {
   VARCHAR: string;
   'VARCHAR[]': readonly string[];
@@ -89,14 +89,14 @@ function writeLiteral(value: Literal): string {
   return String(value);
 }
 
-/** Writes a text that may contain a NUL byte, which an SQL literal can't. */
+/** Quotes text that may contain a NUL byte, which an SQL string can't. */
 function writeText(text: string): string {
   return text.split('\0').map(quoteLiteral).join(' || chr(0) || ');
 }
 
 /**
- * Lists the columns of `table` that one of the SQL texts names. Rows of `items` are wide, so a scan should read only
- * the needed columns.
+ * Lists the columns of `table` whose names occur in the SQL texts. Rows of `items` are wide, so a scan should read only
+ * the columns it needs.
  */
 export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
   const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));

@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api
 import { quoteIdentifier } from './quote.js';
 import { cutResult, fetchChunks, type Rows, readCounted } from './whole-result.js';
 
-/** A relation as the text after FROM, with the values of its parameters. */
+/** A FROM expression, with the values of its parameters. */
 export interface RowSource {
   from: string;
   values?: Record<string, DuckDBValue>;
@@ -12,8 +12,8 @@ export interface RowSource {
 const END = quoteIdentifier('end of the result');
 
 /**
- * Streams any number of rows, with one more column for the end mark. The mark comes in a last row, because DuckDB keeps
- * the order of UNION ALL; after an error it never comes.
+ * Streams any number of rows, with an additional column for the end mark. The mark is in an extra last row, because
+ * DuckDB keeps the order of UNION ALL; after an error it is missing.
  */
 export function streamRows(connection: DuckDBConnection, { from, values, types }: RowSource): Rows {
   const marked = `SELECT *, false AS ${END} FROM ${from} UNION ALL BY NAME SELECT true AS ${END}`;
@@ -28,7 +28,7 @@ export function streamRows(connection: DuckDBConnection, { from, values, types }
         if (chunk.rowCount > 0) yield chunk;
       }
       if (hasEnded) return;
-      // This computes all values again, only to get the error.
+      // Computes all values again, only to get the error.
       await connection.run(`SELECT max(hash(COLUMNS(*))) FROM ${from}`, values, types);
       throw cutResult(read);
     },
@@ -39,8 +39,8 @@ export function streamRows(connection: DuckDBConnection, { from, values, types }
 const HELD = quoteIdentifier('held result');
 
 /**
- * Holds at most `most` rows in a temporary table, which DuckDB spills to disk at its memory limit. The files that the
- * statement reads are then no longer needed, however slowly the rows are taken.
+ * Copies up to `most` rows into a temporary table, which DuckDB spills to disk at its memory limit. The statement's
+ * source files are then no longer needed, however slowly the rows are read.
  */
 export async function holdRows(
   connection: DuckDBConnection,

@@ -9,15 +9,15 @@ export interface ColumnType {
 }
 
 type PartitionValues = DataFile['partitionValues'];
-/** The origin of a file by the log. Our own files have a checksum. */
+/** A file's partition values and checksum in the log. Files that pricelake wrote have a checksum. */
 type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
 
-/** A path, with the log's partition values if the file may lack their columns. */
+/** A path, with the log's partition values if the file may lack those columns. */
 export type RelationFile = string | { path: string; partitionValues: PartitionValues };
 
 /**
- * Describes a file at `path`. Partition values are added if another program wrote it, because some keep them only in
- * the log.
+ * Describes a file at `path`. Adds partition values if another program wrote it, because some programs store them only
+ * in the log.
  */
 export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: string): RelationFile {
   const isOurs = sha256 !== undefined;
@@ -25,16 +25,16 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** True to add the column `filename`, which is the file of each row. */
+  /** True to add the `filename` column with each row's file. */
   places?: boolean;
   /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
 }
 
 /**
- * SQL of a relation over exactly these files, with the contract's columns in order; empty without files. A column that
- * a file lacks is null. Partition values come from the file, or from the log if another program wrote it, but never
- * from folder names.
+ * Builds SQL for a relation over exactly these files, with the contract's columns in order; empty if there are no
+ * files. A column missing from a file is NULL. Partition values come from the file, or from the log if another program
+ * wrote the file, but never from folder names.
  */
 export function relateFiles(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): Sql {
   if (files.length === 0) return code(`(${writeEmptySelect(table)})`);
@@ -60,15 +60,14 @@ function readTable(table: TableName, paths: string[], { places = false, hasOlder
 type LoggedFile = Exclude<RelationFile, string>;
 
 /**
- * Groups files by their partition columns. Usually there is one group, because a table is partitioned by the same
- * columns.
+ * Groups files by their partition columns. Usually there is one group, because all files of a table have the same ones.
  */
 function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
   const keyOf = ({ partitionValues }: LoggedFile) => Object.keys(partitionValues).join();
   return [...new Set(files.map(keyOf))].map((key) => files.filter((file) => keyOf(file) === key));
 }
 
-/** Reads all files at once and joins their values, because a read per partition would cost buffers for each. */
+/** Reads all files with one scan and joins their partition values, because separate scans would each need buffers. */
 function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): Sql {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);
@@ -87,12 +86,12 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { places = 
       ON string_split('/' || stored.filename, ${`/${table}/`})[-1] = logged.path`;
 }
 
-/** The path in the table. DuckDB always names a file by its absolute path. */
+/** Returns the path within the table. DuckDB always reports absolute paths. */
 const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
 
 /**
- * Reads the log's text of a partition value (protocol, "Partition Value Serialization"): an empty text is null, a
- * timestamp is in UTC.
+ * Converts a partition value of the log (protocol, "Partition Value Serialization") to SQL. Empty text is NULL, and
+ * timestamps are UTC.
  */
 function writeText({ type }: Column, text: string | null | undefined): string {
   if (text == null || text === '') return 'CAST(NULL AS VARCHAR)';
@@ -100,7 +99,7 @@ function writeText({ type }: Column, text: string | null | undefined): string {
   return quoteLiteral(isLocal ? `${text}Z` : text);
 }
 
-/** The contract's columns as an option of read_parquet, so that DuckDB need not open files to find them. */
+/** Builds read_parquet's `schema` option, so that DuckDB doesn't need to open files to find the columns. */
 function writeReadSchema(table: TableName): string {
   const columns = loadTableSchema(table).columns.map(({ name, type }) => {
     const text = quoteLiteral(name);
@@ -109,7 +108,7 @@ function writeReadSchema(table: TableName): string {
   return `MAP {\n    ${columns.join(',\n    ')}}`;
 }
 
-/** A SELECT of these columns, or of a table's columns, without rows. */
+/** Builds a SELECT without rows that has the given columns, or a table's columns. */
 export function writeEmptySelect(columns: readonly ColumnType[] | TableName): string {
   const list = typeof columns === 'string' ? loadTableSchema(columns).columns : columns;
   const nulls = list.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);

@@ -4,8 +4,8 @@ import { asTree, listTrees, parseSelect, type Tree, toName, walkTree } from './q
 import { parseReading, prepareSelect } from './read-only-sql.js';
 
 /**
- * Limits what a user's SELECT may read. `files` also allows reading files as tables, of those that `lockDown` leaves in
- * reach. `tables` allows neither files nor functions whose result may be of any size.
+ * Limits for a user's SELECT. `tables` excludes files, and functions whose result may have any size. `files` also
+ * allows table functions that read the files permitted by `lockDown`.
  */
 export type Reach = 'tables' | 'files';
 
@@ -23,14 +23,12 @@ export const TABLE_FUNCTIONS: Record<Reach, ReadonlySet<string>> = {
   files: new Set([...PLAIN, ...FILES]),
 };
 
-/** Scalar functions that write, wait, change the session, or plan SQL inside a text. */
+/** Scalar functions that write, wait, change the session, or plan SQL given as text. */
 export const REFUSED_SCALARS: ReadonlySet<string> = new Set([
   ...['write_log', 'sleep_ms', 'pg_sleep', 'setseed', 'nextval', 'json_serialize_plan'],
 ]);
 
-/**
- * Functions whose result may be of any size. DuckDB neither counts its bytes nor can be interrupted while it makes one.
- */
+/** Functions whose result may have any size. While DuckDB computes one, it can't be interrupted and counts no bytes. */
 const GROWING = new Set([
   ...['repeat', 'lpad', 'rpad', 'printf', 'format', 'bitstring'],
   ...['range', 'generate_series', 'list_resize', 'array_resize'],
@@ -39,14 +37,14 @@ const GROWING = new Set([
 const REPLACING = new Set(['replace', 'regexp_replace']);
 const MOST_REPLACEMENT = 100;
 const HINTS: Record<Reach, string> = {
-  tables: 'Query the tables of the lake and the price_spells view.',
-  files: 'Query the tables of the lake, or read_parquet and read_csv of their files.',
+  tables: "Query the lake's tables and the price_spells view.",
+  files: "Query the lake's tables, or use read_parquet and read_csv on their files.",
 };
 
 /**
- * Prepares one SELECT of a user. Checks its tree first, because preparing a statement already computes constants and
- * calls some functions.
- * @throws PricelakeError `query` that names the function, and as `prepareSelect` does
+ * Prepares one SELECT of a user. Checks its syntax tree first, because preparing already computes constants and calls
+ * some functions.
+ * @throws PricelakeError `query` that names a function that isn't allowed, or as `prepareSelect` does
  */
 export async function prepareUserSelect(
   connection: DuckDBConnection,
@@ -57,14 +55,14 @@ export async function prepareUserSelect(
   return prepareSelect(connection, sql);
 }
 
-/** Checks a statement that another process prepares, by its text alone. Returns true for an EXPLAIN. */
+/** Checks a statement, by its text alone, for another process to prepare. Returns true for an EXPLAIN. */
 export async function requireUserSelect(connection: DuckDBConnection, sql: string, reach: Reach): Promise<boolean> {
   const { read, explains } = await parseReading(connection, sql);
   const row = async (text: string, values: DuckDBValue[] = []) =>
     (await connection.runAndReadAll(text, values)).getRowObjects()[0];
   const tree = await parseSelect({ row }, read);
   if (tree === undefined) {
-    // For example, a SELECT after WITH that is part of an INSERT.
+    // An example is a SELECT after WITH that is part of an INSERT.
     throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
   }
   requireAllowed(tree, reach);
@@ -98,7 +96,7 @@ function requireScalar({ function_name: named, children }: Tree, reach: Reach): 
   if (!GROWING.has(name) && !(REPLACING.has(name) && isLong)) return;
   throw new PricelakeError('query', `${name}() is not allowed here, because its result may be of any size`, {
     hint: REPLACING.has(name)
-      ? `Replace by a literal of up to ${MOST_REPLACEMENT} characters.`
-      : 'Count with FROM range(…), and leave the layout of values to the reader.',
+      ? `Use a literal replacement of up to ${MOST_REPLACEMENT} characters.`
+      : 'To generate rows, use FROM range(…). Format values outside the query.',
   });
 }

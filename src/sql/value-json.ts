@@ -12,8 +12,8 @@ import {
 } from '@duckdb/node-api';
 
 /**
- * Writes a DuckDB value as JSON without loss: int64 and wider as exact integers, DECIMAL as its exact number, times as
- * ISO 8601, NaN and infinities as text. Types that JSON lacks become DuckDB's own text.
+ * Converts a DuckDB value to JSON without loss: integers and DECIMAL exactly, times as ISO 8601, NaN and infinities as
+ * text. Types that JSON lacks become DuckDB's own text.
  */
 function valueToJson(value: DuckDBValue): string {
   if (value === null || value === undefined) return 'null';
@@ -35,7 +35,7 @@ export function rowToJson(names: readonly string[], values: readonly DuckDBValue
   return `{${names.map((name, i) => `${JSON.stringify(name)}:${valueToJson(values[i] ?? null)}`).join(',')}}`;
 }
 
-/** Writes a value that is not null as plain text: exact numbers, ISO 8601 times, nested values as JSON. */
+/** Converts a non-null value to plain text: exact numbers, ISO 8601 times, nested values as JSON. */
 export function valueToText(value: Exclude<DuckDBValue, null>): string {
   if (value instanceof DuckDBTimestampTZValue) return formatInstant(value, 'Z');
   if (value instanceof DuckDBTimestampValue) return formatInstant(value, '');
@@ -47,11 +47,11 @@ export function valueToText(value: Exclude<DuckDBValue, null>): string {
   return nested ? valueToJson(value) : String(value);
 }
 
-/** Writes `2026-11-20T09:00:00.123456Z`, without a fraction if it is zero. */
+/** Formats a time like `2026-11-20T09:00:00.123456Z`; omits a zero fraction. */
 function formatInstant(value: DuckDBTimestampTZValue | DuckDBTimestampValue, suffix: string): string {
   const milliseconds = floorDivide(value.micros, 1000n);
   const date = new Date(Number(milliseconds));
-  // Infinities, and years that a Date can't hold.
+  // Infinities, and years that a Date can't represent.
   if (!value.isFinite || Number.isNaN(date.getTime())) return String(value);
   const fraction = (value.micros - floorDivide(value.micros, 1_000_000n) * 1_000_000n).toString().padStart(6, '0');
   const seconds = date.toISOString().replace(/\.\d+Z$/u, '');

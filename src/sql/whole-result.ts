@@ -6,19 +6,19 @@ import type {
 } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 
-// A result that streams returns null both at its end and after an error, and the bindings don't expose the error. So
-// only this file fetches chunks, and counts the rows of results in memory. Results that stream have an end mark
-// (streamed-result.ts). Nothing else reads either kind.
+// A streamed result returns null both at its end and after an error, and the bindings don't expose the error. So chunks
+// are fetched only in this file, which compares the number of rows of results in memory. Streamed results have an end
+// mark instead (streamed-result.ts).
 
 export interface Rows {
   /**
-   * Reads the rows once. Another statement on the session ends this early.
+   * Reads the rows; can be called only once. Another statement on the session ends the rows early.
    * @throws the error of the statement, even after some of its rows
    */
   chunks(): AsyncGenerator<DuckDBDataChunk>;
 }
 
-/** Reads rows that fit into memory. The statement has ended without an error. */
+/** Runs a statement to its end and keeps its result in memory. Its rows can then be read without errors. */
 export async function runWhole(
   statement: Pick<DuckDBPreparedStatement, 'run'>,
 ): Promise<Rows & { count: number; result: DuckDBMaterializedResult }> {
@@ -42,6 +42,6 @@ export async function* fetchChunks(result: DuckDBResult): AsyncGenerator<DuckDBD
 }
 
 export const cutResult = (read: bigint) =>
-  new PricelakeError('query', `DuckDB returned only ${read} rows of the result, and gave no reason`, {
+  new PricelakeError('query', `the result ended after ${read} rows, and DuckDB reported no error`, {
     hint: 'Run the command again.',
   });

@@ -1,8 +1,8 @@
 import type { Applied } from './table.js';
 
 /**
- * The changes that a run works on, by their ids: what the feed brings behind `from`, up to the cursor `to`. All bounds are
- * cursors: a change is behind one if its id is greater.
+ * The changes that a run processes: those that the feed returns after `from`, up to `to`. Each bound is a cursor, and a
+ * change is after a cursor if its id is greater.
  *
  * ```
  *      from      again    applyFrom = known            to           ahead
@@ -14,40 +14,40 @@ import type { Applied } from './table.js';
  *        │         │ ones land   │                      │              │
  * ```
  *
- * Usually `from`, `applyFrom` and `known` are one cursor, and nothing is ahead. Changes behind `again` are read once more:
- * one that history lacks became visible late, so its item is read whole. `from` is further back if a dataset is new to the
- * lake. `applyFrom` is where a crash lost the landing between the commits of history and items; on a first copy it
- * is the watermark, because whole rows show what happened before it. Webhooks, and the feed of one of several datasets,
- * bring changes ahead of `to`: when such a change comes again, it is compared with history by its id.
+ * Usually `from`, `applyFrom` and `known` are the same cursor, and nothing is ahead. Changes after `again` are read again;
+ * if history lacks one, it became visible late, so its item is read in full. `from` is earlier if a dataset is new to the
+ * lake. `applyFrom` is before `known` if the run's files were lost after a crash between the commits of history and items.
+ * On a first copy it is the watermark, because complete rows include all earlier changes. Webhooks, and the feed of one of
+ * several datasets, add changes ahead of `to`; when the feed returns them again, they are recognized in history by id.
  */
 export interface CursorWindow {
-  /** History holds every change of the feed up to it; undefined if no feed was read before. */
+  /** History contains every feed change up to this cursor; undefined if no feed was read before. */
   known: bigint | undefined;
-  /** The feed is read from after it. */
+  /** The feed is read from after this cursor. */
   from: bigint;
-  /** A change after it that is new to history became visible late, because items are already applied beyond it. */
+  /** A change after this cursor that is new to history became visible late, because items already include it. */
   again: bigint;
-  /** Changes after it are not yet applied to items. */
+  /** Changes after this cursor have not been applied to items. */
   applyFrom: bigint;
-  /** Every change up to it has landed, and the run's commits record it; undefined without the feed. */
+  /** Every change up to this cursor was downloaded, and the run's commits record it; undefined without the feed. */
   to: bigint | undefined;
-  /** The newest change that history holds beyond `known`; 0 if there is none. */
+  /** The newest change id in history beyond `known`; 0 if there is none. */
   ahead: bigint;
-  /** Changes up to it happened before whole rows were read; undefined if the run reads none. */
+  /** Changes up to this cursor happened before whole rows were read; undefined if the run reads no whole rows. */
   watermark: bigint | undefined;
-  /** True if items hold all changes up to `applyFrom`; false if no feed was ever applied to them. */
+  /** True if items contain all changes up to `applyFrom`; false if no feed was ever applied to them. */
   isApplied: boolean;
 }
 
-/** Changes before the cursor that the feed is asked for again, because changes may become visible late. */
+/** Changes before the cursor that are requested from the feed again, because changes may become visible late. */
 export interface FeedOverlap {
-  /** The feed is read from after it. */
+  /** The feed is read from after this cursor. */
   after: bigint;
-  /** The ids of the changes after it that history already holds, up to the cursor. */
+  /** The ids of changes between `after` and the lake's cursor that are already in history. */
   known: ReadonlySet<bigint>;
 }
 
-/** The window of a run over a lake with these cursors of history and items. */
+/** Builds the cursor window of a run from the lake's cursors and the range of changes to read. */
 export function openWindow(
   { history, items }: Record<'history' | 'items', { applied: Applied }>,
   { from, to, watermark, overlap }: Pick<CursorWindow, 'from' | 'to' | 'watermark'> & { overlap?: bigint | undefined },
@@ -66,7 +66,7 @@ export function openWindow(
   };
 }
 
-/** The newest change that history may hold before the run. */
+/** Returns the id of the newest change that history may contain before the run. */
 export function findHeld({ known = 0n, ahead }: Pick<CursorWindow, 'known' | 'ahead'>): bigint {
   return known > ahead ? known : ahead;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { packagePath } from '../io/package-path.js';
 import type { TableName } from './table.js';
 
-/** The DuckDB types that a published column may have. Money is DECIMAL(18,4), times are UTC with microseconds. */
+/** The DuckDB types of published columns. Money is DECIMAL(18,4); times are UTC with microseconds. */
 export const COLUMN_TYPES = [
   'BIGINT',
   'VARCHAR',
@@ -22,7 +22,7 @@ export interface Column {
   description: string;
 }
 
-/** The contract of a published table: `schemas/<table>.yaml`, the only authority on its types. */
+/** The contract of a published table. `schemas/<table>.yaml` is the only authority on the table's types. */
 export interface TableSchema {
   table: TableName;
   description: string;
@@ -35,8 +35,8 @@ export interface TableSchema {
 let loaded: Record<TableName, TableSchema> | undefined;
 
 /**
- * Loads a table's contract from the one file that is generated from all of them, because reading YAML takes a hundred
- * times as long.
+ * Loads a table's contract from schemas/tables.json, which is generated from the YAML files, because parsing YAML takes
+ * a hundred times as long.
  */
 export function loadTableSchema(table: TableName): TableSchema {
   loaded ??= JSON.parse(readFileSync(packagePath('schemas/tables.json'), 'utf8')) as Record<TableName, TableSchema>;
@@ -46,8 +46,8 @@ export function loadTableSchema(table: TableName): TableSchema {
 }
 
 /**
- * The ids of columns in Parquet files: a column's position in the contract, and that plus 1,000 for the elements of a
- * list.
+ * The offset of list element ids. In Parquet files, a column's id is its position in the contract; the id of a list's
+ * elements adds this offset.
  */
 export const LIST_ELEMENT_ID = 1000n;
 

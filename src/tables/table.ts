@@ -1,23 +1,22 @@
-/** Values that the stages exchange. Stages don't import each other. */
+/** Types that the stages exchange, because stages don't import each other. */
 
-/** A table that is derived from others alone (src/analyze/derived-tables.ts). */
+/** A table that is computed only from other tables (src/analyze/derived-tables.ts). */
 interface Derived {
-  /** The published tables that its query reads. Derived ones among them are made before it. */
+  /** The published tables that its query reads. Derived tables among them are computed first. */
   reads: readonly string[];
   /**
-   * `product`: the rows of a product follow from its own items, and a large lake makes the table in parts. `brand`:
-   * they follow from the items of its brand, with no rows in the other tables. `site`: the rows of a website follow
-   * from its items.
+   * Defines the rows that a row depends on. `product`: the items of its product, so a large lake computes the table in parts. `brand`:
+   * the items of its brand, and no rows of other tables. `site`: the items of its website.
    */
   by: 'product' | 'brand' | 'site';
-  /** The query of pipelines/analysis that makes it; by default, the model with the table's name. */
+  /** The query in pipelines/analysis that computes the table; by default, the model with the table's name. */
   analysis?: string;
 }
 
 /**
- * Tables of the lake: `history` is the log, everything else follows from it. `landed` rows come from
- * what the service sent, `declared` ones are settings of the pipeline file, derived ones from other tables alone, `kept` ones from
- * days that closed, and `recorded` ones describe runs.
+ * The lake's tables by kind. `history` is the log from which the other tables follow. `landed` rows come from the
+ * service, `declared` rows from the pipeline file, derived rows from other tables, `kept` rows from closed days;
+ * `recorded` rows describe runs.
  */
 const TABLE_KINDS = {
   history: 'landed',
@@ -49,9 +48,9 @@ export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
- * The steps of a run's commits, with the tables of each step in any order. History comes first, because everything else
- * follows from it. Closed days come before items, because only the previous rows show which products an item has left.
- * The ledger comes last.
+ * The order of a run's commits; tables within a step may be committed in any order. History comes first, because
+ * everything else follows from it. Closed days come before items, because only the previous rows show which products an
+ * item has left. The tables that record runs come last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 
@@ -76,108 +75,106 @@ export function describeDerived(table: DerivedTableName): Derived & { reads: rea
   return TABLE_KINDS[table];
 }
 
-/** A data file of a table, as the commit log names it. */
+/** A data file of a table, as recorded in the commit log. */
 export interface DataFile {
-  /** The path in the table's folder, with `/`, not URL-encoded: `site_id-12.0198….parquet`. */
+  /** The path within the table's folder, with `/`, not URL-encoded: `site_id-12.0198….parquet`. */
   path: string;
   rows: bigint;
   bytes: number;
-  /** The values of the partition columns as text (null for SQL NULL), in partition order. */
+  /** The partition columns' values as text (null for SQL NULL), in partition order. */
   partitionValues: Record<string, string | null>;
-  /** Delta's statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
+  /** Delta statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
   stats: string;
   modifiedAt: number;
-  /** The SHA-256 of its bytes in hexadecimal; absent if another program wrote the file. */
+  /** The SHA-256 of the file in hexadecimal; undefined if another program wrote the file. */
   sha256?: string;
 }
 
-/**
- * A file in `_pricelake/staging` that is not part of its table yet. If it has no checksum, it is still to be synced.
- */
+/** A file in `_pricelake/staging` that isn't part of its table yet. Without a checksum, it hasn't been synced. */
 export interface StagedFile extends DataFile {
   /** Its current absolute path. */
   stagedAt: string;
 }
 
-/** The next version of a table: the files that a commit adds and removes. */
+/** The changes of a commit: the files that it adds to a table and removes from it. */
 export interface FileChange {
   table: TableName;
   add: StagedFile[];
   remove: DataFile[];
-  /** Facts that the commit records. Absent ones stay unchanged. */
+  /** Facts that the commit records. Facts not given stay unchanged. */
   applied: Partial<Applied>;
-  /** False if the same rows only moved to other files (compaction); default true. */
+  /** False if the commit only rewrites the same rows into other files (compaction); default true. */
   dataChange?: boolean;
 }
 
 /**
- * The state up to which a table is applied. Each commit records it, so that it neither leads nor trails the data
+ * The progress of a table, recorded in each of its commits, so that it always agrees with the data
  * (src/lake/table-state.ts). A value is undefined if no commit has recorded it.
  */
 export interface Applied {
   /** The number of the last run that wrote the table. */
   run: bigint | undefined;
   cursor: bigint | undefined;
-  /** History only: its newest change beyond the feed's cursor, or 0. */
+  /** History only: the newest change id beyond the feed's cursor, or 0. */
   ahead: bigint;
-  /** Items only: the time up to which they were polled, in µs since 1970; 0 after a run by the feed. */
+  /** Items only: the time up to which items were polled, in µs since 1970; 0 after a run that used the feed. */
   polledAt: bigint;
-  /** Items only: the datasets that they are a copy of. */
+  /** Items only: the datasets that were copied. */
   datasets: CopiedDatasets;
-  /** Derived tables only: the version of `items` that the table was computed from. */
+  /** Derived tables only: the version of `items` from which the table was computed. */
   itemsVersion: bigint | undefined;
-  /** Derived tables only: the query that made it (src/analyze/derived-tables.ts). */
+  /** Derived tables only: a hash of the query that computed the table (src/analyze/derived-tables.ts). */
   query: bigint | undefined;
-  /** Tables of the pipeline file only: a hash of their rows. */
+  /** Tables declared in the pipeline file only: a hash of their rows. */
   declared: bigint | undefined;
-  /** price_spread_daily only: the last closed day, in days since 1970; 0 if the table is not kept. */
+  /** price_spread_daily only: the last closed day, in days since 1970; 0 if the table is not maintained. */
   day: bigint;
-  /** The first of these days. */
+  /** price_spread_daily only: the first closed day, in days since 1970. */
   firstDay: bigint | undefined;
-  /** The version up to which foreign commits have been repaired. */
+  /** The table version up to which commits by other programs have been repaired. */
   accepted: bigint | undefined;
 }
 
 export interface CopiedDatasets {
-  /** True if the user asked for a list of datasets; false for all that the key can read. */
+  /** True if the user listed the datasets; false if the lake copies every dataset that the key can read. */
   isList: boolean;
-  /** The ids of the datasets that were copied whole, in order. Empty for a lake that copies all datasets. */
+  /** The ids of the listed datasets that were copied whole, in order; empty if the lake copies every dataset. */
   ids: readonly bigint[];
 }
 
-/** A table as its commit log describes it. */
+/** The state of a table according to its commit log. */
 export interface TableState {
   table: TableName;
-  /** -1n before the first commit. */
+  /** The version of the last commit; -1n before the first commit. */
   version: bigint;
   files: DataFile[];
   applied: Applied;
   difference: ColumnDifference;
-  /** True when some files have no checksum in the log: they may lack columns, or have other types. */
+  /** True if some files have no checksum in the log, so they may lack columns or have other column types. */
   hasOlderFiles: boolean;
 }
 
 /** Differences between a published table and its contract, schemas/<table>.yaml. */
 export interface ColumnDifference {
   missing: string[];
-  /** Columns that the contract does not name. */
+  /** Columns that are not in the contract. */
   unknown: string[];
   retyped: { name: string; has: string; wants: string }[];
 }
 
 /**
- * The longest time by which an answer is expected to lag behind the feed. Younger changes are looked for in rows, or
- * polled again.
+ * The longest expected delay, in milliseconds, between the feed and other responses. Changes more recent than this are
+ * verified against rows, or polled again.
  */
 export const LAG_MS = 3600 * 1000;
 
-/** The modes of a run: a complete copy, the change feed, or the items that changed since the last run. */
+/** The modes of a run: a complete copy, the change feed, or polling the items that changed since the last run. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /**
- * The origins of changes, as column `origin` of history names them. `early` changes may come before the feed brings
- * them, and `past` ones may be older than the lake.
+ * The origins of changes, as recorded in the `origin` column of history. An `early` change may arrive before the feed
+ * returns it; a `past` change may be older than the lake.
  */
 export const ORIGIN = { feed: 'feed', early: 'webhook', past: 'history' } as const;
 export type ChangeOrigin = (typeof ORIGIN)[keyof typeof ORIGIN];
@@ -200,21 +197,21 @@ export const CHANGE_ANSWERS: Record<ChangeOrigin, AnswerName> = {
   history: '/items/{id}/history',
 };
 
-/** Called with the parsed rows of an answer. In CSV all values are texts. */
+/** Receives each parsed row of a response. In CSV, all values are text. */
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;
 
-/** The ids of the datasets that the lake copies (section 4, /datasets), in order. */
+/** The ids of the datasets that the lake copies (section 4, /datasets), in order, or all datasets. */
 export type DatasetSelection = 'all' | readonly bigint[];
 
 export type Severity = 'gate' | 'error' | 'warn';
 
-/** The result of a check (table `check_results`). */
+/** The result of a check, as stored in the check_results table. */
 export interface CheckResult {
   name: string;
   severity: Severity;
   description: string;
   violations: bigint;
-  /** True for a failed gate that a person waived. */
+  /** True if the check is a gate that failed and that a person waived. */
   waived: boolean;
   sample: string;
   seconds: number;

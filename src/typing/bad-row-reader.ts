@@ -13,35 +13,35 @@ import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn } from './shape.js';
 
 const SAFE_LENGTH = 15;
-/** The characters of raw text that are kept of a row that nearly fills its line. */
+/** The raw characters of a row that are kept if the row takes up most of its line's size limit. */
 const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns extends Readonly<CsvFacts> {
-  /** Columns whose cells contain the JSON text of objects. */
+  /** CSV columns whose cells contain objects as JSON text. */
   objects: ReadonlySet<string>;
 }
 
 export interface BadRowTask {
-  /** The landed file, one row a line, or CSV if `csv` is given. */
+  /** The landed file: one JSON row per line, or CSV if `csv` is set. */
   path: string;
   fields: Map<string, string>;
   csv?: CsvColumns;
   fitId: FitId;
   goodPath: string;
   badPath: string;
-  /** Called before each row. It may throw to end the work. */
+  /** Called before each row. May throw to stop the work. */
   onRow?: () => void;
 }
 
 /**
- * Reads a file row by row, after the strict reader refused it or a value did not fit. Each row that can't be typed gets
- * its place, raw text and reason; the others are kept. Returns the numbers of good and bad rows.
+ * Reads a file row by row, after the strict reader failed. A row that can't be typed goes to `badPath` with its
+ * position, raw text and reason; other rows go to `goodPath`. Returns the counts of good and bad rows.
  */
 export async function separateBadRows(task: BadRowTask): Promise<{ good: number; bad: number }> {
   const good = createWriteStream(task.goodPath);
   const bad = createWriteStream(task.badPath);
   const written = Promise.all([finished(good), finished(bad)]);
-  written.catch(() => {}); // reported below: a disk may be full at any row
+  written.catch(() => {}); // The rejection is handled below; the disk may fill up at any row.
   const counts = { good: 0, bad: 0 };
   const structs = structPaths(task.fields);
   try {
@@ -65,7 +65,7 @@ export async function separateBadRows(task: BadRowTask): Promise<{ good: number;
   return counts;
 }
 
-/** Writes the line for DuckDB, within its size limit for an object. */
+/** Builds the line for DuckDB, within its size limit for JSON objects. A row that doesn't fit is bad. */
 function wrapRow(
   row: RawRow,
   findFault: (value: unknown) => string | undefined,
@@ -87,16 +87,16 @@ function wrapRow(
   return refuse(describeSize(Buffer.byteLength(row.raw)));
 }
 
-/** Cuts a long text and adds its size. The landing has the whole text. */
+/** Truncates a long text and appends its size. The landed file has the whole text. */
 function shortenRaw(raw: string, characters: number): string {
   if (raw.length <= characters) return raw;
-  // Half of a surrogate pair at the cut becomes U+FFFD.
+  // A surrogate pair that is split by the cut becomes U+FFFD.
   const start = Buffer.from(raw.slice(0, characters)).toString();
   return `${start}… (${Buffer.byteLength(raw)} bytes in all)`;
 }
 
 function describeSize(bytes: number): string {
-  return `the row has ${bytes} bytes; the limit is ${LIMITS.rowBytes}`;
+  return `the row has ${bytes} bytes, but the limit is ${LIMITS.rowBytes}`;
 }
 
 interface RawRow {
@@ -120,7 +120,7 @@ async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   }
 }
 
-/** Reads the records after the header, each as an object from column to text. */
+/** Yields the records after the header, each as an object that maps columns to text. */
 async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRow> {
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {
@@ -139,7 +139,7 @@ function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Pars
 
 function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns): Parsed {
   const cells = parseCsvRecord(text, quotesNulls);
-  if (cells === undefined) return { reason: 'not valid CSV: a quote in the wrong place' };
+  if (cells === undefined) return { reason: 'not valid CSV: it has a misplaced quote' };
   if (cells.length !== columns.length) return { reason: `${cells.length} cells, but the header has ${columns.length}` };
   const value = Object.fromEntries(columns.map((name, index) => [nameColumn(name), cells[index] ?? null]));
   for (const name of objects) {
@@ -154,13 +154,13 @@ function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns
   return { value };
 }
 
-/** The digits of the item's id in a bad row; null if they are uncertain. */
+/** Returns the digits of the item id in a bad row; null if they can't be read reliably. */
 function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string | null {
   if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, fitId);
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);
 }
 
-/** Turns every number that a double could change into a marked string. Returns a fault instead of throwing it. */
+/** Parses JSON, turning numbers that a double could change into marked strings. Never throws. */
 function parseLine(text: string): Parsed {
   if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {
@@ -170,7 +170,7 @@ function parseLine(text: string): Parsed {
   }
 }
 
-/** Writes a short number as DuckDB does, so that both readers give the same text. A long one stays unchanged. */
+/** Formats a short number like DuckDB, so that both readers produce the same text. A long number stays unchanged. */
 function keepNumber(token: string): number | string {
   if (/^-?\d+$/.test(token) && token.length <= SAFE_LENGTH) return Number(token);
   return `${NUMBER_MARK}${token.length <= SAFE_LENGTH ? printDouble(token) : token}`;
@@ -178,7 +178,7 @@ function keepNumber(token: string): number | string {
 
 function printDouble(token: string): string {
   const value = Number(token);
-  // A number that a double can't hold stays unchanged.
+  // A number that overflows or underflows a double stays unchanged.
   if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(token.replace(/[eE].*/, '')))) return token;
   const text = Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
   return /[.e]/.test(text) ? text : `${text}.0`;
@@ -186,11 +186,11 @@ function printDouble(token: string): string {
 
 const TOO_DEEP = `nested more than ${LIMITS.jsonDepth} levels deep`;
 
-/** Matches half of a surrogate pair, which JSON.stringify escapes. UTF-8 text, and so a column, can't contain one. */
+/** Matches an escaped lone surrogate, as JSON.stringify writes it. UTF-8 text, and so a column, can't contain one. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
 
 function findHalfCharacter(json: string): string | undefined {
-  return HALF_CHARACTER.test(json) ? 'not valid Unicode: half of a surrogate pair' : undefined;
+  return HALF_CHARACTER.test(json) ? 'not valid Unicode: it has a lone surrogate' : undefined;
 }
 
 function findMismatch(value: unknown, structs: string[], fields: Map<string, string>): string | undefined {

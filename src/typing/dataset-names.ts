@@ -2,15 +2,15 @@ import type { RelationGraph } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { code, sql, writeTyped } from '../sql/sql.js';
 
-/** Marks a text that lists datasets and must still be split: a private-use character, as NUMBER_MARK is. */
+/** Marks text that lists dataset names and hasn't been split. Like NUMBER_MARK, it is a private-use character. */
 export const NAMES_MARK = '\uE0F2';
 
-/** A longer pattern is too slow. It is then limited to names that contain a separator. */
+/** A longer pattern would be too slow. Only names that contain a separator are then included. */
 const MAX_PATTERN = 100_000;
 
 /**
- * Writes the pattern by which the macro `dataset_names` finds known names in a text; null without known names. Only
- * they show whether `Tools; Garden` is one dataset or two.
+ * Builds the pattern with which the `dataset_names` macro finds known names in text; null if no name is known. Only
+ * known names show whether `Tools; Garden` is one dataset or two.
  */
 export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);
@@ -19,7 +19,7 @@ export function writeDatasetPattern(names: readonly string[]): string | null {
   return pattern.length <= MAX_PATTERN ? pattern : writePattern(known.filter((name) => /[;|,]/.test(name)));
 }
 
-/** Matches a known name between separators, in a text whose separators are doubled. */
+/** Builds a regular expression that matches a known name between separators, in text with doubled separators. */
 function writePattern(names: readonly string[]): string {
   const texts = names.map((name) =>
     name
@@ -35,21 +35,21 @@ export interface DatasetName {
   name: string;
 }
 
-/** The datasets as the last run recorded them. @param datasets rows of table datasets */
+/** Reads the dataset names that the last run recorded. @param datasets rows of the datasets table */
 export async function readKnownDatasets(graph: RelationGraph, datasets: Relation): Promise<DatasetName[]> {
   const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
   return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
 }
 
-/** Names of datasets as items write them: those that can be read (undefined for all), and by id. */
+/** Dataset names as items may contain them: the readable names (undefined for all), and the names of each id. */
 export interface DatasetNames {
   readable: readonly string[] | undefined;
   byId: ReadonlyMap<bigint, readonly string[]>;
 }
 
 /**
- * Lists the names of datasets. Rows of the lake may still use a former name.
- * @param isAll true if items can be in no other dataset
+ * Lists dataset names, including former names, which the lake's rows may still contain.
+ * @param isAll true if items can't be in any other dataset
  */
 export function listDatasetNames(
   visible: readonly DatasetName[],
@@ -70,8 +70,8 @@ export interface DatasetRename {
 }
 
 /**
- * Finds datasets whose name in the lake is not the current one. A former name that another dataset shares is left out:
- * rows don't show which of the two they mean, so they wait for a complete copy.
+ * Finds datasets that were renamed since the lake recorded them. Omits a former name shared with another dataset,
+ * because rows don't show which of the two they mean; a complete copy corrects such rows.
  */
 export function findRenamedDatasets(known: readonly DatasetName[], visible: readonly DatasetName[]): DatasetRename[] {
   const isKnown = ({ id }: DatasetName) => known.some((one) => one.id === id);

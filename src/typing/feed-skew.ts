@@ -4,13 +4,13 @@ import { join, sql } from '../sql/sql.js';
 import type { ItemReads } from './typed-rows.js';
 
 /**
- * The time by which a change's `observedAt` is later than the time in the item's row. The document does not say that
- * they agree.
+ * The time by which a change's `observedAt` is later than `lastChangedAt` in its item's row. The API document doesn't
+ * say that they agree.
  */
 export interface FeedSkew {
-  /** In microseconds; null if nothing shows it. SQL then assumes two minutes. */
+  /** In microseconds; null if it couldn't be measured, in which case SQL assumes two minutes. */
   us: bigint | null;
-  /** True if reads of this or an earlier run have established it. */
+  /** True if it was established by item rows of this or an earlier run. */
   isKnown: boolean;
 }
 
@@ -27,8 +27,8 @@ export interface SkewEvidence {
 }
 
 /**
- * Measures the skew by reads and changes of the same items.
- * @param lacksChanges true if a change could not be typed: a read may show it, so the skew is not guessed
+ * Measures the skew from rows and changes of the same items.
+ * @param lacksChanges true if a change couldn't be typed. A row may show its effect, so the skew isn't guessed
  */
 export async function measureFeedSkew(
   graph: RelationGraph,
@@ -42,7 +42,7 @@ export async function measureFeedSkew(
   return { us: us ?? null, isKnown: known !== undefined };
 }
 
-/** The newest skew that an earlier run established. A few reads alone can't distinguish skew from their own lag. */
+/** Returns the newest skew known from earlier runs. A few rows can't distinguish skew from their own delay. */
 async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
   const row = await graph.row(sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs}`);
   return typeof row?.us === 'bigint' ? row.us : undefined;
@@ -50,11 +50,11 @@ async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigi
 
 interface Skew {
   us: bigint | undefined;
-  /** True if the reads agree. */
+  /** True if the rows agree on the skew. */
   isSure: boolean;
 }
 
-/** The median time from each read to its nearest change. */
+/** Computes the skew from the distance between each row and its nearest change. */
 async function readSkew(
   graph: RelationGraph,
   { pending, history, exported, reread }: SkewEvidence,
@@ -80,15 +80,15 @@ async function readSkew(
       (SELECT max_by(distance, {'items': items, 'nearness': -abs(distance)}) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
-  // Several changes of an item lie near its read, and one may have the same time by chance, so the distance on which
-  // most items agree is the service's. If changes come in pairs, items agree on two distances. With the nearer one, no
-  // read counts as showing a change that came after it.
+  // An item may have several changes close to its row, and one of them may match by chance, so the distance on which
+  // most items agree is used. If changes come in pairs, items agree on two distances. The smaller one is used, so that
+  // no row is taken to include a change that came after it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { us: 0n, isSure: true };
-  // Reads that lag are nearest to changes of earlier runs.
+  // Rows that lag are nearest to changes of earlier runs.
   if (!withHistory || typeof row?.middle !== 'bigint') return { us: undefined, isSure: false };
   return { us: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
 }
 
-/** Rows and changes may be dated to the second. */
+/** Rows and changes may have times rounded to the second. */
 const SECOND_US = 1_000_000n;

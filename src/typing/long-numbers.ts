@@ -1,17 +1,17 @@
 /**
- * DuckDB's JSON reader passes numbers through a double or an int64. Tokens that this could change are quoted before it
- * reads them: a fraction or exponent with more than 15 digits, and an integer of 19 digits or more.
+ * DuckDB's JSON reader converts numbers to a double or an int64. Numbers that this could change are quoted first:
+ * fractions or exponents of more than 15 characters, and integers of 19 digits or more.
  */
 
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Shorter tokens are exact in a double or an int64. */
+/** Tokens up to this length are exact in a double or an int64. */
 const SAFE_LENGTH = 15;
 const SAFE_INTEGER_DIGITS = 18;
 const STRIDE = SAFE_LENGTH + 1;
 
-/** The bytes [start, end) of a number token. */
+/** The byte range [start, end) of a number. */
 interface Token {
   start: number;
   end: number;
@@ -23,7 +23,7 @@ const NUMBER_BYTES = (() => {
   return table;
 })();
 
-/** Finds the number tokens in whole NDJSON lines that must be quoted to stay exact, in order. */
+/** Finds the numbers that must be quoted to stay exact, in order. @param bytes whole lines of NDJSON */
 export function findLongNumbers(bytes: Buffer): Token[] {
   const tokens: Token[] = [];
   // Every token longer than SAFE_LENGTH covers one of these positions.
@@ -65,8 +65,8 @@ function isInString(bytes: Buffer, at: number): boolean {
 }
 
 /**
- * Replaces tokens by strings that begin with NUMBER_MARK. All results share one buffer, so a result is valid only until
- * the next one: to get new memory for each piece took more time than to find the tokens.
+ * Replaces numbers by strings that start with NUMBER_MARK. All results share one buffer, because allocating memory for
+ * each chunk took longer than finding the numbers. A result is therefore valid only until the next call.
  */
 export class NumberQuoter {
   #room = Buffer.alloc(0);
@@ -89,9 +89,9 @@ export class NumberQuoter {
   }
 }
 
-/** Begins a quoted number. It is a private-use character, which no shop's text has a reason to contain. */
+/** The first character of a quoted number: a private-use character, which shop text is unlikely to contain. */
 export const NUMBER_MARK = '\uE0F1';
 const OPEN = Buffer.from(`"${NUMBER_MARK}`);
 const CLOSE = Buffer.from('"');
-/** Later pieces may have a little more to quote. */
+/** Extra buffer size, because later chunks may have slightly more numbers to quote. */
 const SPARE_BYTES = 64 * 1024;

@@ -11,15 +11,15 @@ import { findLongNumbers, NumberQuoter } from './long-numbers.js';
 import { type ObservedFields, observeRow } from './shape.js';
 
 const NEWLINE = 0x0a;
-/** If the files together are no larger, all their rows are observed. */
+/** If the files' total size is at most this, all their rows are observed. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
 
 /**
- * Parses rows of landed files that belong together: all rows of small files, otherwise those of the first megabyte and
- * some of each further megabyte and file. Skips lines that are not JSON, which typing reports.
+ * Parses sample rows of related files: all rows if the files are small, otherwise the first megabyte and a sample of
+ * each further megabyte and file. Calls `onRow` with undefined for lines that aren't JSON, which typing reports.
  */
 export async function observeRows(files: readonly { path: string }[], onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(files.map(({ path }) => path))) {
@@ -27,10 +27,10 @@ export async function observeRows(files: readonly { path: string }[], onRow: (ro
   }
 }
 
-/** Parses a line. JSON.parse may round numbers, but only the names and kinds of values matter here. */
+/** Parses a line; undefined if it isn't JSON. JSON.parse may round numbers, but only names and kinds matter. */
 function parseOrNothing(line: string): unknown {
   try {
-    // The observers recurse into the row, so deep ones are left out.
+    // The observers are recursive, so deeply nested rows are skipped.
     return isTooDeep(line) ? undefined : JSON.parse(line);
   } catch {
     return undefined;
@@ -75,7 +75,7 @@ export interface Look {
 }
 
 /**
- * Observes the first records of a CSV file, and further ones until every column that may hold an object has shown a
+ * Observes the first records of a CSV file, and continues until every column that may contain an object has had a
  * value.
  */
 export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<CsvFacts> {
@@ -105,7 +105,7 @@ export async function observeCsv(file: string, { observed, mapping, show }: Look
 }
 
 /**
- * True if every empty cell of the first records is quoted. Such a writer quotes all cells, including nulls, because no
+ * True if all empty cells of the first records are quoted. Such a writer quotes all cells, including nulls, because no
  * item has a value in every column.
  */
 async function findQuotedNulls(file: string): Promise<boolean> {
@@ -120,7 +120,7 @@ async function findQuotedNulls(file: string): Promise<boolean> {
   return isQuoted;
 }
 
-/** Makes the names unique. A column without a name is named by its position. */
+/** Makes the column names unique. A column without a name is named by its position. */
 function nameColumns(header: readonly (string | null)[]): string[] {
   const taken = new Set<string>();
   return header.map((cell, index) => {
@@ -132,7 +132,7 @@ function nameColumns(header: readonly (string | null)[]): string[] {
   });
 }
 
-/** @param holders columns whose cells may be the JSON text of an object */
+/** Builds a row object from cells. @param holders columns whose cells may contain an object as JSON text */
 function readRow(columns: readonly string[], cells: readonly (string | null)[], holders: ReadonlySet<string>) {
   return Object.fromEntries(
     columns.map((name, index): [string, unknown] => {
@@ -142,7 +142,7 @@ function readRow(columns: readonly string[], cells: readonly (string | null)[], 
   );
 }
 
-/** Parses the object in a cell of JSON text; undefined if there is none. */
+/** Parses a cell that contains a JSON object; undefined if it doesn't. */
 function readObject(cell: string): object | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {
@@ -156,7 +156,7 @@ export function isCsv(file: string): boolean {
   return path.extname(file) === '.csv';
 }
 
-/** Returns the file itself, or a copy with quoted numbers if DuckDB would round some. */
+/** Returns the file itself, or a copy with quoted numbers if DuckDB would round any number. */
 export async function quoteFile(source: string, readAt: string, workFolder: string): Promise<LandedFile> {
   const part = path.basename(source);
   const target = path.join(workFolder, `${part}.quoted`);
@@ -166,7 +166,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   const quoter = new NumberQuoter();
   try {
     for await (const lines of readWholeLines(source)) {
-      // A line of this length is always the first of its piece.
+      // A line this long is always the first in its chunk.
       hasTooLarge ||= lines.length > LIMITS.rowBytes && !lines.subarray(0, LIMITS.rowBytes + 1).includes(NEWLINE);
       const tokens = findLongNumbers(lines);
       if (tokens.length > 0 && out === undefined) {

@@ -17,31 +17,31 @@ import {
 } from '../tables/item-names.js';
 
 /**
- * The place of each value of an item in a landed row. The API document shows the names of Item, but not those of an
- * export row. All sensible spellings are recognized: nested like Item, or flat (`siteId`, `site_id`, `site.id`).
+ * Maps each item value to its place in a landed row. The API document lists the fields of Item, but not those of an export row,
+ * so every plausible spelling is recognized: nested as in Item, or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
-  /** The DuckDB type of every top-level field to read, by name. In CSV all are text. */
+  /** The DuckDB types of the top-level fields to read, by name. In CSV all are text. */
   fields: Map<string, string>;
-  /** SQL over those fields, by canonical value. Values without a CSV column are missing. */
+  /** SQL expressions over those fields, by item value. A value without a CSV column has no entry. */
   values: Map<ItemValue, string>;
-  /** Which of `attributes` and `datasets` flat rows hold as text: JSON, or a list of names. */
+  /** Which of `attributes` and `datasets` are text in flat rows: JSON, or a list of names. */
   texts: Set<ItemValue>;
-  /** SQL of fields that the document does not name, by name in `extra`: as JSON, in CSV as text or JSON. */
+  /** SQL of fields that aren't in the API document, by their name in `extra`: JSON, or in CSV text or JSON. */
   unknown: Map<string, string>;
   objects: Set<string>;
-  /** True if two names in JSON rows differ only in case. Each row is then read as OPEN_OBJECT, in the column ROW. */
+  /** True if two names in JSON rows differ only in case. Each row is then read as OPEN_OBJECT in the ROW column. */
   isOpen: boolean;
 }
 
-/** JSON names are case-sensitive, but SQL columns and structs ignore case. A map keeps all of them. */
+/** JSON names are case-sensitive, but SQL columns and struct fields aren't. A map keeps all names. */
 export const OPEN_OBJECT = 'MAP(VARCHAR, JSON)';
 export const ROW = 'row';
 
-/** Precedes each capital letter. It is a private-use character, as NUMBER_MARK is. */
+/** Precedes each capital letter in a column name. Like NUMBER_MARK, it is a private-use character. */
 const CAPITAL_MARK = '\uE0F3';
 
-/** A column name for CSV that is unique even without regard to case. */
+/** Returns a name for a CSV column that stays unique when case is ignored. */
 export function nameColumn(name: string): string {
   return name.replaceAll(/[\p{Lu}\uE0F3]/gu, (char) => CAPITAL_MARK + char);
 }
@@ -51,10 +51,10 @@ function haveEqualNames(names: Iterable<string>): boolean {
   return new Set(all.map((name) => name.toLowerCase())).size < all.length;
 }
 
-/** Rows of JSON have types; those of CSV are all text. */
+/** JSON rows have typed values; CSV rows have only text. */
 export type RowKind = 'json' | 'csv';
 
-/** Facts about a top-level field from a sample of rows. */
+/** Facts about a top-level field, from a sample of rows. */
 export interface ObservedField {
   subfields: Set<string>;
   /** True if a value was neither null nor an object. */
@@ -65,7 +65,7 @@ export type ObservedFields = Map<string, ObservedField>;
 export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapping = {}): void {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
   for (const [name, value] of Object.entries(row)) {
-    if (name === '') continue; // no column can have an empty name
+    if (name === '') continue; // a column can't have an empty name
     const field = observed.get(name) ?? { subfields: new Set<string>(), isScalar: false };
     observed.set(name, field);
     if (typeof value !== 'object') field.isScalar = true;
@@ -77,7 +77,7 @@ export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapp
 
 type Style = (path: string) => string;
 
-/** Guesses the spelling of values that the sample does not show, because services may leave out nulls. */
+/** Guesses the spelling of fields that aren't in the sample, because services may omit nulls. */
 function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
   const names = [...observed.keys()];
   const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));
@@ -90,7 +90,7 @@ interface DetectedShape extends Shape {
   parents: Set<string>;
 }
 
-/** Finds the place of each value. @throws PricelakeError `contract` if there are rows and none has an item id */
+/** Finds where each value is. @throws PricelakeError `contract` if there are rows, but no field for the item id */
 export function detectShape(observed: ObservedFields, kind: RowKind = 'json', mapping: Mapping = {}): Shape {
   const shape: DetectedShape = {
     fields: new Map(),
@@ -101,7 +101,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     isOpen: kind === 'json' && haveEqualNames(observed.keys()),
     parents: new Set(),
   };
-  // A mapping takes precedence over a recognized field, and the document's spelling over others.
+  // A mapped name takes precedence over a recognized one, and the standard spelling over other spellings.
   const rank = (name: string) => (Object.hasOwn(mapping, name) ? 0 : isExactName(name) ? 1 : 2);
   for (const [name, field] of [...observed].sort(([a], [b]) => rank(a) - rank(b))) {
     addObserved(shape, { name, known: translate(name, mapping) }, field, kind);
@@ -118,14 +118,14 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   return detected;
 }
 
-/** The values of an item whose field no row showed, not even as null; empty if no row was seen. */
+/** Returns the item values for which no observed row had a field, not even null; empty if no row was observed. */
 export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValue[] {
   if (observed.size === 0) return [];
-  const { values } = detectShape(observed, 'csv', mapping); // CSV adds no values beyond those seen
+  const { values } = detectShape(observed, 'csv', mapping); // the CSV shape contains only observed fields
   return ITEM_VALUE_NAMES.filter((name) => !values.has(name));
 }
 
-/** The name of a field in the rows, and after mapping. */
+/** A field's name in the rows, and its name after mapping. */
 interface FieldName {
   name: string;
   known: string;
@@ -146,7 +146,7 @@ function addObserved(shape: DetectedShape, { name, known }: FieldName, field: Ob
   } else shape.unknown.set(name, addField(shape, name, kind === 'csv' ? 'VARCHAR' : 'JSON', kind));
 }
 
-/** Adds a top-level field to read, and returns the SQL of its value. */
+/** Adds a top-level field to read, and returns the SQL for its value. */
 function addField(shape: DetectedShape, name: string, type: string, kind: RowKind): string {
   const column = kind === 'csv' ? nameColumn(name) : name;
   shape.fields.set(column, type);
@@ -205,12 +205,12 @@ function fieldType(path: ItemPath): string {
   return path === 'datasets' ? 'VARCHAR[]' : 'VARCHAR';
 }
 
-/** Writes `{"id": 'VARCHAR', …}`: the `columns` argument of read_json. */
+/** Builds the `columns` argument of read_json: `{"id": 'VARCHAR', …}`. */
 export function readJsonColumns(fields: Map<string, string>): string {
   return `{${[...fields].map(([name, type]) => `${quoteIdentifier(name)}: ${quoteLiteral(type)}`).join(', ')}}`;
 }
 
-/** Writes `STRUCT(…)` of the fields. */
+/** Builds the type `STRUCT(…)` of the fields. */
 export function structType(fields: Map<string, string>): string {
   return `STRUCT(${[...fields].map(([name, type]) => `${quoteIdentifier(name)} ${type}`).join(', ')})`;
 }

@@ -15,24 +15,24 @@ import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from
 import { quoteFile } from './observe.js';
 import type { Shape } from './shape.js';
 
-/** A typed landed file: Parquet with the model's columns, and the rows that could not be read at all. */
+/** The result of typing landed files: a Parquet file with the model's columns, and the rows that couldn't be read. */
 export interface TypedFile {
   typedPath: string;
-  /** NDJSON of {"n", "raw", "reason", "id"}, if there are any; `id` is that of the item, if it is readable. */
+  /** NDJSON of {"n", "raw", "reason", "id"} for each unreadable row, if any. `id` is the item's id if readable. */
   badPath?: string | undefined;
   part: string;
   origin: Origin;
   /** The rows of typedPath, including those with a reject_reason, plus the rows of badPath. */
   rows: number;
-  /** The number of rows that could not be typed. */
+  /** The number of rows that couldn't be typed. */
   rejected: number;
   /** Paths of the landed files. */
   sources: string[];
 }
 
 /**
- * The origin of landed rows. `export` and `page` are whole rows from before the run's changes, `reread` from after
- * them. The other origins are changes.
+ * The origin of landed rows. `export` and `page` rows are whole items read before the run's changes, `reread` rows
+ * are whole items read after them. The other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
 
@@ -42,11 +42,11 @@ export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
 
 export interface TypingSource {
   path: string;
-  /** When its rows were read, ISO 8601; empty for changes. */
+  /** When its rows were read, as ISO 8601; empty for changes. */
   readAt: string;
-  /** The number of landed rows. Typing must return as many. */
+  /** The number of landed rows, which typing must account for. */
   rows: number;
-  /** True if all rows are of one website, so that they need not be sorted by website. */
+  /** True if all rows belong to one website, so they don't need to be sorted by website. */
   isOfOneSite?: boolean | undefined;
   csv?: CsvFacts | undefined;
 }
@@ -59,18 +59,18 @@ export interface TypingTask {
   runId: string;
 }
 
-/** A source, and its file with quoted long numbers (observe.ts). */
+/** A source, and the file with its long numbers quoted (observe.ts). */
 interface QuotedSource extends TypingSource {
   landed: LandedFile;
 }
 
-/** A task that DuckDB can read, and the folder for its results. */
+/** A task whose files DuckDB can read exactly, and the folder for its results. */
 export interface QuotedTask extends TypingTask {
   sources: [QuotedSource, ...QuotedSource[]];
   workFolder: string;
 }
 
-/** Quotes numbers that DuckDB would round. The work can stop between two files. */
+/** Quotes numbers that DuckDB would round. Can be stopped between two files. */
 export async function quoteTask(db: Database, task: TypingTask, workFolder: string): Promise<QuotedTask> {
   const sources: QuotedSource[] = [];
   for (const source of task.sources) {
@@ -82,15 +82,15 @@ export async function quoteTask(db: Database, task: TypingTask, workFolder: stri
   return { ...task, sources: sources as QuotedTask['sources'], workFolder };
 }
 
-/** All values of CSV are texts, so no number has to be quoted. */
+/** All CSV values are text, so numbers need no quotes. */
 function asCsv(file: string, readAt: string, csv: CsvFacts): LandedFile {
   return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, csv };
 }
 
 /**
- * Types landed files together by the strict reader. If a row does not fit, types each file, and then each row with
- * place and reason. Removes temporary files.
- * @throws PricelakeError `contract` if the number of rows differs from the landed one
+ * Types landed files together with the strict reader. If a row doesn't fit, types the files one by one, and the failing
+ * file row by row. Removes temporary files.
+ * @throws PricelakeError `contract` if the number of rows differs from the number that was landed
  */
 export async function typeFiles(db: Database, task: QuotedTask): Promise<TypedFile[]> {
   const [first, ...restSources] = task.sources;
@@ -119,7 +119,7 @@ async function typeStrictly(db: Database, task: QuotedTask): Promise<TypedFile |
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
   if (sources.some(({ landed }) => landed.hasTooLarge === true)) return undefined;
-  // CSV columns are read by position.
+  // CSV columns are read by position, so all headers must be equal.
   if (new Set(sources.map(({ landed }) => JSON.stringify(landed.csv))).size > 1) return undefined;
   try {
     const counts = await copyTyped(
@@ -136,7 +136,7 @@ async function typeStrictly(db: Database, task: QuotedTask): Promise<TypedFile |
   return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
 }
 
-/** True for malformed JSON, and for a value that does not fit its column. */
+/** True for DuckDB's errors about malformed JSON or CSV, or a value that doesn't fit its column. */
 export function isFaultOfRows(error: unknown): boolean {
   return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
 }
@@ -173,7 +173,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
   return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
 }
 
-/** Row groups are small and sorted by website, because staging reads the typed files by slices of websites. */
+/** Row groups are small and sorted by website, because staging reads ranges of websites from the typed files. */
 const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
@@ -199,7 +199,7 @@ async function copyTyped(
   return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };
 }
 
-/** Counts nulls by the statistics that COPY returns. A file without rows has none. */
+/** Counts nulls from the statistics that COPY returns. A file without rows has no statistics. */
 function countNulls(statistics: DuckDBValue | undefined, column: string, rows: number): number {
   if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
   const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;

@@ -6,23 +6,23 @@ import type { ItemValue } from '../tables/item-names.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Origin, TypedFile } from './type-file.js';
 
-/** Counts of typed rows of a kind. A repeated row has the key of another row. */
+/** The number of typed rows, and of repeated rows. A repeated row has the same key as another row. */
 export interface Tally {
   typed: bigint;
   repeated: bigint;
 }
 
 export interface ItemReads {
-  /** The newest row of each item, with the columns of table items. */
+  /** The newest row of each item, with the columns of the items table. */
   rows: Relation;
-  /** Every typed row, with its part and its website's credit. */
+  /** All typed rows, with their landed file (`part`) and their website's attribution. */
   typed: Relation;
   tally: Tally;
 }
 
 export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
 
-/** Selects the typed rows without a reject reason, each with its place: `filename` and `file_row_number`. */
+/** Selects the typed rows without a reject reason, with their positions: `filename` and `file_row_number`. */
 export function goodRows(files: readonly TypedFile[]): Sql {
   const paths = files.map((file) => file.typedPath);
   const rows = readFiles('read_parquet', paths, ['file_row_number = true'], { hasNames: true });
@@ -30,8 +30,8 @@ export function goodRows(files: readonly TypedFile[]): Sql {
 }
 
 /**
- * Keeps the first row of each `key` by `order`. Few rows are repeated: those that moved while parts were read. They are
- * kept in a table, because a view that sorts would sort again for each slice.
+ * Selects the first row of each `key` in `order`. Only few rows repeat: those that moved while the parts were read.
+ * They are stored in a table, because a view would sort again for each range of rows.
  */
 export function leaveOutRepeated(
   graph: RelationGraph,
@@ -62,22 +62,22 @@ export async function countRepeated(graph: RelationGraph, rows: Sql | Relation, 
   return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
 }
 
-/** Columns of typed item rows that table items does not have. */
+/** Columns of typed item rows that aren't in the items table. */
 const TYPED_COLUMNS = [
   { name: 'part', type: 'VARCHAR' },
   { name: 'site_attribution', type: 'VARCHAR' },
 ];
 
-/** Fields that no export row has. They keep the values of the lake, because a left-out field is not null. */
+/** Fields that no export row has. The lake's values are kept, because a missing field doesn't mean null. */
 export interface AbsentFields {
   names: readonly ItemValue[];
   items: Relation;
 }
 
-/** Reads typed files of items. Each set of files is read only once, because files never change. */
+/** Reads typed item files. Each set of files is read only once, because the files never change. */
 export class ItemReader {
   readonly #graph: RelationGraph;
-  /** A pattern that finds the names of datasets in texts (dataset-names.ts); null if none is known. */
+  /** The pattern that finds dataset names in text (dataset-names.ts); null if no name is known. */
   readonly #datasetPattern: string | null;
   readonly #read = new Map<string, Promise<ItemReads>>();
 
@@ -86,12 +86,12 @@ export class ItemReader {
     this.#datasetPattern = datasetPattern;
   }
 
-  /** Reads rows of exports and pages from before the changes. */
+  /** Reads the rows of exports and pages, which were read before the changes. */
   exported(files: readonly TypedFile[], absent?: AbsentFields): Promise<ItemReads> {
     return this.#readOnce('exported_items', ['export', 'page'], files, absent);
   }
 
-  /** Reads rows of items that were read whole after the changes. */
+  /** Reads the rows of items that were read again after the changes. */
   reread(files: readonly TypedFile[]): Promise<ItemReads> {
     return this.#readOnce('reread_items', ['reread'], files, undefined);
   }
@@ -138,7 +138,7 @@ export function noReads(graph: RelationGraph, label: string): ItemReads {
   };
 }
 
-/** Fills absent fields from the lake, and computes the columns that depend on them again. */
+/** Fills missing fields with the lake's values, and recomputes the columns that depend on them. */
 function keepAbsent(rows: Sql, { names, items }: AbsentFields): Sql {
   const value = (name: ItemValue) => (names.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
   const replaced = [

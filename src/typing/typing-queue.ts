@@ -10,11 +10,11 @@ export interface LandedItems {
   rows: number;
   bytes: number;
   readAt: string;
-  /** Default `export`. Rows of exports may have another shape than those of `/items`. */
+  /** Default `export`. Export rows may have a different shape from `/items` rows. */
   origin?: Exclude<Origin, ChangeOrigin>;
-  /** True for second reads that come from an export. */
+  /** True for items that were read a second time, from an export. */
   isExport?: boolean;
-  /** True if all rows are of one website. */
+  /** True if all rows belong to one website. */
   isOfOneSite?: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface ChangeFile {
   origin: ChangeOrigin;
 }
 
-/** Files below this size are typed together, because each statement costs as much as some thousand rows. */
+/** Files below this total size are typed together, because each statement costs as much as several thousand rows. */
 const BATCH_BYTES = 48 * 1024 * 1024;
-/** The landed bytes that may wait to be typed before `whenRoom` makes callers wait. */
+/** The landed bytes that may be queued before `whenRoom` makes callers wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
 interface TypingRun {
@@ -35,8 +35,8 @@ interface TypingRun {
 }
 
 /**
- * Types landed files in batches while more land: large batches side by side, small ones one by one. The shape that a
- * file shows also applies to later files of its origin.
+ * Types landed files in batches while more files land. Large batches run in parallel, small ones one at a time. A shape
+ * that one file shows also applies to later files of its origin.
  */
 export class TypingQueue {
   readonly #db: Database;
@@ -45,9 +45,9 @@ export class TypingQueue {
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
-  /** Small files that wait for a full batch. */
+  /** Small files waiting for a full batch. */
   #small: LandedItems[] = [];
-  /** The chain of small batches and files of changes. It continues after a failure. */
+  /** The chain of small batches and change files. It continues after a failure. */
   #work: Promise<unknown> = Promise.resolve();
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
@@ -66,14 +66,14 @@ export class TypingQueue {
     this.#look = look;
   }
 
-  /** Stops typing items. A later try of the run gets the same files. */
+  /** Ignores item files added after this call. A retry of the run will type them. */
   leaveItems(): void {
     this.#isLeft = true;
   }
 
   /**
-   * Starts to type a file of items, unless it was already added; `finish` throws its error. A file that may become void
-   * is typed alone.
+   * Starts typing an item file, unless it was already added. `finish` throws its error. A file that may be discarded
+   * later is typed by itself.
    */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
     if (this.#isLeft || this.#added.has(landed.path)) return;
@@ -85,17 +85,17 @@ export class TypingQueue {
     if (mayBecomeVoid || countBytes(this.#small) >= BATCH_BYTES) this.#closeBatch();
   }
 
-  /** Resolves when few enough landed bytes wait to be typed. Await it before landing more. */
+  /** Resolves when few enough landed bytes are queued. Await it before landing more. */
   async whenRoom(): Promise<void> {
     while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Leaves these files out, because their export must be taken again. */
+  /** Discards these files, because their export must be requested again. */
   forget(paths: readonly string[]): void {
     for (const path of paths) this.#void.add(path);
   }
 
-  /** Waits for all files of items so far. Each call also returns those of earlier calls. */
+  /** Waits for all item files added so far. Returns their typed files, including files returned before. */
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
     const typed = (await Promise.all(this.#typed)).flat();
@@ -105,7 +105,7 @@ export class TypingQueue {
     return typed.filter(({ sources }) => isValid(sources));
   }
 
-  /** The values of items that no observed export row showed. */
+  /** Returns the item values for which no observed export row had a field. */
   listAbsent(): ItemValue[] {
     return listAbsent(this.#observed.export, this.#mapping);
   }
@@ -116,7 +116,7 @@ export class TypingQueue {
     return this.#typeApart({ origin, sources: [{ path, readAt: '', rows }], mapping: {}, runId });
   }
 
-  /** Types a file of items outside the queue. `finish` does not return it. */
+  /** Types an item file outside the queue. `finish` doesn't return it. */
   async typeApart(landed: LandedItems): Promise<TypedFile> {
     return this.#typeApart(await this.#prepare([landed]));
   }
@@ -140,7 +140,7 @@ export class TypingQueue {
     this.#typed.push(this.#settle(files, this.#begin(files)));
   }
 
-  /** Files are observed one by one, so that a batch knows the shape that earlier ones showed. */
+  /** Starts a batch. Batches are observed one after the other, so each one knows the shape that earlier ones showed. */
   #begin(files: LandedItems[]): Promise<TypedFile[]> {
     const { workFolder } = this.#run;
     const looked = this.#prepared.then(() => this.#prepare(files));
@@ -153,7 +153,7 @@ export class TypingQueue {
     });
   }
 
-  /** Keeps an error for `finish`, which throws it unless the files are void. */
+  /** Stores an error for `finish`, which throws it unless the files are discarded. */
   async #settle(files: LandedItems[], typing: Promise<TypedFile[]>): Promise<TypedFile[]> {
     try {
       return await typing;

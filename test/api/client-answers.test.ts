@@ -122,15 +122,15 @@ test('an answer that departs from the contract says where, what is due, and what
   const error = await catchError(client.json('/plan', {}, planInfo));
   expect(error.code).toBe('contract');
   expect(error.message).toBe(
-    'GET /api/v1/plan: limits.ratePerSecond: Invalid input: expected number, arrived "ten"; limits.changeFeed: Invalid input: expected boolean, arrived "[key]"',
+    'GET /api/v1/plan: limits.ratePerSecond: Invalid input: expected number, received "ten"; limits.changeFeed: Invalid input: expected boolean, received "[key]"',
   );
 });
 
 test('what arrived is shown with all its digits', async () => {
   const { client } = await startAnswers([[200, '{"changes":[],"hasMore":1,"nextCursor":9223372036854775808.5}']]);
   const error = await catchError(client.json('/changes', {}, changePage));
-  expect(error.message).toContain('hasMore: Invalid input: expected boolean, arrived 1');
-  expect(error.message).toContain('nextCursor: Invalid input, arrived 9223372036854775808.5');
+  expect(error.message).toContain('hasMore: Invalid input: expected boolean, received 1');
+  expect(error.message).toContain('nextCursor: Invalid input, received 9223372036854775808.5');
 });
 
 test('fields that the document does not name are kept', async () => {

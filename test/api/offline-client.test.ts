@@ -9,7 +9,7 @@ test('a client without a network refuses every call, and says what for and what 
   for (const call of calls) {
     await expect(call).rejects.toMatchObject({
       code: 'offline',
-      message: 'rebuild makes no calls, but the landing folder has no response from /plan',
+      message: "rebuild doesn't call the service, but the landing folder has no response from /plan",
       facts: { hint: expect.stringContaining('pricelake sync') },
     });
   }

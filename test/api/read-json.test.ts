@@ -27,11 +27,11 @@ test('of an answer that departs from the contract, three places are named, and h
   const schema = z.object({ a: z.string(), b: z.string(), c: z.string(), d: z.object({ e: z.array(z.string()) }) });
   const check = (value: unknown) => checkAnswer(value, schema, 'GET /x', cleaner);
   expect(() => check({ a: 1, b: 'x', d: { e: ['x', null] } })).toThrow(
-    'GET /x: a: Invalid input: expected string, arrived 1; c: Invalid input: expected string, arrived nothing; d.e.1: Invalid input: expected string, arrived null',
+    'GET /x: a: Invalid input: expected string, received 1; c: Invalid input: expected string, received nothing; d.e.1: Invalid input: expected string, received null',
   );
   expect(() => check({ d: {} })).toThrow(/^GET \/x: a: [^;]+; b: [^;]+; c: [^;]+ \(and 1 more\)$/);
-  expect(() => check({ d: { e: [] } })).toThrow(/; c: [^;]+, arrived nothing$/);
-  expect(() => check(null)).toThrow(/^GET \/x: the whole response: [^;]+, arrived null$/);
-  expect(() => check({ a: 'x'.repeat(500), b: '', c: 'secret'.repeat(50), d: 7 })).toThrow(/d: [^;]+, arrived 7$/);
+  expect(() => check({ d: { e: [] } })).toThrow(/; c: [^;]+, received nothing$/);
+  expect(() => check(null)).toThrow(/^GET \/x: the whole response: [^;]+, received null$/);
+  expect(() => check({ a: 'x'.repeat(500), b: '', c: 'secret'.repeat(50), d: 7 })).toThrow(/d: [^;]+, received 7$/);
   expect(check({ a: '', b: '', c: '', d: { e: [] } })).toEqual({ a: '', b: '', c: '', d: { e: [] } });
 });

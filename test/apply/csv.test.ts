@@ -93,7 +93,7 @@ describe('items of CSV', () => {
     const rows = await typing.csv(damaged, 3);
     expect(await rows.select('SELECT item_id FROM typed')).toEqual([['1']]);
     expect((await rows.rejects()).map(({ line, reason }) => [line, reason])).toEqual([
-      ['3', 'not valid CSV: a quote in the wrong place'],
+      ['3', 'not valid CSV: it has a misplaced quote'],
       ['4', 'not valid UTF-8'],
     ]);
   });

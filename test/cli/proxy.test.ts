@@ -59,7 +59,7 @@ test('a certificate that is not trusted is lasting, and the message names NODE_E
   expect(JSON.parse(stdout)).toMatchObject({
     error: {
       code: 'config',
-      message: expect.stringMatching(/service\.test:443 has a certificate that this machine does not trust/u),
+      message: expect.stringMatching(/service\.test:443 has a certificate that this machine doesn't trust/u),
       hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
     },
   });

@@ -40,10 +40,10 @@ test.each([
 });
 
 test('a data file is not where a log or what is private to a program is, and a name has no folders', () => {
-  expect(findDataPathFault('_delta_log/00000000000000000009.json')).toBe('is not where data files belong');
-  expect(findDataPathFault('.hidden')).toBe('is not where data files belong');
+  expect(findDataPathFault('_delta_log/00000000000000000009.json')).toBe("starts with _ or ., which data files don't");
+  expect(findDataPathFault('.hidden')).toBe("starts with _ or ., which data files don't");
   expect(findDataPathFault('a/_b')).toBeUndefined();
-  expect(findNameFault('a/b')).toBe('is not a name but a path');
+  expect(findNameFault('a/b')).toBe('is a path, not a file name');
   expect(findNameFault('a')).toBeUndefined();
 });
 

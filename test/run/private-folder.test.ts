@@ -51,7 +51,7 @@ describe('a symbolic link in the place of', () => {
     await symlink(target, inLake(name));
     const error = {
       code: 'lake_invalid',
-      message: `${inLake(name)}: this is a symbolic link; nothing behind it was changed`,
+      message: `${inLake(name)}: this is a symbolic link, which pricelake never follows inside a lake`,
     };
     await expect(world.sync()).rejects.toMatchObject(error);
     await expect(runRebuild({ lake: world.lakePath }, openContext(true))).rejects.toMatchObject({

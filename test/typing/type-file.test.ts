@@ -124,7 +124,7 @@ describe('lines of items', () => {
       ['{"id":1,"id":2,"site":{"id":7}}', /Duplicate key 'id'/],
       ['[1,2]', /not a JSON object/],
       ['null', /not a JSON object/],
-      [itemLine({ title: '"cut \\ud83d"' }), /half of a surrogate pair/],
+      [itemLine({ title: '"cut \\ud83d"' }), /lone surrogate/],
       [itemLine({ price: 'NaN' }), /not valid JSON/],
       [itemLine({ price: '012' }), /not valid JSON/],
       [itemLine({ title: '"a\tb"' }), /not valid JSON/],
@@ -179,7 +179,7 @@ describe('lines of items', () => {
     const bytes = Buffer.byteLength(tooLarge);
     expect(reject).toMatchObject({
       line: '2',
-      reason: `the row has ${bytes} bytes; the limit is 16777216`,
+      reason: `the row has ${bytes} bytes, but the limit is 16777216`,
     });
     const raw = String(reject?.raw);
     expect(raw).toMatch(/ä… \(\d+ bytes in all\)$/);
