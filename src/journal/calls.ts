@@ -3,9 +3,9 @@ import type { counted, Part } from './run-entry.js';
 
 export interface Calls {
   tries: number;
-  /** Includes calls that brought changes of sources before the run. */
+  /** The number of calls, including those that downloaded changes from other sources before the run. */
   made: number;
-  /** Calls that did not return status 200. The count of a killed process is missing. */
+  /** The number of calls without status 200. The count of a killed process is missing. */
   refused: number;
   now: { made: number; refused: number };
 }
@@ -26,7 +26,7 @@ export function beginTry(calls: Calls): Calls {
   return { ...calls, tries: calls.tries + 1, now: NO_CALLS.now };
 }
 
-/** Applies the counts of an entry, which replace earlier counts of the same process. */
+/** Applies a process's counts, which replace its earlier counts. */
 export function countOn(calls: Calls, made: number, refused = 0): Calls {
   return {
     ...calls,
@@ -36,7 +36,7 @@ export function countOn(calls: Calls, made: number, refused = 0): Calls {
   };
 }
 
-/** The service's counters of this month; null if unknown. */
+/** The service's counters for the current month; null if they are unknown. */
 export type Counted = z.output<typeof counted>;
 
 /** The service's counters before and after the run's calls; undefined until they are read. */
@@ -49,13 +49,13 @@ export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefin
 };
 
 /**
- * The difference of the service's counters between two answers of /plan, including the calls for both. Undefined if an
- * answer lacks a counter, or a new month has reset them.
+ * Returns the difference between the service's counters in two /plan responses, including both calls. Undefined if a
+ * response lacks a counter, or the counters were reset in between.
  */
 export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
-    // One is added, because the difference includes only one of the two calls of /plan, whether or not an answer counts
+    // Adds one, because the difference includes only one of the two /plan calls, whether or not a response counts
     // itself.
     calls: after.apiCalls - before.apiCalls + 1n,
     exportRows: after.exportRows - before.exportRows,

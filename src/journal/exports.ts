@@ -10,7 +10,7 @@ export interface ExportAttempt {
   landed: bigint;
 }
 
-/** An export of changed items. It counts only as a whole. */
+/** An export of changed items. It is used only if it is complete. */
 export interface HydrationExport {
   dataset: Dataset;
   announced: bigint;
@@ -18,7 +18,7 @@ export interface HydrationExport {
 }
 
 export interface Exports {
-  /** The exports of the copy; undefined until they are chosen. */
+  /** The exports for a full copy; undefined until they are chosen. */
   planned: EntryOf<'shards'>['shards'] | undefined;
   /** Keyed by the name of the shard. */
   attempts: ReadonlyMap<string, readonly ExportAttempt[]>;
@@ -27,7 +27,7 @@ export interface Exports {
   taken: bigint;
   onDisk: bigint;
   overage: boolean;
-  /** Maximum number of overage blocks that the exports were billed. */
+  /** The maximum number of overage blocks that the service may bill for the exports. */
   blocks: bigint;
 }
 
@@ -91,12 +91,12 @@ function changeAttempt(exports: Exports, place: Place, change: Partial<ExportAtt
   return { attempts: new Map(exports.attempts).set(shard, [...others, changed]) };
 }
 
-/** The complete export of a shard; undefined if it has none. */
+/** Returns the complete export of a shard; undefined if there is none. */
 export function findDone({ attempts }: Exports, shard: string): ExportAttempt | undefined {
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }
 
-/** The exports that the service cut, of one shard or all. They are paid for, but are not a copy. */
+/** Lists the exports that the service cut, of one shard or of all. They are billed, but aren't a full copy. */
 export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
   const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
   return some.flat().filter(({ end }) => end === 'cut');
@@ -106,7 +106,7 @@ export function listEnded({ attempts }: Exports): ExportAttempt[] {
   return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
 }
 
-/** Counts the rows of kept exports, as announced and as landed, and the rows that were paid for in vain. */
+/** Counts the rows of kept exports, as announced and as downloaded, and the billed rows that were lost. */
 export function countKept(exports: Exports): { kept: bigint; landed: bigint; lost: bigint } {
   const whole = exports.ofChanged.filter(({ announced, landed }) => announced === landed);
   const counted = [...listEnded(exports), ...whole];
@@ -116,10 +116,10 @@ export function countKept(exports: Exports): { kept: bigint; landed: bigint; los
 
 const HYDRATION_EXPORT = 'hydrate-export-';
 
-/** The file prefix of an export of changed items. Numbers begin at 1. */
+/** Returns the file prefix for an export of changed items, which are numbered from 1. */
 export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
 
-/** True for a file name of an export of changed items. */
+/** True if the name is of a file in an export of changed items. */
 export const isHydrationExport = (file: string): boolean => file.startsWith(HYDRATION_EXPORT);
 
 function addLanded(exports: readonly HydrationExport[], { file, rows }: EntryOf<'hydrate.page'>): HydrationExport[] {

@@ -3,11 +3,11 @@ import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 export interface FeedProgress {
   nextCursor: bigint;
   hasMore: boolean;
-  /** The number of changes on its last page. */
+  /** The number of changes on the last page that was read. */
   rows: number;
-  /** True if a page was read since `bound` was journaled; always true for a single feed. */
+  /** True if a page was read after the latest `feed.bound` entry. Always true for a single feed. */
   isSinceBound: boolean;
-  /** Its end; undefined until it is reached. */
+  /** The cursor at the end of the part; undefined until the end is reached. */
   end: bigint | undefined;
 }
 
@@ -19,11 +19,11 @@ export interface Feed {
   /** The number of changes on the longest page. */
   longest: number;
   parts: ReadonlyMap<Dataset, FeedProgress>;
-  /** The cursors after which parts began to be read, or began again. */
+  /** The cursors after which reading a part started, or restarted. */
   starts: readonly bigint[];
-  /** The feed's end before the feeds of several datasets were read. */
+  /** The newest change when the feeds of several datasets began to be read. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;
-  /** The cursor up to which the feed is read; undefined until then. */
+  /** The cursor up to which the feed was read; undefined until reading ends. */
   done: Pick<EntryOf<'feed.done'>, 'cursor' | 'complete' | 'at'> | undefined;
 }
 

@@ -7,39 +7,39 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
 
-/** The rules by which the entries of one kind of journal are combined into a state. */
+/** The rules for a kind of journal: the entries that it can have, and the state that they add up to. */
 export interface Fold<Entry, State> {
   entry: z.ZodType<Entry>;
   /** The state of an empty journal. */
   start: State;
-  /** Explains why the state does not allow an entry; undefined if it does. */
+  /** Returns the reason if an entry isn't allowed in the current state, otherwise undefined. */
   refuse?: (state: State, entry: Entry) => string | undefined;
-  /** Must be pure, and as cheap after a hundred thousand lines as after one. */
+  /** Returns the next state. Must be pure, and not slow down as the journal grows. */
   step: (state: State, entry: Entry) => State;
-  /** Returns the state without a damaged line that can be skipped; undefined if the line may not be skipped. */
+  /** Returns the state without a damaged line; undefined if the line must not be skipped. */
   skip?: (state: State, line: string) => State | undefined;
   /**
-   * `chain`: a checksum covers all lines up to its own. `line`: it covers only its line, so lines may be removed, and a
-   * line that a person writes needs no checksum.
+   * `chain` if a checksum covers its line and all lines before it. `line` if it covers only its line, so that lines can
+   * be removed, or added by hand without a checksum.
    */
   seal: 'chain' | 'line';
   advice: string;
 }
 
-/** Reads the state of a journal that another process may be writing. @throws PricelakeError `lake_invalid` */
+/** Reads the state of a journal, which another process may be writing. @throws PricelakeError `lake_invalid` */
 export async function readJournal<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<State> {
   return (await readLines(path, fold)).state;
 }
 
-/** A journal: append-only, synced lines, and the state that they add up to. */
+/** A journal: a file of lines that are only appended, each synced, and the state that they add up to. */
 export class Journal<Entry, State> {
   readonly #fold: Fold<Entry, State>;
   readonly #path: string;
   readonly #file: FileHandle;
   #stands: Standing<State>;
-  /** True once a power cut can't remove the file's name. */
+  /** True after the folder was synced, so that a power failure can't remove the file. */
   #isNamed = false;
-  /** Appends run one after the other, so that a failed one cuts off only its own lines. */
+  /** The last append. Appends run one after another, so that a failed one truncates only its own lines. */
   #appending: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fold: Fold<Entry, State>, file: FileHandle, stands: Standing<State>) {
@@ -49,7 +49,7 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal. Cuts off a torn tail, and logs that. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal. Truncates an incomplete end, and logs that. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(
     path: string,
     fold: Fold<Entry, State>,
@@ -63,7 +63,7 @@ export class Journal<Entry, State> {
     return new Journal(path, fold, await open(path, 'a'), read);
   }
 
-  /** Includes only durable lines. */
+  /** The state after all synced lines. */
   get state(): State {
     return this.#stands.state;
   }
@@ -72,7 +72,7 @@ export class Journal<Entry, State> {
     return this.#fold.advice;
   }
 
-  /** Appends entries durably. @throws PricelakeError `lake_invalid` for an entry that the state does not allow */
+  /** Appends and syncs entries. @throws PricelakeError `lake_invalid` if the state doesn't allow one */
   append(...entries: Entry[]): Promise<void> {
     const appended = this.#appending.then(() => this.#write(entries));
     this.#appending = appended.catch(() => {}); // the caller of append gets the error
@@ -96,14 +96,14 @@ export class Journal<Entry, State> {
       if (!this.#isNamed) await syncFolder(dirname(this.#path));
       this.#isNamed = true;
     } catch (error) {
-      // A full disk may keep half of a line, which must not stay before the next one.
+      // A full disk may leave half a line, which must not precede the next line.
       await this.#file.truncate(this.#stands.end).catch(() => {});
       throw error;
     }
     this.#stands = { ...next, end: this.#stands.end + lines.length };
   }
 
-  /** Refuses to append if another process has taken over the lock and replaced the journal by a copy. */
+  /** Throws if another process has taken over the lock, and replaced the journal with a copy. */
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))
@@ -118,11 +118,11 @@ export class Journal<Entry, State> {
   }
 }
 
-/** The durable lines. */
+/** The state after the synced lines, and their extent. */
 interface Standing<State> {
   state: State;
   lines: number;
-  /** The offset after the last line. */
+  /** The offset after the last line, in bytes. */
   end: number;
   sum: string;
 }
@@ -146,13 +146,13 @@ function addEntry<Entry, State>(
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 const SUM_LENGTH = ',"sum":"0123456789abcdef"}'.length;
 
-/** Adds the checksum. @param follows true for a line that is appended, and so synced, together with the previous one */
+/** Computes a line's checksum. @param follows true for a line that is appended together with the previous one */
 function addSum(sum: string, line: string, follows = false): string {
   const hash = createHash('sha256').update(sum);
   return (follows ? hash.update('+') : hash).update(line).digest('hex').slice(0, 16);
 }
 
-/** The checksum that the next line's checksum is computed from. */
+/** Returns the checksum that the next line's checksum builds on. */
 function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): string {
   return seal === 'chain' ? sum : '';
 }
@@ -162,7 +162,7 @@ interface Line {
   text: string;
   /** The line's checksum; undefined if it has none. */
   sum: string | undefined;
-  /** The offset after the line's newline. */
+  /** The offset after the line's newline, in bytes. */
   end: number;
 }
 
@@ -175,7 +175,7 @@ function* splitLines(bytes: Buffer): Generator<Line> {
   }
 }
 
-/** Reads the lines of a journal up to a torn tail. A missing journal is empty. */
+/** Reads a journal up to an incomplete end. A missing journal is empty. */
 async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
   const { advice: hint } = fold;
   const bytes = (await readFile(path).catch(explainReadFault(path, hint))) ?? Buffer.alloc(0);
@@ -193,7 +193,7 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
     const state = fold.skip?.(stands.state, text);
     if (state !== undefined) stands = { ...stands, state, lines: index + 1, end };
     else if ((fault === undefined && line.sum !== undefined) || !isTorn(lines, index, stands.sum, fold)) throw entry;
-    // Without a single valid line, the journal may have named any of the files beside it.
+    // If the first line is invalid, the journal may have listed any of the files next to it, so it can't be discarded.
     else if (index === 0 && (await readdir(dirname(path))).length > 1) throw entry;
     else break;
   }
@@ -216,9 +216,9 @@ function findSumFault(
 }
 
 /**
- * True if this line and all later ones were never synced, so that a power cut may have left anything in their place. An
- * append waits until the previous one is synced. So if a later line began an append, this line was synced, and is
- * damaged.
+ * True if this line and all later ones were never synced, so that a power failure may have damaged them. Each append
+ * waits until the previous one is synced. So if a valid later line started an append, this line was synced before and
+ * is damaged.
  * @param sum the checksum of the previous line
  */
 function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string, fold: Fold<Entry, State>): boolean {
@@ -229,7 +229,7 @@ function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string
       !((findSumFault(one, '', '', fold) ?? readEntry(one.text, '', fold)) instanceof Error);
     return !isJson(text) && !rest.some(isWhole);
   }
-  // If only the checksum of this line is damaged, the next line's checksum still builds on the original one.
+  // If only this line's checksum is damaged, the next line still builds on the original checksum.
   const sums = [addSum(sum, text), addSum(sum, `${text.slice(0, -SUM_LENGTH)}}`), ...rest.map((line) => line.sum)];
   const builds = (line: Line) => sums.some((before) => before !== undefined && line.sum === addSum(before, line.text));
   return !rest.some((line) => line.sum !== undefined && builds(line));
@@ -244,7 +244,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Reads an entry, or explains why the line is not one. */
+/** Parses a line. Returns the error if the line is not a valid entry. */
 function readEntry<Entry, State>(
   line: string,
   where: string,
@@ -270,7 +270,7 @@ function readEntry<Entry, State>(
   );
 }
 
-/** Writes an entry as a line, without checksum and newline. */
+/** Serializes an entry to a line, without checksum and newline. */
 function toLine(entry: unknown): string {
   return JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }

@@ -16,17 +16,17 @@ import { readEntries } from './read-entries.js';
 import type { RunEntry } from './run-entry.js';
 import { type Ended, RUN_FOLD } from './run-state.js';
 
-/** The runs whose raw bytes are kept. */
+/** The runs whose downloaded bytes are still kept. */
 export interface KeptRuns {
-  /** The ended runs, in order. */
+  /** The finished runs, in order. */
   runs: LandedRun<Ended>[];
-  /** The newest run, if it has not ended. */
+  /** The newest run, if it isn't finished. */
   open: LandedRun | undefined;
-  /** Why the other runs can't be used, one sentence each. */
+  /** One sentence per unusable run that gives the reason. */
   damaged: string[];
 }
 
-/** Lists the kept runs. Changes nothing. `published` is as in `peekUnfinishedRun`. */
+/** Lists the kept runs without changing anything. @param published as in `peekUnfinishedRun` */
 export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
   const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
   let isNewest = true;
@@ -39,7 +39,7 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
       if (run === undefined && !isPublished) continue;
       if (run === undefined) tell(NOTHING_LEFT);
       else if (hasEnded(run)) kept.runs.unshift(run);
-      // Only the newest run may be unfinished.
+      // Only the newest run can be unfinished.
       else if (isNewest && isOpen(run, isPublished)) kept.open = run;
       else tell('its end is cut off');
     } catch (error) {
@@ -54,8 +54,8 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
 const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
 
 /**
- * Links the raw bytes of a run into another lake, which continues the run there. Entries about later steps are left out
- * of the journal.
+ * Hard-links a run's downloaded files into another lake, which continues the run. Journal entries about later steps are
+ * left out.
  */
 export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
   const folder = path.join(landingRoot(lakeRoot), run.runId);

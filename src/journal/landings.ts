@@ -20,7 +20,7 @@ export const JOURNAL = 'journal.ndjson';
 
 export type RunJournal = Journal<RunEntry, RunState>;
 
-/** A run's raw bytes and its journal: `_pricelake/landing/<run id>/`. */
+/** A run's downloaded files and its journal, in `_pricelake/landing/<run id>/`. */
 export interface Landing {
   runNumber: bigint;
   runId: string;
@@ -28,7 +28,7 @@ export interface Landing {
   journal: RunJournal;
 }
 
-/** A run's landing, read without changing it. */
+/** A run's downloaded files and the state of its journal, which is only read. */
 export interface LandedRun<State extends RunState = AnyRun> {
   runNumber: bigint;
   runId: string;
@@ -40,7 +40,7 @@ export interface RunStart {
   runNumber: bigint;
   pipeline: string;
   cursorFrom: bigint | null;
-  /** Ids of the datasets that the run copies; absent for all that the key can read. */
+  /** Ids of the datasets that the run copies; omitted if it copies all datasets that the key can read. */
   datasets?: bigint[];
 }
 
@@ -48,7 +48,7 @@ export function landingRoot(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'landing');
 }
 
-/** The names of run folders, in order. */
+/** Lists the folder names of runs, in order. */
 export async function listRuns(lakeRoot: string): Promise<string[]> {
   const names = await readdir(landingRoot(lakeRoot)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -57,14 +57,14 @@ export async function listRuns(lakeRoot: string): Promise<string[]> {
   return names.filter((name) => /^\d{6,}-/.test(name)).sort(compareRuns);
 }
 
-/** Compares by run number, because as text, run 1000000 would come before run 999999. */
+/** Compares run numbers, because as text, run 1000000 would come before run 999999. */
 function compareRuns(a: string, b: string): number {
   return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
 }
 
 export const readNumber = (name: string) => BigInt(/^\d+/.exec(name)?.[0] ?? 0);
 
-/** Creates the folder and the first journal line of a new run. */
+/** Creates the folder of a new run and the first line of its journal. */
 export async function beginRun(lakeRoot: string, start: RunStart, io: Io): Promise<Landing> {
   const at = io.now().toISOString();
   const runId = `${String(start.runNumber).padStart(6, '0')}-${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
@@ -81,13 +81,13 @@ export async function openLanding(folder: string, begin: RunStart & { runId: str
   return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
 }
 
-/** The state of a run whose rows have landed. Throws before that, so that nothing is applied too early. */
+/** Returns the state of a run whose rows are downloaded. @throws Error if they aren't */
 export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
   if (isApplicable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: what it applies has not landed`);
 }
 
-/** The state of a run whose row equation is settled. Throws before that, so that nothing is committed too early. */
+/** Returns the state of a run whose row counts add up. @throws Error before that, so that nothing is committed early */
 export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
   if (isPublishable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its row equation is not settled`);
@@ -100,8 +100,8 @@ export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder
 }
 
 /**
- * Finds the run to continue: the newest, if it has not ended. Removes folders that a crash left without a journal.
- * Parameter and errors are those of `peekUnfinishedRun`.
+ * Finds the run to continue: the newest, if it isn't finished. Deletes run folders that a crash left without a journal.
+ * The parameters and errors are those of `peekUnfinishedRun`.
  */
 export async function findUnfinishedRun(
   lakeRoot: string,
@@ -115,9 +115,9 @@ export async function findUnfinishedRun(
 }
 
 /**
- * Finds the run that has not ended. Changes nothing, because another process may be writing it.
- * @param published number of the newest run in table `runs`; damaged journals of runs up to it are ignored
- * @param onBare receives folders that a crash left without a journal
+ * Finds the unfinished run. Changes nothing, because another process may be writing to it.
+ * @param published number of the newest run in the runs table; damaged journals of runs up to it are ignored
+ * @param onBare called with each folder that a crash left without a journal
  * @throws PricelakeError `lake_invalid` if the journal of an unpublished run is damaged
  */
 export async function peekUnfinishedRun(
@@ -139,8 +139,8 @@ export async function peekUnfinishedRun(
 }
 
 /**
- * True for an unfinished run. A run settles its tally before it publishes, so a published run without a tally has lost
- * the end of its journal.
+ * True if a run is unfinished. A run writes its tally before it publishes, so a published run without a tally has a
+ * truncated journal.
  */
 export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
@@ -148,7 +148,7 @@ export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
 
 export const NOTHING_LEFT = 'no line of it is left';
 
-/** Undefined if a crash came before the first line, when nothing had landed. */
+/** Reads a run; undefined if a crash came before the journal's first line, when nothing was downloaded. */
 export async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);
@@ -163,7 +163,7 @@ export async function readRun(folder: string): Promise<LandedRun | undefined> {
   return { runNumber, runId, folder, state };
 }
 
-/** Removes a run that had nothing to do. */
+/** Deletes a run that had nothing to do. */
 export async function dropRun(landing: Landing): Promise<void> {
   await landing.journal.close();
   await removeLanding(landing.folder);
@@ -171,7 +171,7 @@ export async function dropRun(landing: Landing): Promise<void> {
 
 const GONE = 'gone-';
 
-/** Renames the folder first, because a half-removed run would look damaged after a power cut. */
+/** Deletes a run's folder. Renames it first, because a partly deleted run would look damaged after a power failure. */
 async function removeLanding(folder: string): Promise<void> {
   const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
   await rename(folder, gone);
@@ -186,12 +186,12 @@ async function clearLeftovers(lakeRoot: string): Promise<void> {
   }
 }
 
-/** Removes the raw bytes of runs that ended longer than `keepMs` ago. */
+/** Deletes the downloaded files of runs that finished more than `keepMs` ago. */
 export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
   const limit = io.now().getTime() - keepMs;
   await clearLeftovers(lakeRoot);
   for (const runId of await listRuns(lakeRoot)) {
-    // A run that began after the limit can't have ended before it, so its journal need not be read.
+    // A run that started after the limit can't have finished before it, so its journal isn't read.
     if (readBegun(runId) >= limit) continue;
     const folder = path.join(landingRoot(lakeRoot), runId);
     const state = await readKept(path.join(folder, JOURNAL), io);
@@ -202,13 +202,13 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
   }
 }
 
-/** When the run began, in milliseconds, by its id; NaN for any other name. */
+/** Returns when a run started, from its id, in milliseconds since 1970; NaN for any other name. */
 function readBegun(runId: string): number {
   const time = /-(\d{4})(\d\d)(\d\d)(T\d\d)(\d\d)(\d\dZ)$/.exec(runId);
   return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
 }
 
-/** Reads a kept journal; undefined if it is damaged. Its bytes stay, and `verify` reports it. */
+/** Reads a finished run's journal; undefined if it is damaged. Its files are then kept, and `verify` reports it. */
 async function readKept(file: string, io: Io): Promise<RunState | undefined> {
   return readJournal(file, RUN_FOLD).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;

@@ -1,29 +1,29 @@
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** A plan of readings that establish which items of a part are listed, and its progress. */
+/** The reads planned to find out which items of a dataset are listed, and their progress. */
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
-  /** The readings that have ended, in order. */
+  /** The finished reads, in order. */
   ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
   files: readonly string[];
-  /** True if the poll was opened again for new changes. */
+  /** True if the poll was reopened for new changes. */
   isPolled: boolean;
 }
 
-/** The progress of a part: counts, a plan, its readings, its end; then counts again. */
+/** The progress of a dataset: counts, a plan, its reads and their end, then counts again. */
 export interface ListingProgress {
   /** The number of times that the service's counts were read, and the last counts. */
   timesCounted: number;
   counts: Pick<EntryOf<'listing.counts'>, 'answer' | 'returnsRemovals'> | undefined;
   plans: readonly ListingPlan[];
   step: 'counted' | 'planned' | 'acted';
-  /** Files and number of pages of the current reading. */
+  /** The files and the number of pages of the current read. */
   open: { files: readonly string[]; pages: number };
 }
 
 export interface Listing {
   parts: ReadonlyMap<Dataset, ListingProgress>;
   gone: readonly bigint[];
-  /** Undefined until the listing is established, as far as possible. */
+  /** Undefined until it is known, as far as possible, which items are listed. */
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
 }
 
@@ -100,7 +100,7 @@ function changeLast(
 
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
-/** The plan for the last counts; undefined before a plan is made. */
+/** Returns the plan made for the last counts; undefined if none was made yet. */
 export function findListingPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

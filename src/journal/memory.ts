@@ -12,10 +12,10 @@ import { type Fold, Journal, readJournal } from './journal.js';
 import { int64Text } from './run-entry.js';
 import { MOST_TRIES, type RunTry, tryEntry } from './tries.js';
 
-/** `_pricelake/memory.ndjson`: the lake's memory between runs. */
+/** The lake's saved state between runs, in `_pricelake/memory.ndjson`. */
 export const MEMORY_FILE = 'memory.ndjson';
 
-/** The row of table `runs` for a run that found nothing new. */
+/** The row in the runs table for a run without changes. */
 export type IdleRun = RunsRow & { mode: RunMode };
 
 const TYPES: Record<string, z.ZodType> = {
@@ -26,7 +26,7 @@ const TYPES: Record<string, z.ZodType> = {
   'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
 };
 
-/** The schema follows the contract of table `runs`. Another version may have written other columns. */
+/** Built from the contract of the runs table. Other versions may have written other columns. */
 const idleRun = z.lazy(() => {
   const columns = loadTableSchema('runs').columns.map(({ name, type }) => {
     return [name, (TYPES[type] ?? z.unknown()).nullish()] as const;
@@ -35,27 +35,27 @@ const idleRun = z.lazy(() => {
   return z.looseObject({ ...Object.fromEntries(columns), ...named });
 }) as unknown as z.ZodType<IdleRun>;
 
-/** An export that was interrupted in all attempts of the latest run or runs. */
+/** An export whose attempts were all interrupted, in the latest run or in several consecutive runs. */
 export interface BrokenExport {
   name: string;
-  /** The number of consecutive runs in which it failed. */
+  /** The number of consecutive runs in which the export failed. */
   runs: number;
-  /** The rows that its attempts announced. They may have been paid for. */
+  /** The number of rows announced by its attempts, which may have been billed. */
   rows: bigint;
   at: Date;
   reason: string;
-  /** The format that can't be read and is not requested again. Undefined if the export was interrupted. */
+  /** The format that can't be parsed and isn't requested again. Undefined if the export was interrupted. */
   format?: string | undefined;
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
-  /** A run that found nothing new writes no table. The next run that publishes adds its row. */
+  /** A run without changes commits to no table. The next run that publishes adds its row. */
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
-  /** The rows of all runs up to this one are in table `runs`. */
+  /** The rows of all runs up to this number are in the runs table. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** The ids that a source has brought to a published run, separated by commas, because there may be a million. */
+  /** The ids that a source added in a published run, as text separated by commas, because there may be a million. */
   z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
-  /** The account's plan as the service at `from` sent it, as exact JSON text. */
+  /** The account's plan as exact JSON text, with the address of the service that sent it. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),
   z.strictObject({
     type: z.literal('broken'),
@@ -67,34 +67,32 @@ const memoryEntry = z.discriminatedUnion('type', [
     format: z.string().optional(),
   }),
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
-  /** When a run last asked the websites for the newest time at which an item was seen. */
+  /** When a run last asked websites when their items were last seen. */
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
-  /** When a sample last showed that `changes` of the feed leave out values. */
+  /** When a sample last showed that `changes` in the feed omit values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
-  /** The longest page of the feed, and when a page last said wrongly that no more changes wait. */
+  /** The length of the longest feed page, and when a page last reported no more changes although there were more. */
   z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
-  /** Counts of checks over all items, which the next run continues (src/check/kept-counts.ts). */
+  /** Violation counts over all items, which the next run continues from (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
   tryEntry,
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** A lake's memory. Idle runs and the seconds of steps are stored only here; the rest costs calls or time. */
+/** A lake's saved state. Losing it loses idle runs and step durations; the rest only costs calls or time. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
-  /** Keyed by source. */
   brought: ReadonlyMap<string, Chain<string>>;
   plan: { seenAt: Date; text: string; from?: string | undefined } | undefined;
-  /** Keyed by name, newest last. */
+  /** Keyed by export name, newest last. */
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
   probedAt: Date | undefined;
   partialAt: Date | undefined;
   longestPage: number;
   deniedMoreAt: Date | undefined;
-  /** Newest last. */
   tries: readonly RunTry[];
-  /** The number of superseded lines, and of all lines. */
+  /** The number of lines that later lines replace, and of all lines. */
   superseded: number;
   lines: number;
   damaged: readonly number[];
@@ -111,7 +109,7 @@ const NOTHING: LakeMemory = {
 
 const HINT = /^\{"type":"(?:counts|pages|partial|plan|probed|try)"/;
 
-/** Each line has its own checksum, so that lines may be removed by hand. */
+/** Each line has its own checksum, so lines can be removed by hand. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   entry: memoryEntry,
   start: NOTHING,
@@ -125,7 +123,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
     'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far. With `source.history: items`, pricelake reads the history of each item again, one call each. Nothing else is lost.',
 };
 
-/** Maximum number of failed exports to remember. The oldest are removed first. */
+/** The maximum number of failed exports to store. The oldest are dropped first. */
 const MOST_BROKEN = 500;
 
 function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
@@ -181,18 +179,18 @@ function chain<Value>(values: readonly Value[]): Chain<Value> | undefined {
   return values.reduce<Chain<Value> | undefined>((before, value) => ({ value, before }), undefined);
 }
 
-/** The memory of a lake that this process writes. */
+/** The saved state of a lake that this process writes to. */
 export type Memory = Journal<MemoryEntry, LakeMemory>;
 
-/** Reads the memory and changes nothing. @throws PricelakeError `lake_invalid` for a damaged line, with its number */
+/** Reads the saved state. @throws PricelakeError `lake_invalid` with the number of a damaged line */
 export function readMemory(lake: Lake): Promise<LakeMemory> {
   return readJournal(privatePath(lake, MEMORY_FILE), MEMORY_FOLD);
 }
 
-/** The file is rewritten only if at least this many lines are superseded. */
+/** The file is rewritten only if at least this many lines are outdated. */
 const FEW_LINES = 200;
 
-/** Opens the memory under the lake's lock. Rewrites it if most lines are superseded, or some are damaged. */
+/** Opens the saved state, which requires the lock. Rewrites the file if most lines are outdated or some are damaged. */
 export async function openMemory(lake: Lake, io: Pick<Io, 'log'>): Promise<Memory> {
   const file = privatePath(lake, MEMORY_FILE);
   const memory = await readMemory(lake);
@@ -241,7 +239,7 @@ export function writePages(longest: number, deniedAt: Date | undefined): MemoryE
   return { type: 'pages', longest, ...(deniedAt === undefined ? {} : { deniedMoreAt: deniedAt.toISOString() }) };
 }
 
-/** The rows of idle runs that wait for table `runs`, in order. @param published the newest run in the table */
+/** Lists the rows to add to the runs table, in order. @param published number of the newest run in the table */
 export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun[] {
   return listChain(idleRuns).filter(({ run_number }) => run_number > published);
 }
@@ -250,7 +248,7 @@ export function* listBrought({ brought }: LakeMemory, source: string): Generator
   for (const ids of listChain(brought.get(source))) for (const id of ids.split(',')) yield BigInt(id);
 }
 
-/** Exports that failed in earlier runs, newest first. */
+/** Lists the exports that failed in earlier runs, newest first. */
 export function listBrokenExports({ broken }: LakeMemory): BrokenExport[] {
   return [...broken.values()].sort((a, b) => b.at.getTime() - a.at.getTime());
 }

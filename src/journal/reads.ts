@@ -6,7 +6,7 @@ export type PageKind = (typeof PAGE_KINDS)[number];
 
 export interface PageFile {
   rows: number;
-  /** The offset after its last row. */
+  /** The offset after its last row, in bytes. */
   bytes: number;
   readAt: string;
 }
@@ -14,7 +14,7 @@ export interface PageFile {
 export interface ItemPages {
   rows: bigint;
   pages: number;
-  /** Keyed by name, in the order in which they were begun. */
+  /** Keyed by file name, in the order in which the files were created. */
   files: ReadonlyMap<string, PageFile>;
 }
 
@@ -46,11 +46,11 @@ export function countBytes({ files }: ItemPages): number {
 
 export interface PolledPart {
   wholePages: number;
-  /** True if a round over all items has ended, even without a page. */
+  /** True if a round over all items has ended, even if it had no pages. */
   isWhole: boolean;
   /** The latest round. `since` is null if it reads all items. */
   round: { since: string | null; newest: string | null; pages: number; rows: bigint };
-  /** False again once another round has begun. */
+  /** True if the latest round has ended. */
   isDone: boolean;
   files: readonly string[];
 }
@@ -86,16 +86,16 @@ export const POLLS: Part<Polls> = {
   },
 };
 
-/** Whole reads of items whose changes don't contain all new values. */
+/** Full reads of items whose changes don't contain all new values. */
 export interface Hydration {
   pages: ReadonlyMap<Dataset, ReadonlySet<number>>;
-  /** True if a page or an export brought items, because single reads may be newer. */
+  /** True if items came from pages or an export, so items read individually may be newer. */
   hasLists: boolean;
-  /** True if items were read one by one, because a page would not have saved calls. */
+  /** True if items were read individually, because pages wouldn't have saved calls. */
   hasSingles: boolean;
-  /** True if items were read again, because a list showed older values than the feed. */
+  /** True if items were read again, because pages showed older values than the feed. */
   isReadAgain: boolean;
-  /** True if all changed items are read whole, whatever their changes contain. */
+  /** True if all changed items are read in full, because `changes` in the feed may omit values. */
   isDistrusted: boolean;
 }
 
@@ -119,7 +119,7 @@ export const HYDRATION: Part<Hydration> = {
 
 /** The websites that were asked for the newest time at which an item was seen. */
 export interface Probes {
-  /** For each website, the source of the item that was seen last, and when, ISO 8601. */
+  /** For each website, the source of its last seen item, and when it was seen (ISO 8601); undefined without items. */
   sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;
   isDone: boolean;
 }
@@ -135,11 +135,11 @@ export const PROBES: Part<Probes> = {
   },
 };
 
-/** Answers to compare with the lake; undefined until they have landed. */
+/** Responses to compare with the lake; undefined until they are downloaded. */
 export interface Comparisons {
-  /** The sampled items that the service does not show. */
+  /** The sampled items that the service doesn't have. */
   missing: readonly bigint[] | undefined;
-  /** True for all products, false for one page of them. */
+  /** True if all products were read, false for a single page. */
   allProducts: boolean | undefined;
   facets: string | undefined;
 }
@@ -153,17 +153,17 @@ export const COMPARISONS: Part<Comparisons> = {
   },
 };
 
-/** The service's state before whole rows are read. A change that they miss happened after it. */
+/** The state of the service before full rows are read. Changes that those rows may lack happened later. */
 export interface LowWatermark {
-  /** The newest change of the feed. Changes up to it are in every row that is read later. Undefined without a feed. */
+  /** The newest change in the feed. All rows that are read later include it. Undefined if the plan has no feed. */
   cursor: bigint | undefined;
-  /** The last hour of changes begins after it; undefined if the feed is read from further back. */
+  /** The id after which the last hour of changes starts; undefined if the feed is read from further back. */
   from: bigint | undefined;
-  /** The latest change of any item, ISO 8601; undefined if there is no item. */
+  /** The time of the newest change of any item (ISO 8601); undefined if there are no items. */
   changedAt: string | undefined;
-  /** The number of all items, including removed ones. An item in several datasets counts in each. */
+  /** The number of items, including removed ones. An item in several datasets counts once in each. */
   items: bigint;
-  /** The number of items in each part that was counted. */
+  /** The number of items in each dataset that was counted. */
   counts: ReadonlyMap<Dataset, bigint>;
   at: string;
 }
@@ -176,7 +176,7 @@ export const WATERMARK: Part<LowWatermark | undefined> = {
 function readWatermark({ items, at, ...entry }: EntryOf<'watermark'>): LowWatermark {
   const counts = new Map<Dataset, bigint>(entry.counts?.map((one) => [one.dataset, one.items]));
   const others = items - [...counts.values()].reduce((sum, count) => sum + count, 0n);
-  // Items of the part without a dataset are not journaled, so they are the difference.
+  // Items outside the counted datasets aren't in the journal, so they are the difference.
   if (others > 0n || counts.size === 0) counts.set(undefined, others);
   return {
     cursor: entry.cursor ?? undefined,

@@ -7,19 +7,19 @@ import { readEntries } from './read-entries.js';
 import type { EntryOf, RunEntry } from './run-entry.js';
 import { RUN_FOLD, type RunState } from './run-state.js';
 
-/** A run's entries without those that name altered bytes, and the rows that are fetched again. */
+/** A run's remaining entries, and the number of rows to download again. */
 export interface Rewound {
   entries: RunEntry[];
   rows: bigint;
 }
 
-/** Entries that stay true when bytes are read again: those that name no bytes, and exports, which are paid for. */
+/** Entries that stay valid when bytes are read again: those without bytes, and exports, which are already billed. */
 const KEPT: readonly RunEntry['type'][] = [
   ...(['try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen', 'watermark', 'shards'] as const),
   ...(['export.begin', 'export.segment', 'export.cut', 'export.done'] as const),
 ];
 
-/** Entries that a run concluded from everything that landed. It concludes them again. */
+/** Entries that were concluded from all downloaded rows, so they are concluded again. */
 const CONCLUSIONS: readonly RunEntry['type'][] = ['hydrate.done', 'tally', 'waived', 'held'];
 
 type ShardEntry = EntryOf<'export.segment' | 'export.cut' | 'export.done'>;
@@ -28,11 +28,9 @@ const isOfShard = (entry: RunEntry): entry is ShardEntry =>
 const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
 
 /**
- * Rewinds a run to before the first altered entry, but keeps later exports. An altered export counts as interrupted:
- * its first entry stays, because its rows are counted and billed.
- * @param altered indexes of entries
- * @returns undefined if rewinding would lose data that can't be read again: an export of changed items, or data that
- *   cost a source API calls
+ * Rewinds a run to before its first altered entry, but keeps later exports. An altered export counts as interrupted;
+ * its first entry is kept, because its rows are billed.
+ * @param altered indexes of the altered entries
  */
 export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
   const named = altered.flatMap((index) => entries[index] ?? []);
@@ -52,7 +50,7 @@ function isIrreplaceable(entry: RunEntry): boolean {
   return entry.type === 'hydrate.export' || (entry.type === 'source.done' && entry.spent !== undefined);
 }
 
-/** Replaces a run's journal by a shorter one. Bytes that it doesn't name are cut off when their files are opened. */
+/** Replaces a run's journal with a rewound one. Bytes after its entries are truncated when the files are opened. */
 export async function rewindJournal(
   file: string,
   altered: readonly number[],

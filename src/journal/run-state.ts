@@ -40,7 +40,7 @@ const WAIVED: Part<readonly string[]> = {
 const PARTS = {
   calls: CALLS,
   usage: USAGE,
-  /** When the latest try and the one before it began, ISO 8601. */
+  /** When the current and the previous process started on the run (ISO 8601). */
   triedAt: TRIED,
   decision: DECISION,
   sources: SOURCES,
@@ -90,10 +90,10 @@ interface Guaranteed {
 export type RunAt<Stage extends RunStage> = { [One in Stage]: RunProgress & Guaranteed[One] & { stage: One } }[Stage];
 export type RunState = RunAt<RunStage>;
 export type AnyRun = RunAt<Exclude<RunStage, 'none'>>;
-/** A run whose landed bytes may be typed and applied. */
+/** A run whose downloaded rows can be converted and applied. */
 export type Applicable = RunAt<'landed' | 'complete' | 'settled' | 'held'>;
 type Complete = RunAt<'complete' | 'settled' | 'held'>;
-/** A run whose tables may be committed. */
+/** A run whose tables can be committed. */
 export type Publishable = RunAt<'settled' | 'held'>;
 export type Ended = RunAt<'ended'>;
 
@@ -114,7 +114,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   advice: START_AGAIN,
 };
 
-/** Entries that bring a fact are allowed only at the stage before the one that guarantees it. */
+/** Returns the next state. Entries that add a fact are allowed only in the stage before the one that guarantees it. */
 function advance(state: RunState, entry: RunEntry): RunState {
   const progress = makeProgress((part, name) => part.step(state[name] as typeof part.start, entry));
   return { ...state, ...progress, ...readFacts(entry), stage: findNext(state.stage, entry) } as RunState;
@@ -128,17 +128,17 @@ function readFacts(entry: RunEntry): Partial<Guaranteed['held'] & Guaranteed['en
   return entry.type === 'end' ? { endedAt: entry.at } : {};
 }
 
-/** True if a call depended on the run's datasets, so that these can no longer change. */
+/** True if a call has used the run's datasets, so they can no longer change. */
 export function hasAsked(state: RunState): state is RunAt<Exclude<RunStage, 'none' | 'begun'>> {
   return state.stage !== 'none' && state.stage !== 'begun';
 }
 
-/** True if everything that the run types and applies has landed. */
+/** True if all rows that the run converts and applies are downloaded. */
 export function isApplicable(state: RunState): state is Applicable {
   return state.stage === 'landed' || isComplete(state);
 }
 
-/** True if the run has made all the calls that it needs. */
+/** True if the run has made all its calls. */
 export function isComplete(state: RunState): state is Complete {
   return state.stage === 'complete' || isPublishable(state);
 }
@@ -154,13 +154,13 @@ export function readSelection({ datasets }: Pick<EntryOf<'begin'>, 'datasets'>):
 export const LANDED_KINDS = ['exports', 'feed', 'sources', 'polled', 'listed', 'hydrated'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 
-/** Rows and bytes that have landed. */
+/** The number of rows and bytes that are downloaded. */
 export interface LandedRows {
   rows: bigint;
   bytes: number;
 }
 
-/** Counts complete exports and those that the service cut, but not interrupted ones. */
+/** Counts complete exports and those that the service cut, without interrupted ones. */
 export function countLanded({ exports, feed, sources, pages }: RunProgress): Record<LandedKind, LandedRows> {
   const ended = listEnded(exports);
   const segments = ended.flatMap((one) => one.segments);
@@ -182,7 +182,7 @@ export function countLanded({ exports, feed, sources, pages }: RunProgress): Rec
   };
 }
 
-/** The sum of rows and bytes of the given kinds. */
+/** Adds up the rows and bytes of the given kinds. */
 export function sumLanded(progress: RunProgress, kinds: readonly LandedKind[] = LANDED_KINDS): LandedRows {
   const landed = countLanded(progress);
   return {

@@ -2,15 +2,15 @@ import type { ChangeOrigin } from '../tables/table.js';
 import type { Chain } from './chain.js';
 import type { EntryOf, Part } from './run-entry.js';
 
-/** Changes that a source other than the feed has brought to a run. */
+/** Changes of a run from a source other than the feed. */
 export interface LandedSource {
   /** The file with the changes; undefined before the first change. */
   landed: { file: string; origin: ChangeOrigin } | undefined;
   changes: number;
   bytes: number;
-  /** The keys of what brought the changes, newest first. */
+  /** The keys of the deliveries that contained the changes, newest first. */
   keys: Chain<string> | undefined;
-  /** Undefined until all stored changes of the source have landed. */
+  /** Undefined until all stored changes of the source are downloaded. */
   done: Pick<EntryOf<'source.done'>, 'spent' | 'remark'> | undefined;
 }
 
@@ -20,7 +20,6 @@ export const NOTHING_LANDED: LandedSource = {
   ...{ landed: undefined, changes: 0, bytes: 0, keys: undefined, done: undefined },
 };
 
-/** Keyed by the name of the source. */
 export const SOURCES: Part<LandedSources> = {
   start: new Map(),
   step(sources, entry) {
@@ -37,7 +36,7 @@ function foldSource(source: LandedSource, entry: EntryOf<'source.rows' | 'source
   return { ...source, landed: { file, origin }, changes: source.changes + rows, bytes, keys };
 }
 
-/** The rows and bytes of all sources, and the calls that brought them before the run, by the service's count. */
+/** Adds up the rows and bytes of all sources, and the calls before the run that the service counted for them. */
 export function sumSources(sources: LandedSources): { rows: bigint; bytes: number; counted: bigint } {
   const all = [...sources.values()];
   return {

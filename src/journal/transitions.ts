@@ -6,7 +6,7 @@ export type RunStage = (typeof RUN_STAGES)[number];
 const ofKind = <Kind extends string, Type extends RunEntry['type']>(kind: Kind, ...types: Type[]) =>
   Object.fromEntries(types.map((type) => [type, kind])) as Record<Type, Kind>;
 
-/** The kind of each entry. Entries of the same kind are allowed at the same stages. */
+/** The kind of each entry. Entries of one kind are allowed in the same stages. */
 const KINDS = {
   begin: 'begin',
   ...ofKind('note', 'try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen'),
@@ -34,22 +34,22 @@ const stay = (stage: RunStage, ...kinds: EntryKind[]): Transitions =>
   Object.fromEntries(kinds.map((kind) => [kind, stage]));
 
 /**
- * For each stage and kind of entry, the next stage; a missing kind is not allowed. The fold uses this table, and
- * SPEC.md shows it.
+ * The next stage for each stage and kind of entry. A missing kind isn't allowed. Runs use this table, and SPEC.md shows
+ * it.
  */
 export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   none: { begin: 'begun' },
   begun: { ...stay('begun', 'note', 'land', 'compare'), ask: 'asked' },
   asked: { ...stay('asked', 'note', 'ask', 'land', 'compare'), datasets: 'landed' },
   landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare'), 'hydrate.done': 'complete' },
-  // If a rebuild repeats a run, the entry about waived gates comes before its tally.
+  // When a rebuild repeats a run, the entry about waived gates comes before the tally.
   complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'waived'), tally: 'settled' },
   settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'waived'), held: 'held', end: 'ended' },
   held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'waived', 'held'), end: 'ended' },
   ended: {},
 };
 
-/** The next stage after an entry; undefined if the entry is not allowed. */
+/** Returns the stage after an entry; undefined if the entry isn't allowed. */
 export function findNext(stage: RunStage, { type }: Pick<RunEntry, 'type'>): RunStage | undefined {
   return RUN_TRANSITIONS[stage][KINDS[type]];
 }

@@ -10,13 +10,13 @@ export const tryEntry = z.strictObject({
   runNumber: int64Text,
   begunAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
-  /** The seconds of each step that it reached. */
+  /** The duration of each step that it reached, in seconds. */
   steps: z.partialRecord(step, z.number().min(0)),
-  /** Why the process ended before the run did. */
+  /** The reason why the process ended before the run did. */
   fault: z
     .strictObject({
       step,
-      /** A code of docs/reference/errors.md, or `unexpected`. */
+      /** A code from docs/reference/errors.md, or `unexpected`. */
       code: z.string(),
       message: z.string(),
       hint: z.string().optional(),
@@ -26,5 +26,5 @@ export const tryEntry = z.strictObject({
 
 export type RunTry = Omit<z.infer<typeof tryEntry>, 'type'>;
 
-/** Maximum number of tries that a lake remembers. The oldest are removed first. */
+/** The maximum number of processes to store. The oldest are dropped first. */
 export const MOST_TRIES = 50;
