@@ -29,7 +29,7 @@ export function readQuestion(name: string): string {
   return first.replace(/:$/u, '.');
 }
 
-/** True for a query that a page uses: an analysis, or a part of the report or of `explore`. */
+/** True for a query that a page uses: an analysis, or a part of the report or of the `explore` or `watch` commands. */
 export function isExplored(name: string): boolean {
   if (!readdirSync(packagePath('pipelines/analysis')).includes(`${name}.sql`)) return false;
   const [first = ''] = readAnalysis(name).split('\n', 1);

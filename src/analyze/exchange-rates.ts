@@ -7,9 +7,9 @@ import { type DerivedTable, listDerived, selectDerived } from './derived-tables.
 import { loadUserTable } from './user-table.js';
 
 /**
- * Loads the user's exchange rates as the `rates` table (date, currency, rate). A rate is the amount of `currency` that
- * one unit of the base currency buys, from its date until the next rate.
- * @throws PricelakeError `config` with file and line of the first invalid rate
+ * Loads the user's exchange rates as the `rates` table (date, currency, rate). A rate is the amount of `currency` for
+ * one unit of the base currency, from its date until the next rate.
+ * @throws PricelakeError `config` with the file and line of the first invalid rate
  */
 export function loadRates(db: Database, file: string): Promise<void> {
   return loadUserTable(db, {

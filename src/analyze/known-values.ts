@@ -65,7 +65,7 @@ export async function requireKnownValue(
   });
 }
 
-/** @throws PricelakeError `usage` for a category without listings, with the nearest category */
+/** Checks that a category has listings. @throws PricelakeError `usage` with the nearest category, if it doesn't */
 export async function requireCategory(
   db: Pick<Database, 'rows' | 'row'>,
   category: string,

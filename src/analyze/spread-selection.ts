@@ -45,7 +45,7 @@ export function toDate(day: string): DuckDBValue {
   return new DuckDBDateValue(Date.parse(day) / (24 * 3600 * 1000));
 }
 
-/** @throws PricelakeError `usage` with the nearest known value if a value isn't in the lake */
+/** Checks that values are in the lake. @throws PricelakeError `usage` with the nearest known value if one isn't */
 export async function requireKnown(
   db: Pick<Database, 'rows'>,
   selection: Pick<SpreadSelection, 'currency' | 'brand' | 'product'>,

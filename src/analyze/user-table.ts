@@ -19,8 +19,8 @@ export interface UserTable {
 }
 
 /**
- * Loads the lines into the table if all of them are valid.
- * @throws PricelakeError `config` with file and line of the first invalid line
+ * Loads a CSV file of the user into a table, if all of its lines are valid.
+ * @throws PricelakeError `config` with the file and line of the first invalid line
  */
 export async function loadUserTable(db: Statements, table: UserTable): Promise<void> {
   const { file, name, fault, select, hint } = table;

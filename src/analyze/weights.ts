@@ -11,7 +11,7 @@ const HINT = `A weights file is CSV with a header: ${WEIGHT_UNITS.join(', ')} (o
 /**
  * Loads the user's weights as the `weights` table (kind, unit, period, weight), and returns their unit. A line without
  * a period applies to all periods.
- * @throws PricelakeError `config` with file and line of the first invalid weight
+ * @throws PricelakeError `config` with the file and line of the first invalid weight
  */
 export async function loadWeights(db: Database, file: string): Promise<WeightUnit> {
   await loadUserTable(db, {

@@ -52,7 +52,7 @@ export function writeDbt(schemas: readonly TableSchema[], base = "{{ var('pricel
     schema: "{{ var('pricelake_schema', 'pricelake') }}",
     tables: schemas.map((schema) => describeTable(schema, base)),
   };
-  // Without `lineWidth: 0`, long descriptions would be written as folded blocks.
+  // `lineWidth: 0` keeps long descriptions on one line instead of folding them.
   return stringify({ version: 2, sources: [source] }, { lineWidth: 0 });
 }
 
@@ -76,7 +76,7 @@ function describeFreshness() {
   };
 }
 
-/** An expression that DuckDB, Snowflake and BigQuery all accept. */
+/** Builds an expression that DuckDB, Snowflake and BigQuery all accept. */
 const joinKey = (key: readonly string[]) =>
   key.map((name) => `coalesce(cast(${name} as string), '')`).join(" || '|' || ");
 

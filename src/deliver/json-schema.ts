@@ -3,7 +3,7 @@ import { DELTA_TYPES } from '../tables/schemas.js';
 
 type JsonType = Record<string, unknown>;
 
-/** JSON types of the rows in the output of `pricelake query --format ndjson`. Numbers keep all their digits. */
+/** The JSON types of values in the output of `pricelake query --format ndjson`. Numbers keep all their digits. */
 const JSON_TYPES: Record<ColumnType, JsonType> = {
   BIGINT: { type: 'integer', minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, format: 'int64' },
   VARCHAR: { type: 'string' },
@@ -15,7 +15,7 @@ const JSON_TYPES: Record<ColumnType, JsonType> = {
   'VARCHAR[]': { type: 'array', items: { type: ['string', 'null'] } },
 };
 
-/** The JSON Schema (2020-12) of a table's row. Bounds of int64 values are bigints. */
+/** Returns the JSON Schema (2020-12) of a table's rows. Bounds of int64 values are bigint values. */
 function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
   const properties = columns.map(({ name, type, nullable, description: meaning }) => {
     const base = JSON_TYPES[type];
@@ -31,7 +31,7 @@ function describeJsonRow({ table, description, columns }: TableSchema): JsonType
   };
 }
 
-/** The JSON Schema of one table's row, or of the rows of all tables under `$defs`. */
+/** Returns the JSON Schema of one table's rows or, for all tables, under `$defs`. */
 export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
   const [first] = schemas;

@@ -50,6 +50,7 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
 }
 
 /**
+ * Plans how to update a copy of a table.
  * @param since the last run that was loaded into the copy; undefined to load everything
  * @throws PricelakeError `usage` if the lake can't determine the changes since that run
  */

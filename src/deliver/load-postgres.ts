@@ -150,7 +150,7 @@ async function requireTotal(client: Client, target: LoadTarget, { table, run, to
   );
 }
 
-/** Copies the rows of a query through the file `scratch`, which DuckDB writes. Returns their number. */
+/** Copies the rows of a query to a staging table, through a file that DuckDB writes. Returns the number of rows. */
 async function copyRows(
   client: Client,
   db: Database,

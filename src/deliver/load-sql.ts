@@ -17,7 +17,7 @@ const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;
 
-/** @throws PricelakeError `usage` for a name that needs quotes, because such a name could contain SQL */
+/** Checks a schema name. @throws PricelakeError `usage` if it needs quotes, because it could contain SQL */
 export function requireSchemaName(schema: string | undefined): void {
   if (schema === undefined || (schema.length <= MAX_NAME && SCHEMA_NAME.test(schema))) return;
   throw new PricelakeError(
@@ -87,7 +87,7 @@ WHEN MATCHED THEN UPDATE SET ${columns.map((column) => `${column} = s.${column}`
 WHEN NOT MATCHED THEN INSERT (${columns.join(', ')}) VALUES (${columns.map((column) => `s.${column}`).join(', ')})`;
 }
 
-/** An SQL condition that the copy's recorded run is `since`. For a full load, that it isn't `run` or a later run. */
+/** Builds an SQL condition that the copy's recorded run is `since` or, for a full load, that it is older than `run`. */
 function writeGuard(target: LoadTarget, { table, tableId, since, run }: TableLoad): string {
   const { quote, quoteText } = target.dialect;
   const row = `${quote('table_name')} = ${quoteText(table)} AND ${quote('table_id')} = ${quoteText(tableId)}`;
@@ -113,7 +113,7 @@ function writeRecord(target: LoadTarget, { table, tableId, since, run }: TableLo
   ];
 }
 
-/** An SQL condition that selects the rows to load from the files and to replace in the copy; empty for all rows. */
+/** Builds an SQL condition for the rows to load from the files and to replace in the copy; empty for all rows. */
 export function writePicked(
   { dialect }: Pick<LoadTarget, 'dialect'>,
   { table, rows }: TableLoad,

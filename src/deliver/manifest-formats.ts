@@ -10,7 +10,7 @@ export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
 /** URL schemes. Snowflake isn't listed, because it uses paths relative to its stage. */
 const SCHEMES: Partial<Record<LoaderFormat, string>> = { redshift: 's3://', bigquery: 'gs://' };
 
-/** @throws PricelakeError `usage` if the address is missing or the loader can't read it */
+/** Checks the base address. @throws PricelakeError `usage` if it is missing or the loader can't read it */
 export function requireBase(format: LoaderFormat, base: string | undefined): void {
   const scheme = SCHEMES[format];
   if (scheme === undefined || base?.startsWith(scheme) === true) return;

@@ -61,7 +61,7 @@ interface ManifestWish {
   since?: string | undefined;
 }
 
-/** @throws PricelakeError `usage` if the table's log does not reach back to `since` */
+/** Lists files for a loader. @throws PricelakeError `usage` if the table's log doesn't reach back to `since` */
 export async function readManifest(lake: Lake, { table, base, since }: ManifestWish): Promise<Manifest> {
   const state = await readTable(lake, table);
   const span = since === undefined ? undefined : await readSpan(lake, table, parseSince(since));

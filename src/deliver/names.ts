@@ -3,7 +3,7 @@
  * them.
  */
 
-/** Catalogs in which tables are registered in place. */
+/** Catalogs that read the lake's tables in place. */
 export const CATALOGS = ['unity', 'glue', 'hive'] as const;
 export type Catalog = (typeof CATALOGS)[number];
 

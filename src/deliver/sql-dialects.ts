@@ -12,7 +12,7 @@ export interface SqlDialect {
    * statements.
    */
   comment?: Record<'column' | 'table', (text: string) => string>;
-  /** Undefined for a database that would enforce the key, which would slow down loading. */
+  /** Returns the primary key clause. Undefined if the database would enforce the key, which slows down loading. */
   primaryKey?: (columns: string) => string;
   /**
    * Returns a digest of a text column in the key, for a database whose index can't contain long texts, such as a shop's
@@ -68,7 +68,7 @@ export const SQL_DIALECTS = {
     quote: doubleQuotes,
     quoteText,
     primaryKey: key,
-    // Two digests are used, because a shop could craft texts that share one MD5.
+    // Two digests, because a shop could craft texts with the same MD5 digest.
     digest: (column) => `md5(${column}), md5('#' || ${column})`,
   },
   snowflake: {

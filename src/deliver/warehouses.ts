@@ -84,7 +84,7 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   },
 };
 
-/** @throws PricelakeError `usage` for an address that the warehouse can't read, or that can't be part of a statement */
+/** Checks the base address. @throws PricelakeError `usage` if the warehouse can't read it, or it isn't safe in SQL */
 export function requireWarehouseBase(warehouse: Warehouse, base: string | undefined): string {
   const { base: wanted } = WAREHOUSE_FORMS[warehouse];
   if (wanted === undefined) return '';
@@ -128,7 +128,7 @@ export function nameTarget(warehouse: Warehouse, schema: string | undefined): Lo
   return { dialect, schema, hasTransactions: transaction !== undefined };
 }
 
-/** The SQL name of a staging table. */
+/** Returns the SQL name of a staging table. */
 export function nameStage(warehouse: Warehouse, target: LoadTarget, table: TableName): string {
   const isInSchema = WAREHOUSE_FORMS[warehouse].staging?.isInSchema === true;
   return nameTable(isInSchema ? target : { ...target, schema: undefined }, `pricelake_stage_${table}`);

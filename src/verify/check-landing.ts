@@ -16,16 +16,16 @@ export interface LandingFault {
 interface LandingCheck {
   faults: LandingFault[];
   files: number;
-  /** Undefined if the journal does not record the end of the run. */
+  /** When the run finished; undefined if the journal doesn't record it. */
   endedAt: string | undefined;
 }
 
-/** A piece of a file that a line of the journal names. */
+/** A range of a file that a journal line describes, or the whole file. */
 interface Piece {
   file: string;
-  /** The index of the line. */
+  /** The index of the journal line. */
   line: number;
-  /** The offset after the last byte; undefined if the line names a whole file. */
+  /** The offset after the last byte; undefined if the line describes the whole file. */
   end: number | undefined;
   sha256: string | undefined;
 }
@@ -39,8 +39,8 @@ const JOURNAL = 'journal.ndjson';
 export const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
- * Checks that the lines of a run's journal are complete, in order and unchanged, and that each file they name has the
- * recorded length and checksum. Shares no code with the writer, so that a fault there can't hide here.
+ * Checks that the lines of a run's journal are complete, in order and unchanged, and that the files they describe have
+ * the recorded lengths and checksums. Shares no code with the writer, so that a bug in the writer can't hide here.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
@@ -94,8 +94,8 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
 }
 
 /**
- * The possible checksums of a line: one for a line that began an append, one for a line that was appended together with
- * the line before.
+ * Returns the possible checksums of a line: one if it started an append, and one if it was appended with the line
+ * before.
  */
 export function listSums(before: string, line: string): string[] {
   return ['', '+'].map((mark) =>
@@ -107,7 +107,7 @@ export function listSums(before: string, line: string): string[] {
   );
 }
 
-/** Checks that a complete export has as many rows as its segments. */
+/** Checks that each complete export has as many rows as its segments together. */
 function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
   for (const { type, shard, attempt, landed } of lines) {
     if (type !== 'export.done' && type !== 'export.cut') continue;
@@ -119,7 +119,7 @@ function checkExports(lines: readonly Line[], fail: (what: string) => void): voi
   }
 }
 
-/** The file of entries that don't name one. Entries of the feed use the same file name in each run. */
+/** The file of entries that don't name one. Feed entries use the same file name in each run. */
 const FILES: Record<string, string> = { 'feed.page': 'feed.ndjson' };
 
 function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
@@ -130,7 +130,7 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
   const files = new Map<string, Piece[]>();
   for (const [index, line] of lines.entries()) {
     const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
-    // The segments of an interrupted export are removed, so they are not checked.
+    // The segments of an interrupted export were deleted, so they aren't checked.
     const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
     if (file === undefined || isVoid) continue;
     const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
@@ -142,8 +142,8 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
 }
 
 /**
- * Compares a file with its pieces and describes the first difference. Bytes after the last piece don't belong to the
- * run.
+ * Describes the first difference between a file and its recorded ranges; undefined if they match. Bytes after the last
+ * range are ignored.
  */
 async function compareFile(path: string, pieces: readonly Piece[]): Promise<Omit<LandingFault, 'file'> | undefined> {
   const info = await stat(path).catch(ignoreMissing);

@@ -9,7 +9,7 @@ export interface ColumnFacts {
   max: ExactValue;
 }
 
-/** Adds the values of a column. Lists can't be ordered, so only their nulls are counted. */
+/** Adds values to a column's facts. Lists have no order, so only their nulls are counted. */
 export function addValues(column: Column, facts: ColumnFacts | undefined, values: ExactValue[]): ColumnFacts {
   const result = facts ?? { rows: 0, nulls: 0, min: undefined, max: undefined };
   const ordered = column.type !== 'VARCHAR[]';
@@ -24,7 +24,7 @@ export function addValues(column: Column, facts: ColumnFacts | undefined, values
   return result;
 }
 
-/** Compares texts by bytes, which is the order of code points. NaN is greater than any number. */
+/** Compares text by bytes, which is the order of code points. NaN is greater than any number. */
 function compareValues(a: ExactValue, b: ExactValue): number {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   if (typeof a === 'number' && Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
@@ -32,7 +32,7 @@ function compareValues(a: ExactValue, b: ExactValue): number {
   return (a as bigint) < (b as bigint) ? -1 : (a as bigint) > (b as bigint) ? 1 : 0;
 }
 
-/** Writes a value as DuckDB and the log's partition values write it. */
+/** Formats a value as DuckDB does, and as partition values in the log are. */
 export function formatValue(column: Column, value: ExactValue): string | null {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
@@ -51,12 +51,12 @@ export function parseStats(text: string): Stats {
   return parse(text) as Stats;
 }
 
-/** Statistics cut texts after this many code points. */
+/** The length in code points to which statistics truncate text. */
 const PREFIX = 32;
 
 /**
- * Lists the faults of a column's statistics. With `whole`, `facts` cover all values, and the bounds must be the
- * tightest that the log can express. Otherwise they only have to enclose the values.
+ * Lists the faults of a column's statistics. If `whole`, `facts` cover all values, so the bounds must be as tight as
+ * the log can express. Otherwise they must only include the values.
  */
 export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
   const faults: string[] = [];
@@ -85,8 +85,8 @@ function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boole
 }
 
 /**
- * True if a bound is the tightest that the log can express. The log cuts texts and rounds times to milliseconds; all
- * other bounds must be equal.
+ * True if a bound is as tight as the log can express. Text is truncated and times are rounded to milliseconds; other
+ * bounds must be equal.
  */
 function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
   if (column.type === 'TIMESTAMP WITH TIME ZONE') {
@@ -122,7 +122,7 @@ function readBound(column: Column, claimed: unknown): ExactValue {
   }
 }
 
-/** Reads a decimal in units of its last digit: `12.5` is 125000n. */
+/** Parses a decimal to units of its fourth decimal place: `12.5` becomes 125000n. */
 function readUnits(text: string): bigint | undefined {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,4}))?$/.exec(text) ?? [];
   if (sign === undefined) return undefined;

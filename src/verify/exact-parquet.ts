@@ -9,20 +9,20 @@ import {
 import { compressors } from 'hyparquet-compressors';
 
 /**
- * A value of a file, not rounded: int64 and the units of a decimal as bigint, times as microseconds since 1970
- * (bigint), dates as days since 1970 (number), texts as bytes.
+ * An unrounded value in a file: integers and units of decimals as bigint, times as microseconds since 1970 (bigint),
+ * dates as days since 1970 (number), text as bytes.
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];
 
-/** A Parquet file, read by hyparquet, which shares no code with the writer. */
+/** A Parquet file read with hyparquet, which shares no code with the writer. */
 export interface ExactFile {
-  /** The number of rows of each row group. */
+  /** The number of rows in each row group. */
   groups: number[];
   columns: ReadonlySet<string>;
   readColumn(group: number, column: string): Promise<ExactValue[]>;
 }
 
-/** With these parsers, hyparquet does not convert values to doubles and Dates. */
+/** Parsers that keep hyparquet from converting values to doubles and Dates. */
 const EXACT = {
   timestampFromMicroseconds: (micros: bigint) => micros,
   dateFromDays: (days: number) => days,
@@ -53,7 +53,7 @@ export async function openExactFile(path: string): Promise<ExactFile> {
   };
 }
 
-/** Removes the annotation of decimals, so that they are read as the stored integers. */
+/** Removes the decimal annotation, so that decimals are read as the stored integers. */
 function forgetDecimals(metadata: FileMetaData): void {
   for (const element of metadata.schema) {
     if (element.converted_type !== 'DECIMAL') continue;
@@ -62,10 +62,10 @@ function forgetDecimals(metadata: FileMetaData): void {
   }
 }
 
-/** A small file can still hold more rows than fit into memory. */
+/** The maximum number of rows to read, because a small file can contain more rows than fit into memory. */
 const MAX_ROWS = 2_000_000n;
 
-/** Reads all rows of a small file as objects. */
+/** Reads all rows of a small file as objects. @throws Error if it has more than 2,000,000 rows */
 export async function readRows(path: string): Promise<Record<string, unknown>[]> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);

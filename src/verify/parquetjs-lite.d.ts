@@ -1,6 +1,6 @@
-/** The part of parquetjs-lite that is used: the footer of a file, as Thrift objects. */
+/** The types of parquetjs-lite that are used: a file's footer as Thrift objects. */
 declare module 'parquetjs-lite' {
-  /** Thrift int64 (node-int64): exact up to 2^53. */
+  /** A Thrift int64 (node-int64), exact up to 2^53. */
   interface Int64 {
     valueOf(): number;
   }

@@ -17,12 +17,12 @@ export type Report = (finding: Finding) => void;
 
 export interface VerifyContext {
   lake: Lake;
-  /** An empty database. */
+  /** An empty database to run queries in. */
   db: Database;
-  /** The tables as their replayed logs describe them. A table with a damaged log is missing. */
+  /** The tables as replayed from their logs, without those whose log is damaged. */
   tables: Map<TableName, ReplayedTable>;
   logFindings: Finding[];
-  /** The maximum number of row groups to read; undefined reads all. */
+  /** The maximum number of row groups to read; undefined for all. */
   sample: number | undefined;
   signal: AbortSignal;
   io: Io;
@@ -30,11 +30,11 @@ export interface VerifyContext {
 
 export interface Proof {
   name: string;
-  /** A sentence that holds for every sound lake. */
+  /** A sentence that is true for each intact lake. */
   claims: string;
-  /** Advice after a failure; by default, to rebuild the tables. */
+  /** Advice after a failure. By default, to rebuild the tables. */
   next?: string;
-  /** Reports findings. Returns what it checked, and how many. */
+  /** Reports findings, and returns the kind and number of things that it checked. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }
 
@@ -42,24 +42,25 @@ export interface Looked {
   count: bigint;
   /** A plural noun such as `files`. */
   of: string;
-  /** Facts that are worth knowing but are not faults. */
+  /** Facts to show that aren't faults. */
   notes?: string[];
 }
 
 interface Applied {
   cursor: bigint | undefined;
-  /** The newest change in history that is beyond the cursor. */
+  /** The id of the newest change in history that is after the cursor. */
   ahead: bigint | undefined;
   run: bigint | undefined;
   accepted: bigint | undefined;
-  /** The version of items that a derived table was made from. */
+  /** The version of items that a derived table was computed from. */
   itemsVersion: bigint | undefined;
-  /** The hash of the query that made a derived table. */
+  /** The hash of the query that computed a derived table. */
   query: bigint | undefined;
 }
 
 /**
- * Decodes Delta's `txn` independently of the writer (src/lake/table-state.ts), so that a fault there can't hide here.
+ * Decodes Delta's `txn` actions independently of the writer (src/lake/table-state.ts), so that its bugs can't hide
+ * here.
  */
 export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
   const read = (appId: string) => table?.txn.get(appId);
@@ -73,10 +74,7 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
   };
 }
 
-/**
- * Creates views over exactly the files that the replayed logs name. Throws DuckDB's error for a file that can't be
- * opened.
- */
+/** Creates views over exactly the files in the replayed logs. @throws Error from DuckDB if a file can't be opened */
 export async function createReplayedViews(context: VerifyContext, tables: readonly TableName[]): Promise<void> {
   for (const table of tables) {
     const files = [...(context.tables.get(table)?.files.values() ?? [])];

@@ -13,7 +13,7 @@ import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, type Report, readApplied } from './proof.js';
 
 /**
- * Products are compared in parts of about this many items, because DuckDB can't spill everything that grouping needs.
+ * The approximate number of items that are compared at once, because DuckDB can't spill all memory that grouping needs.
  */
 const PART_ITEMS = 1_500_000n;
 
@@ -26,7 +26,7 @@ export const derivedProof: Proof = {
     const notes: string[] = [];
     for (const derived of listDerived()) {
       const { table, reads, by, hash } = derived;
-      // A first run that was stopped while it published has not created every table.
+      // Skips tables that a first run didn't create before it was stopped.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));
@@ -35,7 +35,7 @@ export const derivedProof: Proof = {
         applied.query !== hash,
       );
       const { columns } = loadTableSchema(table);
-      // run_id is left out, because an unchanged row keeps the id of the run that made it.
+      // Leaves out run_id, because an unchanged row keeps the id of the run that computed it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
       const select = selectDerived(derived, Object.fromEntries(reads.map((read) => [read, itself(read)])), 'verify');
       const parts = by === 'product' ? await splitByProduct(db) : ['true'];
@@ -48,7 +48,7 @@ export const derivedProof: Proof = {
             (SELECT count(*) FROM made) AS made`);
         const counts = row as Record<'stale' | 'stored' | 'made', bigint>;
         count += counts.stored;
-        // The rows that are not stale are in both tables, so the query runs only once.
+        // Rows that aren't stale are in both tables, so the query runs only once.
         const missing = counts.made - (counts.stored - counts.stale);
         if (counts.stale + missing === 0n) continue;
         if (origin !== undefined) notes.push(`${table} was derived ${origin}; the next run derives it again`);
@@ -64,8 +64,8 @@ export const derivedProof: Proof = {
 };
 
 /**
- * Explains that a table was made from older items (a run was killed between two commits) or by another query (pricelake
- * was upgraded).
+ * Describes why a table may differ: it was computed from older items (a run was killed between two commits) or by
+ * another query (pricelake was upgraded). Undefined if neither applies.
  */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
@@ -86,7 +86,7 @@ export const countProof: Proof = {
   claims: 'For each check, the violation count that runs carry forward equals the violations among all rows.',
   async prove(context, report) {
     const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
-    // Counts of other files are outdated, and no run uses them.
+    // Counts for other versions of the files are outdated, and runs ignore them.
     const kept = readKeptCounts(findCounts(memory, report), await loadChecks(), (table) =>
       context.tables.get(table)?.files.keys(),
     );
@@ -105,7 +105,7 @@ export const countProof: Proof = {
   },
 };
 
-/** Finds the newest counts. Skips a last line that was cut short. */
+/** Finds the newest counts in the saved state. Skips an incomplete last line. */
 function findCounts(memory: string, report: Report): string | undefined {
   const lines = memory.split('\n').slice(0, -1);
   const at = lines.findLastIndex((line) => line.startsWith('{"type":"counts"'));

@@ -65,7 +65,7 @@ export const footerProof: Proof = {
   },
 };
 
-/** Compares a footer with the contract. Returns the columns that the file of another program lacks. */
+/** Checks a footer against the table's schema. Returns the columns that a file of another program doesn't have. */
 async function compareFooter(
   context: VerifyContext,
   table: ReplayedTable,
@@ -81,7 +81,7 @@ async function compareFooter(
   const rows = String((JSON.parse(file.stats) as { numRecords?: number }).numRecords);
   const contract = table.schema.columns.map(({ name }) => name);
   const isOurs = file.sha256 !== undefined;
-  // Other programs keep partition columns only in the log, and choose their own order and codec.
+  // Other programs store partition columns only in the log, and choose their own column order and codec.
   const due = isOurs ? contract : footer.columns;
   if (String(footer.rows) !== rows) fail(`has ${footer.rows} rows; the log says ${rows}`);
   if (footer.rowsInGroups !== footer.rows) fail(`its row groups have ${footer.rowsInGroups} of ${footer.rows} rows`);

@@ -29,7 +29,7 @@ export const landingProof: Proof = {
       const fail = (file: string, what: string) => report({ file: join('_pricelake', 'landing', name, file), what });
       for (const { file, what } of found.faults) fail(file, what);
       files += BigInt(found.files) + 1n;
-      // Only the newest run may be unfinished. A journal that was cut between two lines shows no other fault.
+      // Only the newest run can be unfinished. A journal that was truncated between two lines has no other fault.
       const isPublished = BigInt(Number.parseInt(name, 10)) <= published || index < names.length - 1;
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(
@@ -42,7 +42,7 @@ export const landingProof: Proof = {
   },
 };
 
-/** Checks the memory, each line of which has its own checksum. A line that a person wrote may lack it. */
+/** Checks the lines of the saved state. Each has its own checksum, which lines added by hand may lack. */
 function* checkMemory(text: string): Generator<string> {
   const lines = text.split('\n');
   if (lines.pop() !== '') yield 'its last line is cut short';

@@ -13,7 +13,7 @@ export const cursorProof: Proof = {
     const rows = await context.db.rows(
       'SELECT run_number, run_id, cursor_from, cursor_to, written FROM runs ORDER BY run_number',
     );
-    /** The possible cursors of the tables. A run that changes nothing may see a newer cursor without writing it. */
+    /** The cursors that the tables may be at. A run without changes may reach a newer cursor without committing it. */
     let cursors: (bigint | null)[] = [null];
     let number: bigint | undefined;
     for (const row of rows) {
@@ -66,7 +66,7 @@ export const equationProof: Proof = {
         fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
       }
       if (rejected !== kept) fail(`rejected ${rejected} rows, but ${kept} are in rejects`);
-      // Runs of older versions left it null.
+      // Null in rows of runs of older versions.
       if (row.export_rows_landed !== null && row.export_rows !== row.export_rows_landed) {
         fail(`was announced ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
       }
@@ -86,7 +86,7 @@ export const keyProof: Proof = {
       context.signal.throwIfAborted();
       await createReplayedViews(context, [table]);
       const key = schema.key.map(quoteIdentifier);
-      // Changes that did not come from the feed have no key.
+      // Changes from other sources than the feed have no key.
       const whole = key.map((name) => `${name} IS NOT NULL`).join(' AND ');
       const rows = await context.db.rows(
         `SELECT ${key.map((name) => `CAST(${name} AS VARCHAR)`).join(` || ' ' || `)} AS key, count(*) AS copies

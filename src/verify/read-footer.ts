@@ -1,20 +1,19 @@
 import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
-/** The facts of a footer that `verify` compares with the log. */
+/** The parts of a footer that `verify` compares with the log. */
 export interface Footer {
   rows: bigint;
   rowsInGroups: bigint;
   columns: string[];
-  /** Numbers of parquet.thrift. */
+  /** Codec numbers as in parquet.thrift. */
   codecs: number[];
 }
 
 export const ZSTD = 6;
 
 /**
- * Reads the footer of a Parquet file with parquetjs-lite. Runs read footers with hyparquet, so a fault of either reader
- * shows here.
+ * Reads the footer of a Parquet file with parquetjs-lite. Runs use hyparquet, so a bug in either reader is noticed.
  * @throws Error if the footer can't be read
  */
 export async function readFooter(path: string): Promise<Footer> {
@@ -51,8 +50,8 @@ async function loadReader() {
 }
 
 /**
- * Replaces how the Thrift reader of parquetjs-lite allocates an int64. It calls the deprecated `new Buffer`, for which
- * Node inspects the stack up to ten thousand times a process.
+ * Replaces how parquetjs-lite allocates int64 values. It calls the deprecated `new Buffer`, for which Node inspects the
+ * stack up to ten thousand times per process.
  */
 function allocateInt64(): void {
   const parquet = createRequire(import.meta.url).resolve('parquetjs-lite');
@@ -66,7 +65,7 @@ function allocateInt64(): void {
   });
 }
 
-/** Counts the elements of the depth-first schema list that belong to the element at `index`, including itself. */
+/** Counts the schema elements of the subtree at `index`, in depth-first order. */
 function countElements(schema: { num_children: number | null }[], index: number): number {
   let count = 1;
   for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {

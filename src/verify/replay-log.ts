@@ -11,8 +11,8 @@ import type { Report } from './proof.js';
 import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
- * Replays a table's log from version 0, or from the oldest checkpoint if older entries were removed, and compares every
- * checkpoint with the replay. Shares no code with the writer. Returns undefined if there is no log; also if it can't be
+ * Replays a table's log from version 0, or from the oldest checkpoint if older entries were deleted, and compares each
+ * checkpoint with the replay. Shares no code with the writer. Returns undefined if there is no log or it can't be
  * replayed, which is reported.
  */
 export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
@@ -75,7 +75,7 @@ async function readCommit(folder: string, name: string): Promise<Entry> {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = lines.map((line, index) => {
     try {
-      // Versions of transactions are int64, so they may exceed 2^53.
+      // Versions in `txn` are 64-bit integers, so they may exceed 2^53.
       return parse(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action;
     } catch {
       throw new Error(`${name}: line ${index + 1} is not JSON`);
@@ -112,7 +112,7 @@ function countRows(stats: string | null | undefined): number {
   return stats == null ? 0 : ((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0);
 }
 
-/** Refuses a path that leaves the table's folder. */
+/** Decodes a path. @throws Error if it leads outside the table's folder */
 function decodePath(path: string): string {
   const decoded = decodeURIComponent(path);
   const fault = findDataPathFault(decoded);
@@ -148,7 +148,7 @@ async function applyCheckpoint(state: ReplayedTable, folder: string, version: nu
   state.version = version;
 }
 
-/** Compares a checkpoint with the replay, because a reader may begin at either. */
+/** Compares a checkpoint with the replay, because readers may start from either. */
 async function compareCheckpoint(
   state: ReplayedTable,
   folder: string,
@@ -164,13 +164,13 @@ async function compareCheckpoint(
   }
   const keys = new Set([...state.live.keys(), ...other.live.keys()]);
   const differ = [...keys].filter((key) => state.live.get(key) !== other.live.get(key));
-  // Checkpoints leave out old removals.
+  // Checkpoints omit old tombstones.
   const isLost = [...other.superseded].some(([path, at]) => state.superseded.get(path) !== at);
   const kinds = new Set([...differ.map((key) => key.split(' ', 1)[0]), ...(isLost ? ['remove'] : [])]);
   for (const kind of kinds) fail(name, `its ${kind} actions don't match the commits before it`);
 }
 
-/** The members of actions that a checkpoint repeats. Other programs may add more. */
+/** The members of actions that a checkpoint must repeat. Other programs may add more. */
 const REPEATED = {
   add: ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'tags'],
   txn: ['appId', 'version', 'lastUpdated'],
@@ -190,8 +190,8 @@ function keepLive(live: ReplayedTable['live'], action: Action): void {
 }
 
 /**
- * Writes equal members as equal text, from JSON and from Parquet: numbers of any type, without empty or missing
- * members.
+ * Serializes values so that equal members from JSON and from Parquet give the same text: numbers of any type, and no
+ * empty or missing members.
  */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, member) => {

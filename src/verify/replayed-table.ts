@@ -3,7 +3,7 @@ import type { TableName } from '../tables/table.js';
 
 interface ForeignEntry {
   version: number;
-  /** `DELETE by delta-rs:py-1.6.6` */
+  /** The operation and program of a commit, such as `DELETE by delta-rs:py-1.6.6`. */
   name: string;
   changesRows: boolean;
 }
@@ -13,7 +13,7 @@ export interface LoggedFile {
   path: string;
   bytes: number;
   partitionValues: Record<string, string | null>;
-  /** JSON text from the log. */
+  /** Statistics as JSON text from the log. */
   stats: string;
   sha256: string | undefined;
 }
@@ -24,17 +24,17 @@ export interface ReplayedTable {
   version: number;
   commits: number;
   files: Map<string, LoggedFile>;
-  /** Time of removal by path, in ms since the epoch. */
+  /** When each file was removed, in milliseconds since 1970, keyed by path. */
   superseded: Map<string, number>;
   txn: Map<string, bigint>;
-  /** The id that Delta gives the table. */
+  /** The table's id in Delta. */
   id: string | undefined;
   schemaString: string;
   partitionColumns: string[];
   configuration: Record<string, string>;
   foreign: ForeignEntry[];
   /**
-   * The actions that a checkpoint must repeat, as text: by kind, and by the path of a file or the id of a transaction.
+   * The actions that a checkpoint must repeat, as text, keyed by kind and by the path of a file or the id of a `txn`.
    */
   live: Map<string, string>;
 }

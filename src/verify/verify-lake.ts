@@ -15,7 +15,7 @@ import { rowProof } from './prove-rows.js';
 import { replayTable } from './replay-log.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** Ordered from bytes to their meaning. */
+/** All checks, from those of bytes to those of their meaning. */
 const PROOFS: Proof[] = [
   landingProof,
   logProof,
@@ -32,7 +32,7 @@ const PROOFS: Proof[] = [
   countProof,
 ];
 
-/** The maximum number of findings that a proof keeps; it counts all of them. */
+/** The maximum number of findings that are stored per check. All of them are counted. */
 const KEPT = 20;
 
 export interface ProofResult {
@@ -48,15 +48,14 @@ export interface ProofResult {
 }
 
 interface VerifyOptions {
-  /** The maximum number of row groups to read; undefined reads all. */
+  /** The maximum number of row groups to read; undefined for all. */
   sample?: number | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Proves that a lake is whole, with code that shares as little as possible with the writer. Changes nothing and needs
- * no lock.
- * @throws PricelakeError `unavailable` if there are findings but a run published meanwhile
+ * Checks a whole lake with code that shares as little as possible with the writer. Changes nothing and needs no lock.
+ * @throws PricelakeError `unavailable` if there are findings but a run has published meanwhile
  */
 export async function verifyLake(lake: Lake, db: Database, options: VerifyOptions, io: Io): Promise<ProofResult[]> {
   const logFindings: Finding[] = [];
@@ -92,7 +91,7 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
-    // A missing or damaged file leaves this claim unproved. The proof of files names the file.
+    // A missing or damaged file prevents this check. The `files` check reports which file.
     report({
       what: `couldn't be checked: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });

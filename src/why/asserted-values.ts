@@ -2,24 +2,24 @@ import { ITEM_VALUES, type ItemPath } from '../tables/item-names.js';
 import { type Row, toText } from './item-facts.js';
 import type { LandedRow } from './landed-rows.js';
 
-/** A change or a whole read that set a value. */
+/** A change, or a full read of the item, that set a value. */
 export interface Assertion {
   kind: 'change' | 'read';
-  /** The value as text; null if the change set the field to null. */
+  /** The value as text; null if the field was set to null. */
   value: string | null;
   runId: string;
-  /** The time of a change, by the service's clock. */
+  /** The time of a change by the service's clock; undefined for a read. */
   observedAt: string | undefined;
-  /** The time of a read, by our clock. */
+  /** The time of the read by this machine's clock; undefined if it is not known. */
   readAt: string | undefined;
   change: { id: string | null; kind: string; origin: string } | undefined;
-  /** The place of the landed bytes; undefined if they are no longer kept. */
+  /** The line in the downloaded files; undefined if the files are no longer kept. */
   place: { file: string; line: number } | undefined;
   /** The text that the service sent. */
   raw: string | undefined;
 }
 
-/** Reads the value that a change sets for a column; undefined if it does not set it. */
+/** Returns the value that a change sets for a column; null if it sets null, undefined if it doesn't set the column. */
 type ReadSet = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], read: ReadSet): ReadSet => {
   return (row) => (kinds.includes(String(row.kind)) ? read(row) : undefined);
@@ -31,7 +31,7 @@ const onPrice =
     row.is_price_change === true ? read(row) : undefined;
 
 /**
- * The columns that changes set (pipelines/models/apply.sql), with the path and form of their values in a raw change.
+ * The columns that changes set (pipelines/models/apply.sql), with the path and the format of the value in a raw change.
  */
 const SET_BY_CHANGES: Record<string, { path: string; read: ReadSet }> = {
   title: { path: 'changes.title', read: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
@@ -50,17 +50,17 @@ const SET_BY_CHANGES: Record<string, { path: string; read: ReadSet }> = {
   last_changed_at: { path: 'observedAt', read: onKinds(['NEW', 'CHANGED'], observed) },
 };
 
-/** True for a column that a change can set after the item was read whole. */
+/** True if a change can set the column after the item was read in full. */
 export const isSetByChange = (column: string): boolean => column in SET_BY_CHANGES;
 
 const PATH_OF = new Map<string, ItemPath>(
   Object.entries(ITEM_VALUES).map(([path, column]) => [column === 'id' ? 'item_id' : column, path as ItemPath]),
 );
 
-/** The field of the API document that a column of items holds; undefined for a computed column. */
+/** Returns the API field that a column of items contains; undefined for a computed column. */
 export const pathOf = (column: string): ItemPath | undefined => PATH_OF.get(column);
 
-/** The changes that set a column, oldest first. Differences that comparisons found have no landed bytes. */
+/** Lists the changes that set a column, oldest first. Changes found by comparing full reads have no downloaded line. */
 export function listChanged(column: string, changes: readonly Row[], landed: readonly LandedRow[]): Assertion[] {
   const setter = SET_BY_CHANGES[column];
   if (setter === undefined) return [];
@@ -71,7 +71,7 @@ export function listChanged(column: string, changes: readonly Row[], landed: rea
   });
 }
 
-/** Describes a change as an assertion, with the landed line of its run. */
+/** Builds an assertion from a change, with the line in its run's downloaded files if they are kept. */
 export function describeChange(row: Row, value: string | null, path: string, landed: readonly LandedRow[]): Assertion {
   const id = toText(row.change_id);
   const runId = String(row.run_id);
@@ -88,7 +88,7 @@ export function describeChange(row: Row, value: string | null, path: string, lan
   };
 }
 
-/** The whole reads that set a column, oldest first. */
+/** Lists the full reads that set a column, oldest first. */
 export function listRead(column: string, landed: readonly LandedRow[]): Assertion[] {
   const path = pathOf(column);
   if (path === undefined) return [];
@@ -100,7 +100,7 @@ export function listRead(column: string, landed: readonly LandedRow[]): Assertio
     }));
 }
 
-/** True if two texts mean the same value: `10.50` and `10.5000`, or a time with and without trailing zeros. */
+/** True if two texts have the same meaning, such as `10.50` and `10.5000`, or times with and without trailing zeros. */
 export function isSameValue(a: string | null, b: string | null): boolean {
   return normalize(a) === normalize(b);
 }

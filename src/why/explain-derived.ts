@@ -10,7 +10,7 @@ export interface FromOffer {
   price: string | null;
   currency: string | null;
   isCounted: boolean;
-  /** The listing's own value, from which the derived value was computed. Set only for the first few listings. */
+  /** The listing value that the computed value is based on. Set only for the first ten listings. */
   behind: ExplainedValue | undefined;
 }
 
@@ -22,13 +22,13 @@ const QUERIES: Record<DerivedTable, string> = {
   price_spread: 'pipelines/analysis/price_spread.sql, from the offers of the product',
 };
 
-/** Columns that are read from attributes, which are texts that shops wrote. */
+/** Columns that are parsed from attributes, which are texts by the shops. */
 const OF_ATTRIBUTES = [
   ...['quantity', 'unit', 'unit_price', 'condition', 'availability', 'shipping_cost', 'delivered_price'],
   ...['regular_price', 'unit_min', 'unit_max', 'unit_spread_pct'],
 ];
 
-/** The column of items that a computed column is based on. */
+/** Returns the column of items that a computed column is based on. */
 function findBehind(table: DerivedTable, column: string | undefined): string {
   if (column === 'gtin14') return 'gtin';
   if (column !== undefined && pathOf(column) !== undefined) return column;
@@ -37,10 +37,10 @@ function findBehind(table: DerivedTable, column: string | undefined): string {
 }
 
 const MOST_OFFERS = 100;
-/** The number of listings whose landed bytes are searched for. */
+/** The number of listings for which downloaded files are searched. */
 const MOST_EXPLAINED = 10;
 
-/** Explains computed values by their listings and the values of those, one step back. */
+/** Explains computed values by the listings they are based on, and by the origin of those listings' values. */
 export async function explainDerived(
   source: WhySource,
   { table, column, wanted }: { table: DerivedTable; column: string | undefined; wanted: readonly string[] },
@@ -76,8 +76,8 @@ function listOffers(db: Statements, table: DerivedTable, row: Row): Promise<Row[
 }
 
 /**
- * Sorts listings so that those with the computed value itself come first: the cheapest for a minimum, or the one whose
- * title a product has.
+ * Sorts listings so that those with the same value as the computed row come first, such as the cheapest for a minimum.
+ * Returns the ids of the first ten.
  */
 async function chooseFirst(
   db: Statements,

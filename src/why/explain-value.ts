@@ -12,7 +12,7 @@ export type { FromOffer } from './explain-derived.js';
 export type { ExplainedValue } from './explain-item.js';
 export type { WhySource } from './item-facts.js';
 
-/** Tables whose values can be explained, with the column that names a row. */
+/** The tables whose values can be explained, with the column that identifies a row. */
 export const EXPLAINED = {
   items: 'item_id',
   history: 'change_id',
@@ -26,18 +26,18 @@ export const EXPLAINED_TABLES = Object.keys(EXPLAINED) as ExplainedTable[];
 export interface Explanation {
   table: ExplainedTable;
   key: string;
-  /** The rows of the table with this key. price_spread has one for each currency. */
+  /** The rows with this key. price_spread has one per currency. */
   rows: ExplainedValue[][];
   /** The other changes and reads that set the column, newest first. */
   others: Assertion[];
   /** The listings that a computed row is based on. */
   from: FromOffer[];
-  /** Runs whose landed bytes can't be used, with the reason. */
+  /** One sentence for each run whose downloaded files can't be used. */
   damaged: string[];
 }
 
 /**
- * Explains how a value of the lake came about, down to the landed bytes if they are kept.
+ * Explains where a value in the lake comes from, down to the downloaded line if it is still kept.
  * @throws PricelakeError `usage` if the table has no such row or column
  */
 export async function explainValue(
@@ -68,7 +68,7 @@ export async function explainValue(
   return { ...shared, rows: [explained], others, damaged: landed.damaged };
 }
 
-/** Reads the facts of the row's item. A change of the feed may name no item. */
+/** Reads the facts of the row's item; empty facts if the row is a change without an item. */
 async function readFacts(source: WhySource, { item_id: id }: Row): Promise<ItemFacts> {
   const [facts] = typeof id === 'bigint' ? await readItemFacts(source, [id]) : [];
   return facts ?? { item: {}, changes: [], landed: { rows: [], kept: new Set(), damaged: [] } };
@@ -96,7 +96,7 @@ async function readRows({ db }: WhySource, table: ExplainedTable, key: string): 
   });
 }
 
-/** The landed fields of a change, by column of history. */
+/** The fields of a raw change, keyed by column of history. */
 const CHANGE_PATHS: Record<string, string> = {
   ...{ change_id: 'id', item_id: 'item.id', kind: 'kind', observed_at: 'observedAt', price: 'price' },
   ...{ previous_price: 'previousPrice', currency: 'item.currency', changes: 'changes', title: 'item.title' },

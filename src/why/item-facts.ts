@@ -17,7 +17,7 @@ export interface WhySource {
   signal: AbortSignal;
 }
 
-/** An item's rows in the lake and in the landings. */
+/** An item's rows in the lake, and in the downloaded files. */
 export interface ItemFacts {
   item: Row;
   /** Oldest first. */
@@ -25,7 +25,7 @@ export interface ItemFacts {
   landed: LandedRows;
 }
 
-/** Reads the facts of items in the order of their ids. Searches the landings once for all of them. */
+/** Reads the facts of items, in the order of `ids`. Searches the downloaded files once for all items. */
 export async function readItemFacts(
   { db, lakeRoot, mapping, signal }: WhySource,
   ids: readonly bigint[],
@@ -42,9 +42,9 @@ export async function readItemFacts(
   }));
 }
 
-/** Reads every change of the items, oldest first, and whether it sets a price or a title. */
+/** Reads all changes of the items, oldest first, with columns for whether a change sets the price or the title. */
 function readChanges(db: Statements, condition: string): Promise<Row[]> {
-  // This repeats a rule of macros.sql, because only the sessions of runs have its macros.
+  // Repeats a rule of macros.sql, because its macros exist only in the sessions of runs.
   return db.rows(
     `SELECT *,
       previous_price IS NOT NULL OR coalesce(list_contains(json_keys(changes), 'price'), false) AS is_price_change,

@@ -9,30 +9,30 @@ import { listSoundRuns } from '../journal/kept-runs.js';
 import type { LandedRun } from '../journal/landings.js';
 import { type Fit, fitName, type Mapping } from '../tables/item-names.js';
 
-/** A row of a landed file that names an item. */
+/** A row in a downloaded file that contains an item or its change. */
 export interface LandedRow {
   itemId: bigint;
   runId: string;
   runNumber: bigint;
   /** The path in the lake's folder. */
   file: string;
-  /** Counted from 1. */
+  /** The line number, starting at 1. */
   line: number;
-  /** A whole row of the item, or a change. */
+  /** `read` for a full row of the item, `change` for a change of it. */
   kind: 'read' | 'change';
-  /** When its file was read, ISO 8601; undefined if the journal does not record it. */
+  /** When the file was downloaded (ISO 8601); undefined if the journal doesn't record it. */
   readAt: string | undefined;
   text: string;
-  /** The raw text of a field, by its name in the API document. Undefined if the row lacks the field. */
+  /** Returns the raw text of a field by its API name; undefined if the row doesn't have the field. */
   raw(path: string): string | undefined;
-  /** The value of a field: the content of a JSON string or CSV cell. Null if the row lacks it. */
+  /** Returns the value of a field: the content of a JSON string or CSV cell, or null if the row doesn't have it. */
   says(path: string): string | null;
 }
 
-/** The landed rows of items in the order of runs, and the runs whose landing can't be used. */
+/** The downloaded rows of items in the order of runs, and the runs whose files can't be used. */
 export interface LandedRows {
   rows: LandedRow[];
-  /** Ids of the runs whose landing was searched. */
+  /** The ids of the runs whose files were searched. */
   kept: ReadonlySet<string>;
   damaged: string[];
 }
@@ -45,10 +45,10 @@ export interface RowSearch {
 }
 
 const NEWLINE = 0x0a;
-/** Files of products are left out, because products have ids of their own. */
+/** True for files with items or changes. Files of products are skipped, because products have other ids. */
 const isOfItems = (name: string) => /\.(?:ndjson|csv)$/u.test(name) && !/^(?:journal|products)\b/u.test(name);
 
-/** Finds the landed rows that name the items. `published` is the number of the newest run. */
+/** Finds the downloaded rows of items. `published` is the number of the newest run. */
 export async function findLandedRows(
   lakeRoot: string,
   published: bigint,
@@ -77,10 +77,10 @@ interface FileSearch {
   signal: AbortSignal;
 }
 
-/** Recognizes the names of fields in a file. */
+/** Matches the field names in a file with those of the API document. */
 interface NameReader {
   fitId: FitId;
-  /** Returns how well a field of an item, or of the object `parent` in it, matches `path` of the API document. */
+  /** Returns how well a field name matches an API `path`. `parent` is the object that contains the field. */
   fitOf(path: string, name: string, parent?: string): Fit;
 }
 
@@ -92,7 +92,7 @@ const readNames = (mapping: Mapping): NameReader => ({
 const findExport = ({ state }: LandedRun, name: string) =>
   [...state.exports.attempts.values()].flat().find(({ segments }) => segments.some(({ file }) => file === name));
 
-/** `source.mapping` applies only to export rows. */
+/** True if the file belongs to an export, because `source.mapping` applies only to exports. */
 const isExport = (run: LandedRun, name: string): boolean => findExport(run, name) !== undefined;
 
 function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
@@ -103,7 +103,7 @@ function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
   return { ...found, runId, runNumber, file: `_pricelake/landing/${runId}/${name}`, readAt };
 }
 
-/** Compares bytes before parsing a row, because few rows name the items. */
+/** Searches a file of JSON lines. Compares bytes before it parses a row, because few rows contain the items. */
 async function searchLines(file: string, search: FileSearch): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   let line = 0;
@@ -139,7 +139,7 @@ function readLine(bytes: Buffer, line: number, { ids, reader }: FileSearch): Fou
   ];
 }
 
-/** The content of a JSON string; any other JSON as text, except null. */
+/** Returns the content of a JSON string, other JSON as text, and null for null or a missing field. */
 function readJsonText(raw: string | undefined): string | null {
   if (raw === undefined || raw === 'null') return null;
   if (!raw.startsWith('"')) return raw;
@@ -153,7 +153,7 @@ function readJsonText(raw: string | undefined): string | null {
 const slice = (row: Buffer, found: { start: number; end: number } | undefined) =>
   found && row.toString('utf8', found.start, found.end);
 
-/** Reads `site.name` from a nested object, or from a flat name in any spelling. */
+/** Reads a field such as `site.name`, from a flat name in any spelling or from a nested object. */
 function readItem(row: Buffer, path: string, { fitOf }: NameReader): string | undefined {
   const flat = findFittingField(row, 0, (name) => fitOf(path, name));
   const [parent = '', leaf] = path.split('.');
@@ -166,7 +166,7 @@ function readItem(row: Buffer, path: string, { fitOf }: NameReader): string | un
   );
 }
 
-/** Reads `item.title` of a change, or `changes.title`. */
+/** Reads a field of a change, such as `item.title` or `changes.title`. */
 function readChange(row: Buffer, path: string): string | undefined {
   let at = 0;
   const names = path.split('.');
