@@ -14,10 +14,11 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The bytes [start, end) of a value. */
+/** The bytes [start, end) of a value. An array from `readFields` also has its elements, so a page is scanned only once. */
 export interface Slice {
   start: number;
   end: number;
+  elements?: Slice[];
 }
 
 function fail(at: number): never {
@@ -77,14 +78,9 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipScalar(bytes, at);
 }
 
-/** A value of an object. An array also has its elements, so a page is scanned only once. */
-export interface Field extends Slice {
-  elements?: Slice[];
-}
-
 /** Finds the fields of the object at `start`, after white space. Throws SyntaxError if there is no object. */
-export function readFields(bytes: Buffer, start = 0): Map<string, Field> {
-  const fields = new Map<string, Field>();
+export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
+  const fields = new Map<string, Slice>();
   eachField(bytes, start, (name, at) => {
     const field = bytes[at] === OPEN_BRACKET ? readArray(bytes, at) : { start: at, end: skipValue(bytes, at) };
     fields.set(name, field);
@@ -93,21 +89,16 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Field> {
   return fields;
 }
 
-/** Returns where the value of the first wanted field starts, and reads no further. */
-export function findStart(bytes: Buffer, start: number, isWanted: (name: string) => boolean): number | undefined {
-  let found: number | undefined;
+/** Finds the first wanted field, and reads no further. */
+export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
+  let found: Slice | undefined;
   eachField(bytes, start, (name, at) => {
-    if (!isWanted(name)) return skipValue(bytes, at);
-    found = at;
+    const end = skipValue(bytes, at);
+    if (!isWanted(name)) return end;
+    found = { start: at, end };
     return undefined;
   });
   return found;
-}
-
-/** Finds the first wanted field, and reads no further. */
-export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
-  const found = findStart(bytes, start, isWanted);
-  return found === undefined ? undefined : { start: found, end: skipValue(bytes, found) };
 }
 
 /** Finds the first field that is `sure` to be the wanted one, otherwise the first that is `maybe`. */
@@ -159,7 +150,7 @@ export function readElements(bytes: Buffer, start: number): Slice[] {
   return readArray(bytes, skipSpace(bytes, start)).elements;
 }
 
-function readArray(bytes: Buffer, start: number): Required<Field> {
+function readArray(bytes: Buffer, start: number): Required<Slice> {
   const elements: Slice[] = [];
   if (bytes[start] !== OPEN_BRACKET) fail(start);
   let i = skipSpace(bytes, start + 1);

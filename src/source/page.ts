@@ -1,13 +1,4 @@
-import {
-  type Field,
-  findField,
-  findStart,
-  parseInt64,
-  readFields,
-  readInt64,
-  type Slice,
-  showValue,
-} from '../formats/json-scan.js';
+import { findField, parseInt64, readFields, readInt64, type Slice, showValue } from '../formats/json-scan.js';
 import { PricelakeError } from '../io/errors.js';
 
 /** The envelope of a page of the feed (section 2, ChangePage). */
@@ -93,8 +84,8 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
  * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
-  const item = findStart(body, change.start, (name) => name === 'item');
-  return item !== undefined && body.toString('latin1', item, item + 'null'.length) !== 'null';
+  const item = findField(body, change.start, (name) => name === 'item');
+  return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
 }
 
 /** Reads the envelope of a PageDtoItem and the ids of its items. Throws `contract` for any other answer. */
@@ -110,7 +101,7 @@ export function readProductPage(body: Buffer, path: string): ProductPage {
   return readPage(body, path, (fields) => readList(body, fields));
 }
 
-function readList(body: Buffer, fields: Map<string, Field>): ProductPage {
+function readList(body: Buffer, fields: Map<string, Slice>): ProductPage {
   return {
     rows: requiredElements(fields, 'content'),
     totalElements: readInt64(body, required(fields, 'totalElements')),
@@ -132,7 +123,7 @@ export function readLastChanged(body: Buffer, slice: Slice): string | undefined 
   return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined;
 }
 
-function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Field>) => T): T {
+function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slice>) => T): T {
   try {
     return read(readFields(body));
   } catch (error) {
@@ -147,13 +138,13 @@ function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Fiel
   }
 }
 
-function requiredElements(fields: Map<string, Field>, name: string): Slice[] {
+function requiredElements(fields: Map<string, Slice>, name: string): Slice[] {
   const { elements } = required(fields, name);
   if (elements === undefined) throw new SyntaxError(`"${name}" is not an array`);
   return elements;
 }
 
-function required(fields: Map<string, Field>, name: string): Field {
+function required(fields: Map<string, Slice>, name: string): Slice {
   const slice = fields.get(name);
   if (slice === undefined) throw new SyntaxError(`"${name}" is missing`);
   return slice;
