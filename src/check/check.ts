@@ -18,19 +18,19 @@ export interface Check {
   name: string;
   severity: Severity;
   description: string;
-  /** The text after the number of violations: `[price is|prices are] below zero`. */
+  /** The text to show after the number of violations: `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** Advice for when the check fails. */
+  /** The recommended action if the check fails. */
   next: string;
   parameters: CheckParameter[];
   /**
    * The rows of items that determine whether a row is a violation: `row` if only the row itself does, or the columns in
-   * which these rows have equal values; undefined if all rows do. Only shipped checks have a scope.
+   * which these rows have equal values; undefined if all rows matter. Only shipped checks have a scope.
    */
   scope: 'row' | readonly string[] | undefined;
   /**
-   * A column of items. Within a run, the check reads only rows of items and history with a value that the run touched;
-   * for `run_id`, only rows that the run writes, in any table.
+   * A column of items. Within a run, the check reads only rows of items and history with a value that occurs in the
+   * run's changed rows. With `run_id`, it reads only rows that the run writes, in any table.
    */
   withinRun: string | undefined;
   sql: string;
@@ -44,7 +44,7 @@ export interface CheckSettings {
   };
 }
 
-/** Explains why a value does not fit a parameter's type; undefined if it does. */
+/** Describes why a value doesn't match a parameter's type; undefined if it does. */
 export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
   const given = typeof value === 'string' ? 'text' : 'a number';
   if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `must be text, not ${given}`;
@@ -55,21 +55,21 @@ export function explainMisfit(value: ParameterValue, type: ParameterType): strin
 const COMMENT_LINE = /^\s*--.*$/gmu;
 
 /**
- * Returns the tables whose names occur in a check's SQL. A column that has the same name as a table adds that table by
- * mistake, but a table that the SQL reads is never missing. DuckDB's `getTableNames` returns no tables for SQL with
- * `USING` or parameters.
+ * Returns the tables whose names occur in a check's SQL. May include a table whose name is only used as a column, but
+ * never omits a table that the SQL reads. DuckDB's `getTableNames` returns no tables for SQL with `USING` or
+ * parameters.
  */
 export function findReadTables(sql: string): TableName[] {
   const words = new Set(sql.replace(COMMENT_LINE, '').toLowerCase().match(/\w+/gu) ?? []);
   return TABLE_NAMES.filter((table) => words.has(table));
 }
 
-/** Matches DuckDB errors that the check's SQL did not cause. */
+/** Matches DuckDB errors that the check's SQL didn't cause. */
 const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
 
 /**
- * True for an error about a file that the SQL names. It is the user's own file, because the lake's files are only read
- * through views.
+ * True for an error about a file whose name occurs in the SQL. Such a file belongs to the user, because the lake's
+ * files are only read through views.
  */
 const isOwnFile = (text: string, sql: string) =>
   text.startsWith('IO Error') && [...text.matchAll(/"([^"]+)"/gu)].some(([, name = '']) => sql.includes(name));
@@ -78,7 +78,7 @@ const isOwnFile = (text: string, sql: string) =>
 export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
-  // For text without a statement, DuckDB's bindings return only this message.
+  // If the text has no statement, DuckDB's bindings return only this message.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: the file contains no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text)) return cause;

@@ -1,12 +1,12 @@
 import { countOf, formatCount } from '../formats/count.js';
 
 export interface Advice {
-  /** The text after the number of violations: `[price is|prices are] below zero`. */
+  /** The text to show after the number of violations: `[price is|prices are] below zero`. */
   found?: string | undefined;
   next: string;
 }
 
-/** Describes a result: `2 prices are below zero.` A check without `found` shows its rule instead. */
+/** Describes a result: `2 prices are below zero.` Without `found`, shows the check's description instead. */
 export function describeFinding(
   { violations, description }: { violations: bigint; description: string },
   advice: Pick<Advice, 'found'> | undefined,

@@ -11,7 +11,7 @@ import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Vio
 import type { ConfiguredCheck } from './settings.js';
 
 const keptSchema = z.strictObject({
-  /** For each table that the checks read, a hash of its file names, because files never change. */
+  /** For each table that the checks read, a hash of its file names, which suffices because files never change. */
   tables: z.partialRecord(z.enum(TABLE_NAMES), z.string()),
   /** For each check, a hash of its SQL and parameters, the parameters, and its result. */
   checks: z.record(
@@ -103,7 +103,7 @@ export class KeptCounts {
   }
 }
 
-/** The last count minus the items' earlier violations, plus the new ones; undefined if this is inconsistent. */
+/** Returns the last count minus the items' earlier violations, plus new ones; undefined if inconsistent. */
 function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
   const violations = BigInt(last.violations) - before.violations + after.violations;
   const goneRows = new Set(before.rows);
@@ -140,8 +140,8 @@ function hashFiles(names: Iterable<string> | undefined): string {
 }
 
 /**
- * Returns queries that select the rows in a check's scope, before and after the run. They replace `items`. They aren't
- * stored as tables, so that a check reads only the columns that it uses.
+ * Returns queries that select the rows in a check's scope, before and after the run. The check reads them in place of
+ * `items`. They aren't stored as tables, so that a check reads only the columns that it uses.
  */
 async function selectScope(
   graph: RelationGraph,

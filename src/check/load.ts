@@ -83,5 +83,8 @@ async function bindCheck(db: Database, check: Check): Promise<void> {
 }
 
 function refuse({ file }: Check, found: string): PricelakeError {
-  return new PricelakeError('config', `${file}: a check is one SELECT whose rows are violations, but this is ${found}`);
+  return new PricelakeError(
+    'config',
+    `${file}: a check must be a single SELECT that returns violations, but this is ${found}`,
+  );
 }

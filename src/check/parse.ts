@@ -41,7 +41,10 @@ export function parseCheck(text: string, file: string): Check {
     const issue = header.error.issues[0];
     const key = String(issue?.path[0]);
     const line = entries.find((entry) => entry.key === key)?.line;
-    throw fail(line ?? 1, line === undefined ? `the header has no "-- ${key}:" line` : `${key}: ${issue?.message}`);
+    throw fail(
+      line ?? 1,
+      line === undefined ? `the header is missing a "-- ${key}:" line` : `${key}: ${issue?.message}`,
+    );
   }
   const parameters = entries
     .filter(({ key }) => key === 'parameter')

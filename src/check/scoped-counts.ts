@@ -6,7 +6,7 @@ import type { CheckCounts } from './run.js';
 import type { ConfiguredCheck } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-/** The run whose rows are checked before they are published. */
+/** The scope of checks that run before a run's rows are published. */
 export interface RunScope {
   /** The saved counts of the previous run. */
   kept: KeptCounts;

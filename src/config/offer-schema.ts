@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { isTimeZone } from '../io/time-zone.js';
 
-/** A strict object. Its messages continue the sentence "it …" (pipeline-fault.ts). */
+/** Builds a strict object schema. Its messages complete the sentence "it …" (pipeline-fault.ts). */
 export const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
     // Unknown keys are explained in pipeline-fault.ts.
-    error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
+    error: (issue) => (issue.code === 'invalid_type' ? `must contain ${Object.keys(shape).join(', ')}` : undefined),
   });
 
 const WORDS = 'must be a list of at most 200 words or phrases, such as [second hand]';
@@ -33,7 +33,7 @@ const NAMES =
 
 const name = z.string(NAMES).regex(/^[^"'?*[\]\\\p{Cc}]{1,100}$/u, NAMES);
 
-/** Accepts a name or a list of names. Returns a list. */
+/** Accepts a name or a list of names, and returns a list. */
 const names = z
   .union([name, z.array(name).max(20)], NAMES)
   .transform((value) => (typeof value === 'string' ? [value] : value));
@@ -68,7 +68,7 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
   }, 'must list each value under one meaning only')
   .prefault({});
 
-/** The attributes for each meaning. An empty list means that the lake has no attribute with that meaning. */
+/** Attribute names by meaning. An empty list means that no attribute has this meaning. */
 export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
 
 const ZONE = 'must be a time zone such as Europe/Zagreb';
@@ -83,7 +83,7 @@ const region = z.string(REGION).trim().min(1, REGION).max(100, REGION);
 
 const SHOPS = 'must map website ids, such as 12, to settings';
 
-/** Settings that override the general ones for a single website. */
+/** Settings for single websites, which override the general settings. */
 export const shops = z
   .record(
     z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),

@@ -6,7 +6,7 @@ import { pipelineSchema } from './pipeline-schema.js';
 /** Returns `file:line:column` of a key, or of the mapping that lacks it. */
 export type Locate = (path: readonly PropertyKey[]) => string;
 
-const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
+const EXAMPLE = 'For a commented example, see pipelines/prices.yaml in the package.';
 
 /** Creates a `config` error for the first problem, with its location, the kind of value found, and what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {

@@ -13,7 +13,7 @@ import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** The columns by which items may be partitioned. Many listings share their values, which seldom change. */
+/** The columns by which items may be partitioned. Many listings share their values, and the values seldom change. */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
@@ -245,7 +245,7 @@ export const pipelineSchema = mapping({
   notify: z.array(receiver, RECEIVERS).max(10, RECEIVERS).default([]),
 });
 
-/** An API key from a variable, or the path of the file that contains it. */
+/** An API key from an environment variable, or the path of the file that contains it. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
 type PipelineValues = z.output<typeof pipelineSchema>;

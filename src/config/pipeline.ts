@@ -19,7 +19,7 @@ export interface Pipeline {
   landing: { keep: number };
   checksFolder?: string | undefined;
   checks: CheckSettings;
-  /** True if there isn't a pipeline file. The lake then keeps the settings of its last run. */
+  /** True if there is no pipeline file, in which case the lake keeps the settings of its last run. */
   keepsDeclared?: boolean;
   /** The decisions in the `analysis.matches` file. */
   userMatches?: readonly UserMatch[];
@@ -37,7 +37,7 @@ interface SourceSettings {
   baseUrl: string;
   apiKey: string;
   datasets: DatasetSelection;
-  /** A lake for each shard, with some of the datasets. `budget` is a percentage of the pipeline's. */
+  /** The shards by name, each with its own lake. `budget` is a percentage of the pipeline's budget. */
   shards?: Record<string, { datasets: bigint[]; budget?: number | undefined }> | undefined;
   mode: 'auto' | RunMode;
   feedOverlap: number;
@@ -59,9 +59,7 @@ interface LakeSettings {
   tables: { items?: { partitionBy: string[] } | undefined };
 }
 
-/**
- * The time that a source may go unseen: a number of seconds (0 for unlimited), or a multiple of the source's usual interval.
- */
+/** The time that a source may go unseen: a number of seconds (0 for unlimited), or a multiple of its usual interval. */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {
@@ -79,7 +77,7 @@ interface AnalysisSettings {
   shops: Record<string, { attributes: AttributeNames; timeZone?: string | undefined; region?: string | undefined }>;
 }
 
-/** Attributes by their meaning, and the values of the availability attributes by theirs. */
+/** Attribute names by meaning, and the values of availability attributes by meaning. */
 interface AttributeNames {
   availability?: string[] | undefined;
   shippingCost?: string[] | undefined;

@@ -66,7 +66,7 @@ async function* readPairs(file: string): AsyncGenerator<MatchedPair & { match: s
       const pair = { one: toProduct(one), two: toProduct(two), line, match: match.toLowerCase() };
       if (!['yes', 'no'].includes(pair.match)) throw refuse(line, `match "${match}" is not yes, no or empty`);
       if (pair.one === '' || pair.two === '') throw refuse(line, 'needs two products');
-      if (pair.one === pair.two) throw refuse(line, `names ${pair.one} twice`);
+      if (pair.one === pair.two) throw refuse(line, `lists ${pair.one} twice`);
       yield pair;
     }
   } catch (cause) {

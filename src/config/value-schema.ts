@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseDuration, parseSize } from './units.js';
 
-/** Nonempty text. The message completes the sentence "it …" (pipeline-fault.ts). */
+/** Builds a schema for nonempty text. Its message completes the sentence "it …" (pipeline-fault.ts). */
 export const text = (meaning: string) => {
   const message = `must be ${meaning}`;
   return z.string(message).min(1, message);

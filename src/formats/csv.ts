@@ -10,13 +10,13 @@ const CHUNK_BYTES = 1 << 20;
 type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
 
 /**
- * Finds the ends of CSV records (RFC 4180), chunk by chunk. A newline inside quotes does not end a record, blank lines
- * are not records, and a byte-order mark is not part of the first record.
+ * Finds the ends of CSV records (RFC 4180), chunk by chunk. A newline inside quotes doesn't end a record, and blank
+ * lines and a leading byte-order mark are skipped.
  */
 export class CsvScanner {
   #state: State = 'begin';
   #isBlank = true;
-  /** The bytes of the byte-order mark seen so far; its full length once anything else came. */
+  /** The number of bytes of the byte-order mark seen so far; its full length once any other byte was seen. */
   #mark = 0;
 
   /** Calls `onRecord` with the offset after each record that ends in the chunk. */
@@ -45,7 +45,7 @@ export class CsvScanner {
     }
   }
 
-  /** True if a record has begun and has not ended. */
+  /** True while a record is incomplete. */
   get isOpen(): boolean {
     return !this.#isBlank;
   }
@@ -62,19 +62,19 @@ export class CsvScanner {
 }
 
 export interface CsvFacts {
-  /** The unique names of the columns, in order. */
+  /** The unique column names, in order. */
   columns: string[];
-  /** True if a quoted empty cell is null as well. */
+  /** True if a quoted empty cell means null. */
   quotesNulls: boolean;
 }
 
-/** `line` is the line of the file, counted from 1, on which the record begins. */
+/** A CSV record. `line` is the file's line number, from 1, where the record starts. */
 interface CsvRecord {
   bytes: Buffer;
   line: number;
 }
 
-/** Reads the records of a file, without line ends and byte order mark. */
+/** Reads the records of a file, without line endings and byte-order mark. */
 export async function* readCsvRecords(path: string): AsyncGenerator<CsvRecord> {
   const scanner = new CsvScanner();
   let rest: Buffer = Buffer.alloc(0);
@@ -124,8 +124,8 @@ function trimEnd(bytes: Buffer): Buffer {
 }
 
 /**
- * Parses cells: an empty one is null; a quoted empty one is an empty text, or null with `quotesNulls`. Undefined if the
- * record is not RFC 4180.
+ * Parses a record into cells. An empty cell is null; a quoted empty cell is an empty text, or null with `quotesNulls`.
+ * Returns undefined if the record violates RFC 4180.
  */
 export function parseCsvRecord(text: string, quotesNulls = false): (string | null)[] | undefined {
   const cells: (string | null)[] = [];
@@ -146,7 +146,7 @@ function findComma(text: string, from: number): number {
   return comma < 0 ? text.length : comma;
 }
 
-/** The index after the closing quote of the text that begins at `from`. */
+/** Returns the index after the closing quote of the text that starts at `from`; undefined if it isn't closed. */
 function findQuoteEnd(text: string, from: number): number | undefined {
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
     if (text[quote + 1] !== '"') return quote + 1;

@@ -1,13 +1,14 @@
 import { PricelakeError } from '../io/errors.js';
 
-/** Hosts of this machine, as `URL` prints them. */
+/** Matches this machine's host names, as formatted by `URL`. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy for requests to a URL, by the variables that curl and Node read; lower-case names take precedence.
- * Undefined for this machine, for hosts in NO_PROXY, and without a proxy. Without HTTPS_PROXY, https uses HTTP_PROXY.
+ * Finds the proxy for a URL in the environment variables that curl and Node use; lowercase names take precedence.
+ * Returns undefined for this machine, for hosts in NO_PROXY, and without a proxy. HTTP_PROXY also serves HTTPS if
+ * HTTPS_PROXY isn't set.
  * @throws PricelakeError `config` for a proxy that is not an http or https URL
  */
 export function findProxy(url: string, env: Environment = process.env): URL | undefined {
@@ -20,14 +21,14 @@ export function findProxy(url: string, env: Environment = process.env): URL | un
   return isDirect ? undefined : proxy;
 }
 
-/** True if the environment names a proxy for any host. */
+/** True if the environment sets a proxy, for any host. */
 export function hasProxy(env: Environment = process.env): boolean {
   return ['HTTPS_PROXY', 'HTTP_PROXY'].some((name) => readProxy(name, env) !== undefined);
 }
 
 const defaultPort = (protocol: string): string => (protocol === 'https:' ? '443' : '80');
 
-/** True if an entry of NO_PROXY is `*`, or names the host or a parent domain, and the port if it has one. */
+/** True if a NO_PROXY entry is `*`, or matches the host or a parent domain, and the port if the entry has one. */
 function isNamed(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
   const [, name = '', only] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
@@ -36,15 +37,15 @@ function isNamed(entry: string, hostname: string, port: string): boolean {
 }
 
 /**
- * Reads a proxy. `proxy.example:3128` means http, as it does for curl. The message does not quote the text, because it
- * may contain a password.
+ * Reads a proxy variable. As in curl, `proxy.example:3128` means http. The error doesn't quote the value, which may
+ * contain a password.
  */
 function readProxy(name: string, env: Environment): URL | undefined {
   const given = env[name.toLowerCase()] || env[name];
   if (given === undefined || given === '') return undefined;
   const text = given.includes('://') ? given : `http://${given}`;
   if (URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)) return new URL(text);
-  throw new PricelakeError('config', `${name} is not the http or https URL of a proxy`, {
+  throw new PricelakeError('config', `${name} is not an http or https URL`, {
     hint: `Set ${name} to an address such as http://proxy.example:3128.`,
   });
 }

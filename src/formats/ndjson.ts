@@ -13,8 +13,8 @@ export function isBlank(bytes: Buffer): boolean {
 }
 
 /**
- * Reads a file in pieces that end at line ends; only the last piece may not. All pieces share one buffer, so a piece is
- * valid only until the next one.
+ * Reads a file in chunks of whole lines; only the last line may lack a newline. All chunks share one buffer, so a chunk
+ * is valid only until the next one is read.
  */
 export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
@@ -39,8 +39,8 @@ export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Reads lines without their newlines. A line is valid only until the next one. Reads bytes, because U+2028 does not end
- * a line of NDJSON.
+ * Reads lines without their newlines. A line is valid only until the next one is read. Yields bytes, because U+2028
+ * doesn't end a line of NDJSON.
  */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   for await (const bytes of readWholeLines(path)) {

@@ -1,11 +1,11 @@
 export interface RemoteUrl {
   bucket: string;
-  /** Without slashes at either end; empty if the lake has the whole bucket. */
+  /** The key prefix without leading or trailing slashes; empty if the lake uses the whole bucket. */
   prefix: string;
-  /** If undefined, the SDK decides: AWS, unless its own settings differ. */
+  /** If undefined, the SDK uses its own settings, by default AWS. */
   endpoint: string | undefined;
   region: string | undefined;
-  /** True if the bucket is part of the path of requests, not of the host name. */
+  /** True if requests contain the bucket in the path instead of the host name. */
   pathStyle: boolean;
 }
 
@@ -29,7 +29,7 @@ export function parseRemoteUrl(text: string): RemoteUrl | undefined {
   return { bucket, prefix, endpoint, region: parameters.get('region') ?? undefined, pathStyle: pathStyle === 'true' };
 }
 
-/** Shows only bucket, prefix and endpoint, because other parts of the text may be secret. */
+/** Formats only bucket, prefix and endpoint, because other parts of the URL may be secret. */
 export function showRemoteUrl({ bucket, prefix, endpoint }: RemoteUrl): string {
   const url = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
   return endpoint === undefined ? url : `${url}?endpoint=${endpoint}`;
@@ -39,7 +39,7 @@ function isSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }
 
-/** Refuses a path and a user name, because addresses are shared and logged. */
+/** False for a URL with a path or credentials, because endpoints are shared and logged. */
 function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, pathname, search, hash } = new URL(text);

@@ -1,23 +1,23 @@
 import { findField, findFittingField } from './json-scan.js';
 
 /**
- * Recognizes the field with the item's id, which the document does not name for export rows. A `maybe` counts only if
- * no other field is `sure`.
+ * Recognizes the field with the item's id, whose name in export rows isn't in the API document. A `maybe` counts only
+ * if no other field is `sure`.
  */
 export type FitId = (name: string) => 'sure' | 'maybe' | undefined;
 
 /** Accepts only the name in the API document. */
 export const isNamedId: FitId = (name) => (name === 'id' ? 'sure' : undefined);
 
-/** The index of the column that is `sure`, otherwise of the first that is `maybe`; -1 without either. */
+/** Returns the index of the column that is `sure`, otherwise of the first that is `maybe`; -1 if neither exists. */
 export function findFittingColumn(columns: readonly (string | null)[], fitOf: FitId): number {
   const fits = columns.map((name) => (name === null ? undefined : fitOf(name)));
   return fits.includes('sure') ? fits.indexOf('sure') : fits.indexOf('maybe');
 }
 
 /**
- * Finds the digits of the id in a damaged row; null if they aren't certain, as for a number at the end of the row,
- * which may have lost digits. `within` names the objects around it.
+ * Returns the digits of the id in a damaged row; null if they are uncertain, for example because the row was cut off
+ * within the number. @param within the names of the objects around the id, outermost first
  */
 export function findRowId(row: Buffer, within: readonly string[], fitId: FitId): string | null {
   try {
@@ -36,7 +36,7 @@ export function findRowId(row: Buffer, within: readonly string[], fitId: FitId):
   }
 }
 
-/** Finds the id in a CSV record that has as many cells as the header. */
+/** Returns the id's digits in a CSV record; null if they are uncertain or the number of cells is wrong. */
 export function readCellId(cells: readonly (string | null)[], columns: readonly string[], fitId: FitId): string | null {
   if (cells.length !== columns.length) return null;
   return readDigits(cells[findFittingColumn(columns, fitId)] ?? '');

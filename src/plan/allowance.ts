@@ -3,59 +3,59 @@ import { countOf } from '../formats/count.js';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import type { BudgetShare } from './budget-share.js';
 
-/** A monthly cap, as a share of the plan's limit or as a number. */
+/** A monthly cap, as a percentage of the plan's limit or as a number. */
 export type Cap = { percent: number } | { count: number };
 
-/** The `budget` section of the pipeline file: the monthly limits for all runs. */
+/** The `budget` section of the pipeline file: monthly limits for all runs together. */
 export interface Budget {
   calls: Cap;
-  /** A share leaves a reserve of the plan's rows. If overage is agreed to, nothing is reserved. */
+  /** A percentage holds the rest of the plan's rows in reserve, and is ignored if overage is allowed. */
   exportRows: Cap;
-  /** Maximum number of started overage blocks that may be billed; null is unlimited. */
+  /** The maximum number of started overage blocks that may be billed; null means unlimited. */
   overage: number | null;
-  /** The part of the budget that this run may use, if it is one of several shards. */
+  /** The part of the budget for this run, if it belongs to one of several shards. */
   share?: BudgetShare | undefined;
 }
 
 export interface RunCaps {
-  /** Maximum number of export rows that the run may use, including those of its earlier tries. */
+  /** The maximum number of export rows for the run, including its earlier attempts. */
   maxRows?: number | undefined;
-  /** The most blocks of overage that the run may be billed, in place of `budget.overage`. */
+  /** The maximum number of overage blocks that may be billed to the run. Replaces `budget.overage`. */
   maxOverage?: number | undefined;
-  /** Called for each export with its rows and the most blocks of overage that it may be billed. */
+  /** Called for each export with its rows and the maximum number of overage blocks that may be billed for it. */
   onExport?: ((rows: bigint, blocks: bigint) => void) | undefined;
 }
 
-/** The parts of the plan that limit a run. A service may leave out nulls. */
+/** The parts of the plan that limit a run. Nullable fields may be missing, because a service may omit nulls. */
 interface PlanFacts {
   limits: PlanInfo['limits'];
-  /** It may be a status that the document does not list. */
+  /** May be a status that isn't in the API document. */
   status?: string | null | undefined;
   usage?: PlanInfo['usage'] | undefined;
 }
 
 export interface Bound {
-  /** The name by which the user knows the rule: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
+  /** The rule's name, as the user knows it: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
   rule: string;
   allowed: bigint;
   used: bigint;
-  /** True if the limit starts over each month. */
+  /** True if the limit resets each month. */
   monthly: boolean;
 }
 
 /** The calls, rows and overage blocks that a run may still use. */
 export interface Allowance {
-  /** The tightest rule for calls; undefined for unlimited calls. */
+  /** The tightest rule for calls; undefined if calls are unlimited. */
   calls: Bound | undefined;
   /** The tightest rule for export rows, except the plan's quota; undefined if there is none. */
   rows: Bound | undefined;
-  /** The plan's quota of export rows; undefined if unlimited. */
+  /** The plan's quota of export rows; undefined if it is unlimited. */
   quota: Bound | undefined;
-  /** False if the service cuts an export at the quota (Free, trial) instead of billing further rows. */
+  /** False if the service truncates an export at the quota (Free plan, trial) instead of billing more rows. */
   bills: boolean;
-  /** The blocks of overage that may still be billed; null is unlimited. */
+  /** The overage blocks that may still be billed; null means unlimited. */
   blocks: bigint | null;
-  /** When the month's counters start over; undefined if nothing is counted. */
+  /** When the month's counters reset; undefined if usage isn't counted. */
   resetsAt: Date | undefined;
 }
 
@@ -68,12 +68,13 @@ export const NO_EXPORTS: Allowance = {
   resetsAt: undefined,
 };
 
-/** The statuses for which the document says that rows beyond the quota are billed and the export is complete. */
+/** The statuses for which the API document says that rows beyond the quota are billed, not truncated. */
 const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
 
 /**
- * Computes what a run may still take, by the plan (section 8), the budget and the command line. An operator's token is
- * not counted (section 2, PlanInfo), so shares and quotas don't limit it, and numbers apply to each run.
+ * Computes what a run may still use under the plan (section 8), the budget and the command line. Calls with an
+ * operator's token aren't counted (section 2, PlanInfo), so percentages and quotas don't limit them, and numbers apply
+ * to each run.
  */
 export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;
@@ -111,7 +112,7 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
       bind('exportRowsPerMonth', rowLimit, rows, isCounted),
       shared('exportRowsPerMonth', [rowLimit], own?.exportRows),
     ),
-    // Section 4, /export, quota rules 2 and 3; section 8: only Free has no feed.
+    // Section 4, /export, quota rules 2 and 3; section 8: only the Free plan has no feed.
     bills: BILLING.has(status) && limits.changeFeed !== false,
     blocks:
       agreed === null
@@ -123,7 +124,7 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
   };
 }
 
-/** Rounds down, so that the parts never add up to more than the whole. */
+/** Returns a part of a limit. Rounds down, so that the parts never exceed the whole. */
 function takePart(limit: bigint | undefined, part: number): bigint | undefined {
   return limit === undefined ? undefined : BigInt(Math.floor(Number(limit) * part));
 }
@@ -154,18 +155,18 @@ export function countLeft({ allowed, used }: Pick<Bound, 'allowed' | 'used'>): b
   return atLeastZero(allowed - used);
 }
 
-/** The calls left after `made` calls; null is unlimited. */
+/** Returns the number of calls left after `made` calls; null means unlimited. */
 export function countCallsLeft({ calls }: Pick<Allowance, 'calls'>, made: bigint): bigint | null {
   return calls === undefined ? null : atLeastZero(countLeft(calls) - made);
 }
 
-/** The export rows left that are not billed; null is unlimited. */
+/** Returns the number of export rows left that won't be billed; null means unlimited. */
 export function countRowsLeft({ rows, quota }: Pick<Allowance, 'rows' | 'quota'>): bigint | null {
   const tightest = findTightest(rows, quota);
   return tightest === undefined ? null : countLeft(tightest);
 }
 
-/** Calls that are reserved for the rest of a run: datasets, the feed, whole reads, the sample. */
+/** The calls reserved for the rest of a run: datasets, the feed, whole reads, the sample. */
 export const RESERVED_CALLS = 50n;
 
 export function countBesideRun(wanted: number, callsLeft: bigint | null): number {
@@ -176,21 +177,21 @@ function atLeastZero(count: bigint): bigint {
   return count > 0n ? count : 0n;
 }
 
-/** The service bills each started block of export rows (section 4, /export, quota rule 2). */
+/** The rows in a block. The service bills each started block (section 4, /export, quota rule 2). */
 const BLOCK_ROWS = 10_000n;
 
-/** Counts the blocks that rows beyond the quota would start. */
+/** Counts the blocks that the rows beyond the quota would start. */
 export function countBlocks(rowsBeyond: bigint): bigint {
   return (atLeastZero(rowsBeyond) + BLOCK_ROWS - 1n) / BLOCK_ROWS;
 }
 
-/** The error for one more call after `made` calls of this run (`ApiClient.setCallLimit`). */
+/** Creates the error for one more call after `made` calls of this run (`ApiClient.setCallLimit`). */
 export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'resetsAt'>, made: number): PricelakeError {
   const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
   const { rule, allowed, monthly } = bound;
   const isQuota = rule === 'apiCallsPerMonth';
   const what = `${rule} allows ${countOf(allowed, 'call')}${monthly ? ' a month' : ' a run'}, and none are left`;
-  const hint = `${isQuota ? 'Choose a larger plan' : `Raise ${rule}`}, or run the same command again${monthly ? ' next month' : ''}: it continues from here.`;
+  const hint = `${isQuota ? 'Choose a larger plan' : `Raise ${rule}`}, or run the same command again${monthly ? ' next month' : ''}. It will continue from here.`;
   return refuseBy(isQuota ? 'quota' : 'budget', `${what} (${made} by this run); landed data is kept`, bound, {
     ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
     made,

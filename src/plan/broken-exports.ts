@@ -4,34 +4,34 @@ import { type BrokenExport, listBrokenExports, type Memory } from '../journal/me
 
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason' | 'format'>;
 
-/** True if an export was interrupted, so that another attempt may complete it. */
+/** True if an export was interrupted, so another attempt may complete it. */
 export function isBreak(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
 }
 
-/** True if rows may have been paid for in vain. */
+/** True if rows may have been billed without being of use. */
 export function isLoss(error: unknown): error is PricelakeError {
   return isBreak(error) || (error instanceof PricelakeError && error.code === 'contract');
 }
 
 const HOUR_MS = 3600 * 1000;
-/** Maximum pause between attempts. No export is given up permanently, because the service may be repaired. */
+/** The maximum pause between attempts. No export is given up for good, because the service may be repaired. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
-/** The time of the next try: at once after the first failed run, then after 1, 2, 4… hours, at most 7 days. */
+/** Returns when to try again: immediately after the first failed run, then after 1, 2, 4… hours, up to 7 days. */
 export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Date {
   const waitMs = runs < 2 ? 0 : Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (runs - 2));
   return new Date(at.getTime() + waitMs);
 }
 
 /**
- * The attempts that a run may make: `usual` ones; one if an earlier run failed; none before the time of the next try,
- * or in a format that can't be read.
+ * Returns how many attempts a run may make: `usual` attempts, or one if an earlier run failed, or none before the next
+ * attempt is due or if the format can't be read.
  */
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
   if (broken.format !== undefined) return 0;
-  // A failure in the future was recorded by a wrong clock, so it is ignored.
+  // A failure in the future was recorded by a wrong clock, so its time is ignored.
   const isDue = now >= findRetryAt(broken) || now < broken.at;
   return isDue ? 1 : 0;
 }
@@ -52,17 +52,17 @@ const NEVER_AGAIN =
 export function explainBroken(broken: BrokenExport): string {
   const { name, runs, rows, at, reason, format } = broken;
   if (format !== undefined) {
-    return `${reason}; export ${name} announced ${rows} rows at ${at.toISOString()}, and pricelake asks for none as ${format} again: set source.export to ndjson`;
+    return `${reason}; export ${name} announced ${rows} rows at ${at.toISOString()}; pricelake won't request ${format} exports again, so set source.export to ndjson`;
   }
   const inRuns = runs === 1 ? 'one run' : `${runs} runs`;
-  return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake tries it again from ${findRetryAt(broken).toISOString()} on`;
+  return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake will retry it from ${findRetryAt(broken).toISOString()}`;
 }
 
 export interface ExportMemory {
   list(): BrokenExport[];
-  /** Call it when a run has used its attempts. Durable when it resolves. */
+  /** Records a failed export. Call it when a run has used its attempts. The record is durable once this resolves. */
   note(name: string, lost: LostExport): Promise<BrokenExport>;
-  /** Call it when the export is complete. */
+  /** Removes the record. Call it when the export is complete. */
   forget(name: string): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }
 
-/** Finds the export of a part's changed items if it failed and must wait. */
+/** Returns the failed export of a part's changed items if its next attempt isn't due. */
 export function findBrokenChanged(
   { list }: ExportMemory,
   now: Date,
@@ -81,7 +81,7 @@ export function findBrokenChanged(
   return findWaiting(list(), now, (name) => name === nameChangedExport(dataset));
 }
 
-/** Finds an export of a complete copy that failed and must wait. `shards` are those of the copy, if known. */
+/** Returns a failed export of a complete copy that isn't due again. @param shards the copy's shards, if known */
 export function findBrokenCopy(
   broken: readonly BrokenExport[],
   now: Date,
@@ -100,7 +100,7 @@ function findWaiting(
 
 const REASON_LENGTH = 300;
 
-/** Keeps failed exports in the lake's memory. @param wanted the format in which exports are now requested */
+/** Stores failed exports in the lake's saved state. @param wanted the format in which exports are now requested */
 export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io, wanted: string): ExportMemory {
   return {
     list: () => listBrokenExports(memory.state).filter(({ format = wanted }) => format === wanted),

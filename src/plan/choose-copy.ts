@@ -7,31 +7,30 @@ import { refuseExport } from './export-allowance.js';
 
 export interface CopyFacts {
   items: bigint;
-  /** The number of parts. Each begins a page of its own. Default 1. */
+  /** The number of parts, each of which starts on a page of its own. Default 1. */
   parts?: number;
   exportRows: bigint;
   allowance: Allowance;
-  /** As in AccountFacts. */
+  /** The calls of this process: at least the calls since `allowance` was read. */
   callsMade: bigint;
   pagesLanded: bigint;
-  /** The error of an export of this try that the service cut at the monthly limit. */
+  /** The error of an export in this attempt that the service truncated at the monthly limit. */
   cut?: PricelakeError | undefined;
-  /** The error of an export that failed and must wait. */
+  /** The error of a failed export whose next attempt isn't due. */
   broken?: PricelakeError | undefined;
 }
 
 /**
- * All items are copied by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages that
- * need the calls of several months. The refusal of `wait` contains the reason why no copy may begin, and the time until
- * which it may not.
+ * The route of a copy: exports, or pages of 500 items (section 4, /items). `thisMonth` is false if the pages need the
+ * calls of several months. With `wait`, `refusal` gives the reason, and the time until which no copy may begin.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
   | { route: 'wait'; refusal: PricelakeError };
 
 /**
- * Chooses exports if they are allowed, because one call brings everything. Otherwise chooses pages, if the calls
- * suffice, or if neither pages nor an export would ever fit into a month.
+ * Prefers exports if they are allowed, because one call returns all items. Otherwise chooses pages if the calls are
+ * sufficient, or if neither pages nor an export would ever fit in a month.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;

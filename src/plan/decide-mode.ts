@@ -10,23 +10,23 @@ export interface ModeChoice {
   mode: RunMode;
   reason: string;
   added?: bigint[] | undefined;
-  /** The feed is read again from after this change, which is before the cursor. */
+  /** The cursor, before the lake's cursor, after which the feed is read again. */
   overlap?: bigint | undefined;
 }
 
 interface ModeDecision {
   decision: ModeChoice;
-  /** True if the decision is not in the journal yet. */
+  /** True if the decision isn't in the journal yet. */
   isNew: boolean;
   waiting: WaitingDatasets | undefined;
-  /** True if the decision depends on the datasets that the key can read, which are still unknown. */
+  /** True if the decision depends on the datasets that the key can read, which haven't been requested yet. */
   lacksReadable: boolean;
 }
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** True if the last try was longer ago than the feed reaches back (section 8, historyDays). */
+/** True if the last attempt was longer ago than the feed reaches back (section 8, historyDays). */
 export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, now }: RunFacts): boolean {
   const days = account?.historyDays ?? null;
   const tried = isAtWork ? triedAt.before : triedAt.last;
@@ -34,16 +34,15 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 }
 
 /**
- * Decides how the run brings the lake up to date. A decision holds for all tries, with two exceptions: the feed is
- * lost, incomplete or does not reach back far enough, or refuses the cursor; or a complete comparison is not possible
- * now.
- * @throws PricelakeError `plan_refuses` if `feed` is wanted and the plan has none
+ * Decides how the run updates the lake. The decision holds for all attempts, unless the feed is lost, incomplete, too
+ * short or refuses the cursor, or a complete comparison has become impossible.
+ * @throws PricelakeError `plan_refuses` if `feed` is required and the plan doesn't include it
  */
 export function decideMode(facts: RunFacts): ModeDecision {
   const { account, landed, cursorRefused, unnamed } = facts;
   const decision = landed.decision && pickChoice(landed.decision);
   if (decision?.mode === 'feed' && cursorRefused !== undefined) {
-    // The feed no longer has changes that the lake lacks, and only a complete copy brings them.
+    // The feed has lost changes that the lake lacks, and only a complete copy can supply them.
     const reason = `the service rejects the feed cursor: ${cursorRefused}`;
     const { overlap: _, ...kept } = decision;
     return { ...keep({ ...kept, mode: 'snapshot', reason }), isNew: true };
@@ -83,13 +82,13 @@ function keep(decision: ModeChoice): ModeDecision {
 
 function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoice): boolean {
   const { landed, lake } = facts;
-  // Only a complete copy repairs foreign commits.
+  // Only a complete copy repairs the effects of commits by other programs.
   if (lake.isDamaged) return mode === 'snapshot';
   if (mode === 'feed') return landed.feed.done !== undefined || (account.hasFeed && !hasOutlastedHistory(facts));
   return mode !== 'snapshot' || !isCopyStuck(facts, account);
 }
 
-/** True if a complete comparison may be given up: nothing has landed, and its export must wait. */
+/** True if a complete comparison may be given up, because nothing was downloaded and its export must wait. */
 function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
   const { lake, landed, now } = facts;
   const hasCopy = listEnded(landed.exports).length > 0 || landed.pages.poll.pages > 0;
@@ -101,11 +100,15 @@ function chooseMode(facts: RunFacts, account: AccountFacts): ModeChoice {
   const { settings, lake } = facts;
   const { hasFeed, name, upgradeUrl } = account;
   if (settings.mode === 'feed' && !hasFeed) {
-    throw new PricelakeError('plan_refuses', `source.mode is feed, but the "${name}" plan has no change feed`, {
-      limit: 'changeFeed',
-      hint: 'Set source.mode: auto to continue without the feed, or change the plan.',
-      upgradeUrl,
-    });
+    throw new PricelakeError(
+      'plan_refuses',
+      `source.mode is feed, but the "${name}" plan doesn't include the change feed`,
+      {
+        limit: 'changeFeed',
+        hint: 'Set source.mode: auto to continue without the feed, or change the plan.',
+        upgradeUrl,
+      },
+    );
   }
   if (!lake.hasItems) return { mode: 'snapshot', reason: 'the lake has no items yet' };
   if (settings.mode === 'snapshot') return { mode: 'snapshot', reason: 'a complete copy was requested' };
@@ -132,19 +135,19 @@ function isReconcileDue({ settings: { reconcileEvery }, lake: { snapshotAt }, no
 }
 
 /**
- * True if the run should look for items of unknown listing. For an hour, every run does, because answers may lag behind
- * the feed. Later, only one run a day does, so that a service whose counts never agree with its pages does not cost a
- * reading in every run.
+ * True if the run should look for items that may no longer be listed. For an hour, every run does, because responses
+ * may lag behind the feed. After that only one run per day does, so that a service whose counts never match its pages
+ * doesn't cost a full reading in every run.
  */
 function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
   if (unknownListing === undefined) return false;
   const { since, lookedAt } = unknownListing;
   if (now.getTime() - since.getTime() <= HOUR_MS || lookedAt === undefined) return true;
-  // The pause is an hour less than a day, so that a daily schedule does not miss it by seconds.
+  // The pause is an hour shorter than a day, so that a daily schedule doesn't miss it by seconds.
   return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
-/** Explains why the feed lacks changes: those older than `historyDays` are no longer in it (section 8). */
+/** Explains why changes older than `historyDays` are missing from the feed (section 8); undefined if none are. */
 function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: AccountFacts): string | undefined {
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;
@@ -152,7 +155,7 @@ function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: Ac
   return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays}, so changes in between may be missing`;
 }
 
-/** Explains why neither exports nor pages can bring the items this month; undefined if they can. */
+/** Explains why neither exports nor pages can supply the items this month; undefined if they can. */
 function explainNoCopy({ now }: RunFacts, { broken, allowance }: AccountFacts, items: bigint): string | undefined {
   const waiting = findBrokenCopy(broken, now);
   const choice = chooseCopy({

@@ -3,26 +3,26 @@ import { countOf } from '../formats/count.js';
 import { PricelakeError } from '../io/errors.js';
 import { readFreeBytes } from '../io/machine.js';
 
-/** The rows that a run still has to receive, as far as they are known. */
+/** The rows that a run still has to download, as far as they are known. */
 export interface RowsAhead {
   items: bigint;
   changes: bigint;
 }
 
 /**
- * The disk space that a run needs at its peak for each row, beside the existing lake: raw bytes, typed rows, spills,
- * and the next files of the tables. Measured (bench/README.md, "Disk"): 2.2 kB for an item, and 1.3 to 3.4 kB for a
- * change including the whole read of its item. The margins are a third and a sixth.
+ * The peak disk space in bytes that a run needs for each row, besides the existing lake: raw data, typed rows, spill
+ * files, and new table files. Measured (bench/README.md, "Disk"): 2.2 kB for an item, and 1.3 to 3.4 kB for a change,
+ * including the whole read of its item. The margins are a third and a sixth.
  */
 const BYTES_OF_ITEM = 3_000;
 const BYTES_OF_CHANGE = 4_000;
 
-/** The bytes of disk that a run needs until its end, beside the existing lake. */
+/** Returns the disk space in bytes that a run needs, besides the existing lake. */
 export function countDisk({ items, changes }: RowsAhead): number {
   return Number(items) * BYTES_OF_ITEM + Number(changes) * BYTES_OF_CHANGE;
 }
 
-/** The error for a run that does not fit on the disk of `path`; undefined if it fits. */
+/** Creates the error for a run that doesn't fit on the disk of `path`; undefined if it fits. */
 export function refuseDisk(path: string, free: number, ahead: RowsAhead): PricelakeError | undefined {
   const needed = countDisk(ahead);
   if (needed <= free) return undefined;
@@ -35,7 +35,7 @@ export function refuseDisk(path: string, free: number, ahead: RowsAhead): Pricel
   });
 }
 
-/** @throws PricelakeError `disk_full` for rows that do not fit on the disk of `path` */
+/** Checks the free disk space. @throws PricelakeError `disk_full` if the rows don't fit on the disk of `path` */
 export async function requireDisk(path: string, ahead: RowsAhead): Promise<void> {
   const refusal = refuseDisk(path, await readFreeBytes(path), ahead);
   if (refusal !== undefined) throw refusal;

@@ -1,19 +1,19 @@
 import type { PricelakeError } from '../io/errors.js';
 import { type Allowance, type Bound, countBlocks, countLeft, refuseBy } from './allowance.js';
 
-/** The cost of an export by its headers (section 4, /export). */
+/** The cost of an export according to its headers (section 4, /export). */
 export interface TakenExport {
   rows: bigint;
-  /** X-Export-Overage. */
+  /** The X-Export-Overage header. */
   overage: boolean;
-  /** X-Export-Rows-Remaining, which also counts other clients of the key. */
+  /** The X-Export-Rows-Remaining header, which also counts other clients of the account. */
   remaining?: bigint | undefined;
 }
 
 /**
- * Returns the error for an export of `rows` rows that is not allowed, or that the service would cut, because a cut
- * export uses up rows without being a copy. Call it before each export, and `takeExport` after it; also for another
- * attempt, which is paid for again.
+ * Returns the error for an export of `rows` rows that isn't allowed, or that the service would truncate, because a
+ * truncated export uses up rows without completing the copy. Call it before each export and each retry, which is paid
+ * for again, and call `takeExport` afterwards.
  */
 export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
@@ -54,14 +54,14 @@ function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): Price
 }
 
 /**
- * The most blocks of overage that an export may start. The document does not say whether rows beyond the quota are
- * rounded up for each export or for the month, so this assumes each export, which is more.
+ * Returns the maximum number of overage blocks that an export may start. The API document doesn't say whether blocks
+ * are rounded up for each export or for the month, so this assumes each export, which costs more.
  */
 export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint {
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;
 }
 
-/** Deducts an export. If it was billed, the quota is used up, whatever was known before. */
+/** Deducts an export from the allowance. If the service billed overage, the quota counts as used up. */
 export function takeExport(before: Allowance, taken: TakenExport): Allowance {
   const { rows: bound, blocks } = before;
   const billed = countOverage(before, taken.rows);

@@ -6,13 +6,13 @@ import { countOverage, refuseExport, type TakenExport, takeExport } from './expo
 
 interface Hold {
   take(taken: TakenExport): bigint;
-  /** Releases the reserved rows if the export used none. A second call has no effect. */
+  /** Releases the reserved rows if the export used none. Calling it again has no effect. */
   release(): void;
 }
 
 /**
- * Admits or refuses the exports of a run, and deducts their cost. If the service bills overage that the user did not
- * allow, the gate closes: the rows are kept, but no further export begins.
+ * Admits or rejects the exports of a run, and deducts their cost. If the service bills overage that the user didn't
+ * allow, the rows are kept, but no further export starts.
  */
 export class ExportGate {
   readonly memory: ExportMemory;
@@ -28,18 +28,18 @@ export class ExportGate {
     this.#onExport = onExport;
   }
 
-  /** The remaining allowance, without the rows reserved for running exports. */
+  /** Returns the remaining allowance, minus the rows reserved for running exports. */
   left(): Allowance {
     return [...this.#held].reduce((rest, { rows }) => takeExport(rest, { rows, overage: false }), this.#left);
   }
 
-  /** Throws `budget` or `quota` if an export of `rows` rows is not allowed. */
+  /** Throws `budget` or `quota` if an export of `rows` rows isn't allowed. */
   require(rows: bigint): void {
     const refusal = refuseExport(this.left(), rows);
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Checks as `require` does, and reserves the rows, so that parallel exports together can't exceed the allowance. */
+  /** Like `require`, but also reserves the rows, so that parallel exports together can't exceed the allowance. */
   hold(rows: bigint): Hold {
     this.require(rows);
     const own = { rows };
@@ -52,9 +52,9 @@ export class ExportGate {
     return { take, release };
   }
 
-  /** Deducts an export by its headers. Returns the most blocks of overage that may have been billed. */
+  /** Deducts an export by its headers. Returns the maximum number of overage blocks that may have been billed. */
   take({ remaining, ...cost }: TakenExport): bigint {
-    // The service may already have deducted running exports. These are deducted here when their headers arrive.
+    // The service may already have deducted running exports, which are deducted here when their headers arrive.
     const held = [...this.#held].reduce((sum, { rows }) => sum + rows, 0n);
     const taken = remaining === undefined ? cost : { ...cost, remaining: remaining + held };
     const known = countOverage(this.#left, taken.rows);
@@ -69,7 +69,7 @@ export class ExportGate {
   }
 }
 
-/** Reads an export's cost from its headers (section 4). A cut export leaves no rows, whatever the other headers say. */
+/** Reads an export's cost from its headers (section 4). After a truncated export, no rows are left. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
   const remaining = readCut(headers, rows) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
   const overage = isFlagged(headers['x-export-overage']);
@@ -77,8 +77,8 @@ export function readTakenExport(headers: Record<string, string>, rows: bigint): 
 }
 
 /**
- * The number of matching rows of an export that the service cut at the monthly limit; undefined for a complete one. If
- * X-Export-Matching differs from the number of rows, the export counts as cut, whatever X-Export-Truncated says.
+ * Returns X-Export-Matching of an export that the service truncated at the monthly limit; undefined if it is complete.
+ * If X-Export-Matching differs from `rows`, the export counts as truncated, whatever X-Export-Truncated says.
  */
 export function readCut(headers: Record<string, string>, rows: bigint): string | undefined {
   const matching = headers['x-export-matching']?.trim() || undefined;
@@ -86,12 +86,12 @@ export function readCut(headers: Record<string, string>, rows: bigint): string |
   return contradicts || isFlagged(headers['x-export-truncated']) ? (matching ?? 'more') : undefined;
 }
 
-/** False only for an explicit false or no header: services also write booleans as `True`, `1` or `yes`. */
+/** False for a missing header or an explicit false. Services also write true as `True`, `1` or `yes`. */
 function isFlagged(header: string | undefined): boolean {
   return !['', 'false', '0', 'no'].includes(header?.trim().toLowerCase() ?? '');
 }
 
-/** Reads X-Export-Rows (section 4, /export). Throws `contract` if it is missing. */
+/** Reads X-Export-Rows (section 4, /export). @throws PricelakeError `contract` if it is missing or no whole number */
 export function readExportRows(headers: Record<string, string>): bigint {
   const text = headers['x-export-rows'] ?? '';
   if (!/^\d{1,18}$/.test(text)) {

@@ -6,7 +6,7 @@ export interface WaitingDatasets {
   reason: string;
 }
 
-/** Datasets that the run copies for the first time, and those that have to wait. */
+/** Datasets that the run copies for the first time, and datasets that must wait. */
 interface AddedDatasets {
   added: bigint[];
   waiting?: WaitingDatasets;
@@ -15,8 +15,8 @@ interface AddedDatasets {
 const NONE: AddedDatasets = { added: [] };
 
 /**
- * Finds datasets that are newly listed, or that the key can read again. They wait while no copy of them is allowed.
- * Undefined if that depends on the datasets that the key can read, which are still unknown.
+ * Finds datasets that were added to the list, or that the key can read again. They wait while copying them isn't
+ * allowed. Undefined if this depends on the readable datasets, which haven't been requested yet.
  * @param explainNoCopy returns the reason why that many items can't be copied now
  */
 export function findAdded(
@@ -42,7 +42,7 @@ function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
   return wanted.filter((id) => !had.includes(id));
 }
 
-/** Writes `dataset 12` or `datasets 12 and 15`; empty without datasets. */
+/** Formats ids like `dataset 12` or `datasets 12 and 15`; empty if there are none. */
 export function nameDatasets(ids: readonly bigint[]): string {
   if (ids.length === 0) return '';
   if (ids.length === 1) return `dataset ${ids[0]}`;

@@ -10,27 +10,27 @@ import type { RunFacts } from './run-facts.js';
 
 export interface CopyPlan {
   datasets: readonly Dataset[];
-  /** The number of their items. */
+  /** The number of items in these datasets. */
   items: bigint;
   exportRows: bigint;
-  /** Exports or pages, or the reason why nothing may begin. */
+  /** Exports or pages, or the reason to wait. */
   choice: CopyChoice;
-  /** True if pages must be used, because those of one part have landed completely. */
+  /** True if pages must be used, because the pages of a part were already read completely. */
   isChosen: boolean;
   lacks: 'counts' | 'listed' | undefined;
   /** Parts whose listed items must be counted by website. */
   large: Dataset[];
-  /** All exports of the copy, including landed ones; undefined for pages, or while facts are missing. */
+  /** All exports of the copy, including completed ones; undefined for pages, or while facts are missing. */
   shards: Shard[] | undefined;
   /** The reason for the number of shards; undefined if they come from the journal. */
   shardReason: string | undefined;
-  /** Exports that have not landed. */
+  /** Exports that aren't complete. */
   missing: Shard[];
-  /** Polls items that moved between shards meanwhile, which may be in none of them. */
+  /** The poll for items that moved between shards during the copy, and may be in none of them. */
   settling: PollPlan | undefined;
 }
 
-/** Plans route and exports of a copy. Keeps shards that have landed, or that were planned for the same parts. */
+/** Plans a copy's route and exports. Keeps shards that are complete or were planned for the same parts. */
 export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPlan {
   const { counts } = facts;
   const kept = keepShards(facts, datasets);
@@ -39,7 +39,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   const items = sum(datasets.map(countOf));
   const left = kept.filter(({ name }) => !isExported(facts, name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
-  // Until all exports are known, any failed export may be one of them.
+  // Until all exports are known, any failed export may be part of the copy.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
   const { choice, isChosen } = chooseRoute(facts, { datasets, items, exportRows, names });
   const isExport = choice.route === 'export';
@@ -63,7 +63,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   };
 }
 
-/** Keeps the journal's shards of these parts, and other shards whose rows are paid for. */
+/** Returns the journaled shards of these parts, and other shards whose rows are already paid for. */
 function keepShards(facts: RunFacts, datasets: readonly Dataset[]): Shard[] {
   const { planned = [] } = facts.landed.exports;
   return planned.filter(({ dataset, name }) => datasets.includes(dataset) || isExported(facts, name));
@@ -122,20 +122,20 @@ function sum(counts: readonly bigint[]): bigint {
   return counts.reduce((total, count) => total + count, 0n);
 }
 
-/** The items of some parts that changed since a time. */
+/** A poll of the items in some parts that changed since a time. */
 export interface PollPlan {
   datasets: readonly Dataset[];
-  /** ISO 8601; undefined until it is known. */
+  /** As ISO 8601; undefined until the time is known. */
   since: string | undefined;
-  /** True if the poll must not miss items that change meanwhile. */
+  /** True if the poll must not miss items that change during it. */
   untilSettled: boolean;
-  /** True to poll these items again, even if the run has already polled them. */
+  /** True to poll these items again, even if the run has already done so. */
   reopens: boolean;
 }
 
 /**
- * Plans polls: of items that changed since the last poll, in a run without the feed; and of items that changed while no
- * run worked for longer than the feed reaches back.
+ * Plans the polls: for items that changed since the last poll, in a run without the feed; and for items that changed
+ * during an interruption longer than the feed reaches back.
  */
 export function planPolls(
   facts: RunFacts,
@@ -154,7 +154,7 @@ export function planPolls(
   return polls;
 }
 
-/** A poll reaches back this far, because a change may become visible later than its time says. */
+/** A poll reaches back this many milliseconds, because a change may become visible after its recorded time. */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
 export function reachBack(time: number): string {

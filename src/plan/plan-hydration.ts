@@ -5,14 +5,14 @@ import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';
 
 export interface HydrationFacts {
-  /** Undefined if no export may be taken and calls are unlimited. */
+  /** Undefined if no export may be requested and calls are unlimited. */
   allowance: Allowance | undefined;
-  /** The calls since `allowance` was read. */
+  /** The number of calls since `allowance` was read. */
   callsMade: bigint;
   ratePerSecond: number | null;
-  /** An export of these items that failed in earlier runs and must wait. */
+  /** An export of these items that failed in earlier runs and whose next attempt isn't due. */
   broken: BrokenExport | undefined;
-  /** True if the run has already taken that export, which would lack the same items again. */
+  /** True if the run has already requested that export. Another one would lack the same items. */
   isTaken?: boolean;
 }
 
@@ -24,20 +24,20 @@ export interface ChangedItems {
 
 export interface HydrationChoice {
   way: 'none' | 'items' | 'pages' | 'export';
-  /** An upper bound, as `rows` is. */
+  /** An upper bound; the same applies to `rows`. */
   calls: number;
   rows: bigint;
   reason: string;
 }
 
 /**
- * The assumed number of calls per second. A page takes about 20 ms; 50,000 rows of an export arrive and are typed in a
- * second.
+ * The assumed calls per second if the rate is unlimited: a page takes about 20 ms. An export delivers and types about
+ * 50,000 rows per second.
  */
 const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
 
-/** The calls and unbilled export rows that the run may still take; null is unlimited. */
+/** The calls and unbilled export rows that the run may still use; null means unlimited. */
 interface Limits {
   callsLeft: bigint | null;
   rowsLeft: bigint | null;
@@ -46,9 +46,9 @@ interface Limits {
 
 /**
  * Chooses the cheapest way to read the needed items (section 4): one by one, by pages of 500 changed items, or by an
- * export of them. The cheapest takes the smallest share of the remaining calls and rows, or the least time if neither
- * is limited. Never takes overage, because the items can be read in other ways. Refuses if there are too few calls and
- * the export must wait.
+ * export of them. The cheapest way uses the smallest share of the remaining calls and rows, or the least time if
+ * neither is limited. Never uses overage, because the items can be read in other ways. Returns a refusal if there are
+ * too few calls and the export must wait.
  */
 export function planHydration(
   changed: ChangedItems,
@@ -62,7 +62,7 @@ export function planHydration(
   return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
 }
 
-/** @param withoutExport the reason why no export may be taken at any cost */
+/** @param withoutExport the reason why an export is ruled out, whatever its cost */
 function chooseWay(
   { needed, pages, rows }: ChangedItems,
   limits: Limits,

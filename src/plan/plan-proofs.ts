@@ -10,8 +10,8 @@ export interface ProofPlan {
 }
 
 /**
- * Plans the comparisons. With several datasets there are none of counts and products, because the service counts and
- * groups each dataset separately.
+ * Plans the comparisons with the service. If there are several datasets, counts and products aren't compared, because
+ * the service counts and groups each dataset separately.
  */
 export function planProofs(
   { settings: { proof, products } }: RunFacts,

@@ -9,24 +9,24 @@ import type { RunFacts } from './run-facts.js';
 /** The work of a run. `sync` executes it, and `pricelake plan` estimates its cost. */
 export interface RunPlan {
   decision: ModeChoice;
-  /** True if the decision is not in the run's journal yet. */
+  /** True if the decision isn't in the run's journal yet. */
   isDecisionNew: boolean;
-  /** Datasets that plan or budget do not allow the run to copy. */
+  /** Datasets that the plan or the budget doesn't allow the run to copy. */
   waiting: WaitingDatasets | undefined;
   lacks: Lack | undefined;
-  /** The parts that the run keeps in sync: all that the key can read, or single datasets. */
+  /** The parts that the run keeps in sync: single datasets, or undefined for all that the key can read. */
   parts: Dataset[];
   copied: Dataset[];
-  /** True if the run checks the listed datasets before it pays for anything. */
+  /** True if the run verifies the listed datasets before it pays for anything. */
   checksDatasets: boolean;
-  /** The datasets and the feed from which the low watermark is read; undefined for a run that reads only the feed. */
+  /** The parts and the feed from which the low watermark is read; undefined for a run that reads only the feed. */
   lowWatermark: { parts: Dataset[]; feed: 'none' | 'known' | 'new' } | undefined;
   /** Undefined if nothing is copied. */
   copy: CopyPlan | undefined;
-  /** Polls after the copy, in order. */
+  /** Polls to make after the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
-  /** The number of items whose listing earlier runs could not establish. */
+  /** The number of items whose listing state earlier runs couldn't determine. */
   unknownListing: bigint;
   comparisons: ProofPlan;
 }
@@ -35,25 +35,25 @@ export interface RunPlan {
 export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
 
 interface FeedPlan {
-  /** False if the account's plan has no feed. */
+  /** False if the account's plan doesn't include the feed. */
   isRead: boolean;
   starts: FeedStart[];
 }
 
 export interface FeedStart {
   dataset: Dataset;
-  /** Undefined until the low watermark is known, at which the feed then begins. */
+  /** The cursor to read from; undefined until the low watermark, where the feed then starts, is known. */
   from: bigint | undefined;
-  /** Changes before it that are read again; undefined if there are none. */
+  /** Changes before `from` that are read again; undefined if there are none. */
   overlap?: FeedOverlap | undefined;
-  /** Changes up to it happened before whole rows are read; undefined if a refused cursor requires a complete copy. */
+  /** Changes up to this id happened before whole rows are read; undefined in `feed` mode. */
   watermark?: bigint;
 }
 
 /**
- * Plans a run. This is a pure function: the same facts give the same plan. The journal is one of the facts, so a run
- * that continues keeps its decisions. Call it again with new facts.
- * @throws PricelakeError `plan_refuses` if `feed` is wanted and the account's plan has none
+ * Plans a run. A pure function: the same facts give the same plan. The journal is one of the facts, so a resumed run
+ * keeps its decisions. Call it again when facts are added.
+ * @throws PricelakeError `plan_refuses` if `feed` is required and the account's plan doesn't include it
  */
 export function planRun(facts: RunFacts): RunPlan {
   const { account, settings, landed } = facts;
@@ -83,13 +83,13 @@ export function planRun(facts: RunFacts): RunPlan {
   };
 }
 
-/** `new` means that the feed is read only from about the low watermark on. */
+/** Returns how the feed is read; `new` means only from shortly before the low watermark. */
 function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known' | 'new' {
   if (account?.hasFeed !== true) return 'none';
   return lake.cursor === undefined && settings.history !== 'feed' ? 'new' : 'known';
 }
 
-/** The feed of a part begins after the lake's cursor, or at the beginning of the wanted history. */
+/** Returns where each part's feed starts: after the lake's cursor, or at the beginning of the wanted history. */
 function planFeed(
   { lake, settings, landed: { watermark } }: RunFacts,
   { mode, added = [], overlap }: ModeChoice,
@@ -100,7 +100,7 @@ function planFeed(
   const first = isWanted ? 0n : mark;
   const begin = (dataset: Dataset) => {
     if (lake.cursor === undefined) return first;
-    // A single feed serves all datasets, so it begins again for the new ones.
+    // A single feed serves all datasets, so it starts from the beginning for new datasets.
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };

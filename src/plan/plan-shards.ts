@@ -2,16 +2,16 @@ import type { Dataset, EntryOf } from '../journal/run-entry.js';
 import { type Allowance, countLeft } from './allowance.js';
 
 /**
- * A part of a snapshot that one export brings (section 4, /export): `all`, `removed`, `site-12`; for a dataset
- * `dataset-15-all`. Its rows are the service's count. At any moment shards are disjoint, except for items in several
- * datasets of a list.
+ * A part of a snapshot that one export supplies (section 4, /export), named `all`, `removed` or `site-12`; for a
+ * dataset, `dataset-15-all`. `rows` is the service's count. At any moment shards are disjoint, except for items in
+ * several of the listed datasets.
  */
 export type Shard = EntryOf<'shards'>['shards'][number];
 
 export interface Counts {
   dataset?: Dataset;
   items: bigint;
-  /** Listed items, in total and by website (`/facets`). Undefined if they were not counted. */
+  /** The listed items, in total and by website (`/facets`); undefined if they were not counted. */
   listed?: { items: bigint; sites: readonly { id: bigint; items: bigint }[] } | undefined;
 }
 
@@ -21,12 +21,12 @@ interface ShardPlan {
 }
 
 /**
- * An export of more items is split, because an interrupted export is paid for and begins again. A million rows (0.9 GB)
- * take minutes on a slow line. Below that, one export is faster than hundreds.
+ * An export of more items is split, because an interrupted export is paid for and must start over. A million rows (0.9
+ * GB) take minutes on a slow line. For fewer rows, one export is faster than hundreds.
  */
 export const SPLIT_ABOVE = 1_000_000n;
 
-/** Shards may take a tenth of the remaining calls, because the run needs others. */
+/** Shards may use one tenth of the remaining calls, because the run needs calls for other steps. */
 const CALLS_SHARE = 10n;
 
 export function planExports(
@@ -38,7 +38,7 @@ export function planExports(
   const share =
     calls === undefined ? undefined : { ...calls, allowed: calls.used + countLeft(calls) / BigInt(parts.length) };
   const plans = parts.map((part) => {
-    // Rows of other parts count against the same quota.
+    // The rows of other parts count against the same quota.
     const otherRows = items - part.items;
     const left = quota === undefined ? undefined : { ...quota, used: quota.used + otherRows };
     return planShards(part, { calls: share, quota: left }, above);
@@ -50,7 +50,7 @@ export function planExports(
 }
 
 /**
- * Plans one export of everything, or one of each website's listed items and one of all removed items. Every item is in
+ * Plans a single export, or one export of each website's listed items and one of all removed items. Every item is in
  * exactly one export, so no row is billed twice.
  */
 function planShards(
@@ -76,7 +76,7 @@ function planShards(
   if (calls !== undefined && needed * CALLS_SHARE > countLeft(calls)) {
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
-  // The document does not say whether blocks of overage are rounded up for the month or for each export.
+  // The API document doesn't say whether overage blocks are rounded up for the month or for each export.
   if (quota !== undefined && items > countLeft(quota))
     return whole('rows beyond the quota may be billed for each export');
   const bySite = sites.map(({ id, items }): Shard => {
@@ -85,7 +85,7 @@ function planShards(
   const rows = items - listed.items;
   const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: null, rows };
   return {
-    // The largest shard comes first, so that it does not run alone at the end.
+    // The largest shard comes first, so that it doesn't run alone at the end.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
     reason: `${items} items are more than ${above}: one export for each website`,
   };

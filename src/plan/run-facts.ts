@@ -8,8 +8,8 @@ import type { Allowance } from './allowance.js';
 import type { Counts } from './plan-shards.js';
 
 /**
- * The facts for the plan of a run. Settings, lake, account and journal are known when it begins. The other facts are
- * undefined until the run has asked for them; `RunPlan.lacks` names the next one.
+ * The facts for planning a run. The settings, lake, account and journal are known from the start. The other facts are
+ * undefined until the run has requested them; `RunPlan.lacks` is the next one to request.
  */
 export interface RunFacts {
   now: Date;
@@ -18,19 +18,19 @@ export interface RunFacts {
   /** Undefined for a run that has made all its calls and only has to publish. */
   account: AccountFacts | undefined;
   landed: RunProgress;
-  /** True if the try that the facts are for is already in the journal. */
+  /** True if the current attempt is already in the journal. */
   isAtWork: boolean;
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
-  /** The time of the last poll or of the items' newest change, in ms since the epoch. */
+  /** The time of the last poll or of the newest change of an item, in ms since 1970. */
   polledAt?: number | undefined;
   /** The number of items in each part that is copied whole. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
   listed?: ReadonlyMap<Dataset, Counts['listed']> | undefined;
-  /** The service's reason for refusing the feed's cursor. */
+  /** The service's reason for refusing the feed cursor. */
   cursorRefused?: string | undefined;
-  /** The number of landed changes whose items are not named; undefined if there are none. */
+  /** The number of downloaded changes that don't name their item; undefined if there are none. */
   unnamed?: bigint | undefined;
-  /** The error of an export of this try that the service cut at the monthly limit, or that the gate refused. */
+  /** The error of an export in this attempt that the service truncated, or that the gate rejected. */
   cut?: PricelakeError | undefined;
 }
 
@@ -38,14 +38,14 @@ interface RunSettings {
   mode: 'auto' | RunMode;
   history: 'feed' | 'none' | 'items';
   selection: DatasetSelection;
-  /** Milliseconds between two complete comparisons; undefined for none. */
+  /** Milliseconds between complete comparisons; undefined if there are none. */
   reconcileEvery: number | undefined;
   splitAbove: bigint;
   products: 'all' | 'none';
   proof: { sample: number; products: boolean; facets: boolean };
 }
 
-/** The lake before the run. */
+/** The state of the lake before the run. */
 export interface LakeFacts {
   hasItems: boolean;
   hasCursor: boolean;
@@ -53,28 +53,28 @@ export interface LakeFacts {
   cursor: bigint | undefined;
   /** Changes before the cursor that are read again; undefined if there are none. */
   overlap: FeedOverlap | undefined;
-  /** The number of rows of a complete copy, as far as the lake shows. */
+  /** The number of rows in a complete copy, as far as the lake shows. */
   rows: bigint;
   /** The datasets that the lake copies; undefined while it is empty. */
   selection: DatasetSelection | undefined;
   copied: readonly bigint[];
-  /** The datasets in table `datasets`. */
+  /** The datasets in the datasets table. */
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
-  /** Undefined if the listing of all items is known. */
+  /** Undefined if the listing state of all items is known. */
   unknownListing: UnknownListing | undefined;
-  /** True if there are foreign commits, which only a complete copy repairs. */
+  /** True if other programs have committed to the tables, which only a complete copy repairs. */
   isDamaged: boolean;
 }
 
-/** Items whose listing state runs could not establish. */
+/** Items whose listing state runs couldn't determine. */
 export interface UnknownListing {
-  /** Maximum number of such items. */
+  /** The maximum number of such items. */
   items: bigint;
-  /** The start of the first run that could not establish it. */
+  /** When the first run that couldn't determine it started. */
   since: Date;
-  /** The start of the last run that read items to establish it; undefined if none did. */
+  /** When the last run that read items to determine it started; undefined if none did. */
   lookedAt: Date | undefined;
 }
 
@@ -83,9 +83,9 @@ export interface AccountFacts {
   upgradeUrl: string;
   hasFeed: boolean;
   historyDays: number | null;
-  /** The remaining allowance, without the rows reserved for running exports. */
+  /** The remaining allowance, minus the rows reserved for running exports. */
   allowance: Allowance;
-  /** The calls of this process: at least those since `allowance` was read. */
+  /** The calls of this process: at least the calls since `allowance` was read. */
   callsMade: bigint;
   broken: readonly BrokenExport[];
 }

@@ -9,21 +9,21 @@ import { type Landing, readApplicable } from '../journal/landings.js';
 import { type Applicable, isApplicable } from '../journal/run-state.js';
 import type { Counts } from '../plan/plan-shards.js';
 
-/** Fields that may be null may also be missing, because a service may leave out nulls. */
+/** Nullable fields may also be missing, because a service may omit nulls. */
 const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
-/** The datasets that the key can read, as the service describes them now (section 4, /datasets). */
+/** The datasets that the key can read, as `/datasets` currently describes them (section 4). */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   rows: readonly unknown[];
-  /** The time of reading, by the service's clock; by this machine's if no response had a valid `Date` header. */
+  /** When `/datasets` was read, by the service's clock or, without a valid `Date` header, this machine's. */
   readAt: string;
-  /** The number of the account's datasets that the plan locks; undefined if the plan was not read in the same run. */
+  /** The number of the account's datasets that the plan locks; undefined if the run hasn't read the plan. */
   locked: number | undefined;
   run: Applicable;
 }
 
-/** Reads `/datasets`, and journals the answer with the number of locked datasets. */
+/** Requests `/datasets`, and journals the response with the number of locked datasets. */
 export async function landDatasets(
   client: ApiClient,
   landing: Landing,
@@ -40,26 +40,26 @@ export async function landDatasets(
   return readDatasets(readApplicable(landing));
 }
 
-/** Returns the response of `/datasets` that a run has landed. */
+/** Returns the `/datasets` response that a run has journaled. */
 export function readDatasets(run: Applicable): LandedDatasets {
   const { answer, readAt, locked } = run.datasets;
   const rows = JSON.parse(answer) as unknown[];
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
-/** Maximum number of attempts to read two counts that agree. They may disagree while items change. */
+/** Maximum number of attempts to get two counts that agree. Counts may disagree while items change. */
 const LOOKS = 3;
 
-/** Only the counts are parsed, so that drift in other fields can't stop a run. */
+/** Only the counts are parsed, so that changes in other fields can't stop a run. */
 const countedSites = z.looseObject({ sites: z.array(z.looseObject({ id: int64, items: int64 })) });
 const counted = z.looseObject({ totalElements: int64 });
 
-/** Counts items, including removed ones: all visible ones, or those that match a query (section 4, /items). */
+/** Counts the visible items, including removed ones, that match the query (section 4, /items). */
 export async function countItems(client: ApiClient, query: Query = {}): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
-/** Counts the listed items (section 4, /items) and those of each website (/facets) until the two counts agree. */
+/** Counts the listed items (section 4, /items) and those by website (/facets), until the counts agree. */
 export async function countListed(client: ApiClient): Promise<NonNullable<Counts['listed']>> {
   for (let look = 1; ; look++) {
     const { sites } = await client.json('/facets', {}, countedSites);

@@ -9,7 +9,7 @@ interface Landed {
   openBytes: number;
 }
 
-/** Limits the body of an export to the announced rows and to the free disk space. */
+/** Limits an export's body to the announced rows and to the free disk space. */
 export class ExportBounds {
   readonly #announced: bigint;
   readonly #folder: string;
@@ -25,8 +25,8 @@ export class ExportBounds {
   }
 
   /**
-   * Call it before bytes are written. Throws `snapshot_incomplete` for more rows than announced, because the export can
-   * no longer be complete, and `contract` for an endless row or body.
+   * Checks the body's size; call it before writing bytes. @throws PricelakeError `snapshot_incomplete` for more rows
+   * than announced, because the export can no longer be complete; `contract` for an endless row or body
    */
   admit({ rows, bytes, openBytes }: Landed): void {
     if (rows > this.#announced) {
@@ -41,20 +41,20 @@ export class ExportBounds {
     if (openBytes > this.#limits.lineBytes) {
       throw new PricelakeError(
         'contract',
-        `/export: row ${rows + 1n}, which begins at byte ${bytes - openBytes}, is still incomplete after ${openBytes} bytes; the limit is ${this.#limits.lineBytes}`,
+        `/export: row ${rows + 1n}, which begins at byte ${bytes - openBytes}, is still incomplete after ${openBytes} bytes, but the limit is ${this.#limits.lineBytes}`,
         { hint },
       );
     }
     if (bytes > this.#maxBytes) {
       throw new PricelakeError(
         'contract',
-        `/export: ${bytes} bytes arrived for ${this.#announced} rows; the limit is ${this.#maxBytes}`,
+        `/export: ${bytes} bytes arrived for ${this.#announced} rows, but the limit is ${this.#maxBytes}`,
         { hint },
       );
     }
   }
 
-  /** Throws `disk_full` if the free space is too small for the rest of the export and the files written from it. */
+  /** Throws `disk_full` if the free space is too small for the rest of the export and its derived files. */
   async requireRoom({ rows, bytes }: Omit<Landed, 'openBytes'>): Promise<void> {
     const { stepBytes, reserveBytes, workShare } = this.#limits;
     if (bytes < this.#checkedAt + stepBytes) return;

@@ -15,7 +15,7 @@ import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** Maximum number of attempts that a process makes at an interrupted export, because each attempt's rows cost money. */
+/** Maximum number of attempts per process at an interrupted export, because each attempt's rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
@@ -24,11 +24,11 @@ export interface ShardSegment extends ItemFile {
   isOfOneSite: boolean;
 }
 
-/** The part of `TypingQueue` that exports use: it types landed segments while others download. */
+/** The part of `TypingQueue` that exports use. It types finished segments while others are downloading. */
 export interface SegmentTyping {
-  /** Adds a segment. Until its export is complete, the segment may become void. */
+  /** Adds a segment. It may be discarded later if `mayBecomeVoid` is set, because its export is incomplete. */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
-  /** Drops segments that became void because their export was interrupted. */
+  /** Discards segments whose export was interrupted. */
   forget(paths: readonly string[]): void;
   /** Resolves when more segments may be added. */
   whenRoom(): Promise<void>;
@@ -47,9 +47,9 @@ export interface AskedShard {
 }
 
 /**
- * Lands one export (section 4), and tries again if it is interrupted. It is complete if it has `X-Export-Rows` rows.
- * Throws the gate's refusal before any request, `snapshot_incomplete`, or `quota` with `facts.cut` if the service cut
- * it at the monthly limit; the rows of a cut export are kept.
+ * Downloads one export (section 4), and retries if it is interrupted. It is complete if it has `X-Export-Rows` rows.
+ * @throws the gate's error before any request; `snapshot_incomplete`; or `quota` with `facts.cut` if the service cut
+ * the export at the monthly limit. The rows of a cut export are kept
  */
 export async function exportShard(
   client: ApiClient,
@@ -81,10 +81,10 @@ export async function exportShard(
   }
 }
 
-/** Errors with which pricelake itself ends an export. They are not faults of the service. */
+/** Errors with which pricelake itself ends an export, as opposed to failures of the service. */
 const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 
-/** Records for later runs that this run gave up the export. Returns the error with the time of the next attempt. */
+/** Records a failed export for later runs. Returns the error, with the time of the next attempt. */
 async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
   const { unreadable } = error.facts;
@@ -139,7 +139,7 @@ class ShardExport {
       if (matching !== undefined) cut = this.#explainCut(announced, matching);
       else if (counted !== undefined) cut = await this.#explainShortage(announced, counted);
       const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
-      // After this entry, neither the shard nor its kept rows are requested again.
+      // Once this entry is written, neither the shard nor the kept rows of a cut export are requested again.
       await this.#landing.journal.append(
         cut === undefined
           ? { type: 'export.done', ...entry }
@@ -154,7 +154,7 @@ class ShardExport {
     if (cut !== undefined) throw cut;
   }
 
-  /** Returns the number of items that `/items` counts if the export has clearly fewer rows than planned. */
+  /** Returns the number of items in `/items` if the export has clearly fewer rows than that and than planned. */
   async #findShortage(announced: bigint): Promise<bigint | undefined> {
     const { rows, status, site } = this.#shard;
     if (!isClearlyFewer(announced, rows)) return undefined;
@@ -162,15 +162,15 @@ class ShardExport {
     return isClearlyFewer(announced, counted) ? counted : undefined;
   }
 
-  /** Explains an export with too few rows. Records it as a failed export, because each attempt costs rows again. */
+  /** Creates the error for an export with too few rows, and records it, because each retry costs rows. */
   async #explainShortage(announced: bigint, counted: bigint): Promise<PricelakeError> {
-    const message = `/export: ${announced} rows came, but /items counts ${counted}: the export is not complete`;
+    const message = `/export: ${announced} rows arrived, but /items counts ${counted}, so the export is incomplete`;
     const noted = await this.#gate.memory.note(this.#shard.name, { rows: announced, reason: message });
     this.#io.log('warn', 'export.short', { shard: this.#shard.name, rows: announced, counted });
     return new PricelakeError('snapshot_incomplete', message, {
       cut: true,
       nextRunAt: findRetryAt(noted),
-      hint: 'pricelake never accepts an incomplete export as a copy. Raise budget.calls, so that it can read pages of /items instead.',
+      hint: "pricelake doesn't accept an incomplete export as a copy. Raise budget.calls so that it can read pages of /items instead.",
     });
   }
 
@@ -183,7 +183,7 @@ class ShardExport {
         limit: 'exportRowsPerMonth',
         cut: true,
         ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-        hint: 'pricelake never accepts a truncated export as a copy. Wait until next month, or choose a larger plan.',
+        hint: "pricelake doesn't accept a truncated export as a copy. Wait until next month, or choose a larger plan.",
       },
     );
   }
@@ -210,7 +210,7 @@ class ShardExport {
       });
       return { body, headers, hold };
     } catch (error) {
-      // The service may have counted an export without answering.
+      // The service may have counted the export even though its response never arrived.
       if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
       else hold.release();
       throw error;
@@ -255,15 +255,15 @@ class ShardExport {
   }
 }
 
-/** Lists the segments of the shard's complete export; undefined if there is no complete export. */
+/** Lists the segments of the shard's complete export; undefined if there is none. */
 export function listSegments({ journal, folder }: Landing, shard: Shard): ShardSegment[] | undefined {
   const done = findDone(journal.state.exports, shard.name);
   return done && placeSegments(folder, done, shard);
 }
 
 /**
- * Lists the segments of complete exports and of exports that the service cut. Their rows are paid for, so a run uses
- * them even if its copy continues by pages.
+ * Lists the segments of complete exports and of exports that the service cut. Because their rows are paid for, a run
+ * uses them even if it continues the copy by reading pages.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
   const { attempts, planned } = journal.state.exports;
@@ -273,7 +273,7 @@ export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] 
   });
 }
 
-/** @param shard undefined if the shard is no longer planned */
+/** Converts journaled segments to files. @param shard undefined if the shard is no longer planned */
 function placeSegments(
   folder: string,
   { segments, readAt }: ExportAttempt,
@@ -283,7 +283,7 @@ function placeSegments(
   return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt, isOfOneSite }));
 }
 
-/** Removes segments of earlier attempts, except those of exports that the service cut. */
+/** Removes the segments of earlier attempts, except those of exports that the service cut. */
 export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
   const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
   for (const file of await readdir(folder)) {

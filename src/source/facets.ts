@@ -5,12 +5,12 @@ import { facets } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
 
-/** The response of /facets. Nullable fields may also be missing, because a service may leave out nulls. */
+/** The schema of the /facets response. Nullable fields may also be missing, because a service may omit nulls. */
 export const facetsAnswer = facets.extend({
   categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
 });
 
-/** Reads `/facets` (section 4) as JSON text and journals the answer. A later try uses that answer. */
+/** Requests `/facets` (section 4), journals the response, and returns its JSON text. A retry reuses it. */
 export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
   const landed = landing.journal.state.comparisons.facets;
   if (landed !== undefined) return landed;

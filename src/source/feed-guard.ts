@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { LIMITS } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
-/** The end of the whole feed at a certain time. Every change up to `newest` is in the feed. */
+/** The end of the feed at the time `at`. The feed contains every change up to `newest`. */
 export interface FeedEnd {
   newest: bigint;
   at: string;
@@ -10,27 +10,28 @@ export interface FeedEnd {
 
 export interface FeedGuard {
   /**
-   * Returns the next cursor, and whether more must be read. Throws `contract` for a page that makes no progress, or
-   * that skips changes, which the lake would never see.
-   * @param findNewest asks for the newest change of this part
+   * Returns the next cursor, and whether to continue. @throws PricelakeError `contract` for a page that makes no
+   * progress, or that skips changes, which the lake would miss
+   * @param findNewest requests the id of the part's newest change
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
-  /** The end up to which a long feed is read; undefined for a short feed. Changes beyond it belong to the next run. */
+  /** The change up to which a long feed is read; undefined for a short feed. Later changes are left to the next run. */
   goal(): FeedEnd | undefined;
-  /** The goal, if it was reached although the feed already had later changes. */
+  /** The goal, if reading stopped there although the feed had later changes; otherwise undefined. */
   reached(): FeedEnd | undefined;
 }
 
 /**
- * @param findEnd asks for the feed's end (section 4, /changes/recent); called once a feed has become long, and for a
- *   cursor beyond all changes shown so far
+ * Creates a guard for the feed's length and cursors.
+ * @param findEnd requests the feed's end (section 4, /changes/recent); called if the feed is long, or a cursor is too
+ * new
  * @param known a cursor from which earlier runs continued
  */
 export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): FeedGuard {
   let newest = known;
   let goal: FeedEnd | undefined;
   let isReached = false;
-  /** Numbers of pages with `hasMore`, of the changes on these pages, and of empty pages at the end. */
+  /** The number of pages with `hasMore`, of changes on these pages, and of consecutive empty pages. */
   let pages = 0;
   let changes = 0;
   let emptyPages = 0;
@@ -40,17 +41,13 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
     changes += readable;
     emptyPages = readable === 0 ? emptyPages + 1 : 0;
     if (emptyPages >= LIMITS.emptyPages) {
-      throw refuse(after, `${emptyPages} pages in a row have hasMore true but no changes`);
+      throw refuse(after, `${emptyPages} consecutive pages have no changes, but hasMore is true`);
     }
     const { freePages, changesAPage } = LIMITS.feedPace;
     if (pages <= freePages + changes / changesAPage) return;
     const hint =
-      'Nothing was published. Landed data is kept, and the same command continues from there. Report this to the service.';
-    throw refuse(
-      after,
-      `hasMore is still true after ${pages} pages with ${changes} changes: the feed has no end`,
-      hint,
-    );
+      'Nothing was published. Report this to the service. To continue from the downloaded data, run the same command again.';
+    throw refuse(after, `hasMore is still true after ${pages} pages with only ${changes} changes`, hint);
   }
 
   return {
@@ -59,8 +56,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        // The service may be unable to continue from the page's cursor, so the next cursor stays at the last change
-        // received.
+        // The service may be unable to continue from the page's cursor, so the next cursor is the last change received.
         const last = newest > shown ? await findNewest() : newest;
         if (last <= shown) return { cursor: shown, goesOn: false };
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);

@@ -2,16 +2,16 @@ import type { Slice } from '../formats/json-scan.js';
 import type { FeedOverlap } from '../tables/cursor-window.js';
 import { readChangeId } from './page.js';
 
-/** The part of the feed up to the lake's cursor that is read again. */
+/** The part of the feed before the lake's cursor that is read again. */
 export interface ReadOverlap extends FeedOverlap {
-  /** Returns those of the given ids whose changes earlier runs rejected, so that history does not have them. */
+  /** Returns those of the given ids whose changes earlier runs rejected, so that they aren't in history. */
   findRejected(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 /**
- * Returns the changes of a page that the lake has not seen. At or below the lake's cursor, only changes that became
- * visible late are returned. A change without a readable id counts as seen if a later change on the page was seen.
- * @param after the cursor of the page
+ * Returns the changes of a page that are new to the lake. Up to the lake's cursor, these are only changes that became
+ * visible late. A change without a readable id counts as seen if a later change on the page was seen.
+ * @param after the page's cursor
  * @param from the lake's cursor
  */
 export async function leaveOutSeen(

@@ -1,10 +1,10 @@
 import { type LakeMemory, type Memory, writePages } from '../journal/memory.js';
 import type { FeedPage } from './page.js';
 
-/** The largest page that a caller may request (section 4, /changes). */
+/** The maximum number of changes on a page (section 4, /changes). */
 export const PAGE_LIMIT = 1000;
 
-/** After a page without `hasMore` was followed by more changes, `hasMore` is not trusted for this time. */
+/** For this many milliseconds after changes followed a page without `hasMore`, `hasMore: false` isn't trusted. */
 const DISBELIEF_MS = 30 * 24 * 3600 * 1000;
 
 type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
@@ -18,12 +18,12 @@ interface SeenPages {
 
 type Remembered = Pick<LakeMemory, 'longestPage' | 'deniedMoreAt'>;
 
-/** The stored observations about the lengths of feed pages and about `hasMore`. */
+/** The lake's saved observations about page lengths and `hasMore`. */
 export interface PageMemory extends Pick<Memory, 'append'> {
   readonly state: Remembered;
 }
 
-/** Reads the observations from the lake's memory. */
+/** Returns the observations in the lake's saved state. */
 export function recallPages({ longestPage, deniedMoreAt }: Remembered, now: Date): SeenPages {
   const isDenying = deniedMoreAt !== undefined && now.getTime() - deniedMoreAt.getTime() < DISBELIEF_MS;
   return { longest: longestPage, isDenying };
@@ -31,22 +31,22 @@ export function recallPages({ longestPage, deniedMoreAt }: Remembered, now: Date
 
 /**
  * True if more changes may follow a page without `hasMore`, because some services never set it. A page shorter than an
- * earlier one was not cut at a fixed length, so it is the last, unless the service has already left out `hasMore`
- * wrongly.
- * @param hasMark true if whole rows were read, so that the run claims only what happened before them
+ * earlier one wasn't cut at a fixed length, so it is the last page, unless the service has omitted `hasMore` wrongly
+ * before.
+ * @param hasMark true if whole rows were read, so that the feed only has to be complete up to the watermark
  */
 export function mayBeCut({ rows, hasMore }: Page, { longest, isDenying }: SeenPages, hasMark: boolean): boolean {
   return !hasMore && rows > 0 && (isDenying || rows >= (hasMark ? PAGE_LIMIT : Math.min(longest, PAGE_LIMIT)));
 }
 
-/** Decides when the feed has been read to its end, even if the service sends `hasMore: false` too early. */
+/** Decides when the end of the feed is reached, even if the service sends `hasMore: false` too early. */
 export class FeedPages {
   readonly #memory: PageMemory;
   readonly #now: Date;
   readonly #seen: SeenPages;
   #isSeenDenying = false;
 
-  /** @param landed the length of the longest page that earlier tries of the run landed */
+  /** @param landed the length of the longest page that earlier attempts of the run received */
   constructor(memory: PageMemory, landed: number, now: Date) {
     this.#memory = memory;
     this.#now = now;
@@ -55,7 +55,7 @@ export class FeedPages {
   }
 
   /**
-   * Returns a function that receives the pages of a part in order, and decides whether to request another although
+   * Returns a function that takes the pages of a part in order, and returns whether to request another page although
    * `hasMore` is false. Once changes have followed such a page, only an empty page counts as the end.
    */
   follow(hasMark: boolean): (page: Page, isBehind: boolean) => boolean {
@@ -63,7 +63,7 @@ export class FeedPages {
     return (page, isBehind) => {
       const { rows } = page;
       const isContinued = denial !== undefined && rows > 0;
-      // A few changes may have happened while the page was requested.
+      // A shorter page may only contain changes that happened since the previous request.
       if (isContinued && (denial?.isBehind === true || rows >= (denial?.rows ?? 0))) this.#noteDenial();
       const isCut = (isContinued && !hasMark) || mayBeCut(page, this.#seen, hasMark);
       this.#seen.longest = Math.max(this.#seen.longest, rows);
@@ -77,7 +77,7 @@ export class FeedPages {
     this.#isSeenDenying = true;
   }
 
-  /** Writes the observations to the lake's memory for later runs. */
+  /** Saves the observations in the lake's state for later runs. */
   async remember(): Promise<void> {
     const { longestPage, deniedMoreAt } = this.#memory.state;
     if (this.#seen.longest === longestPage && !this.#isSeenDenying) return;

@@ -23,7 +23,7 @@ export interface LandedFeed {
   /** The number of changes that don't name their item. */
   unnamed: number;
   bytes: number;
-  /** Every change up to this id has landed. Later changes that landed will be received again. */
+  /** Every change up to this id was received. Later changes that were received will be received again. */
   cursor: bigint;
   /** False if the plan stopped including the feed before its end was reached. */
   complete: boolean;
@@ -33,11 +33,11 @@ export interface LandedFeed {
 /** A part of the feed, and the change after which it is read. */
 export interface FeedPart extends DatasetPart {
   from: bigint;
-  /** Changes before `from` that are read again. Only those that became visible late land. */
+  /** Changes before `from` that are read again. Only the changes that became visible late are kept. */
   overlap?: ReadOverlap | undefined;
   /**
-   * Changes up to this id happened before whole rows were read; undefined if no whole rows are read. If it is set, a
-   * refused cursor is not an error: the feed is read from its first page, and counts as read up to the watermark.
+   * Changes up to this id happened before whole rows were read; undefined if no whole rows are read. If set, a refused
+   * cursor isn't an error: the feed is read from its first page, and counts as read up to the watermark.
    */
   watermark?: bigint;
 }
@@ -55,9 +55,9 @@ interface FeedJudges {
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Returns the id of the newest change (section 4, /changes/recent). The feed contains every change up to it. */
+/** Returns the id of the newest change (section 4, /changes/recent), if any. The feed is complete up to it. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
-  // Parse only the id, so drift in other fields can't stop a run.
+  // Only the id is parsed, so that changes in other fields can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
   return changes[0]?.id;
 }
@@ -68,10 +68,10 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 }
 
 /**
- * Reads the feed to its end (section 4, /changes), one dataset after the other, and lands each change on a line.
+ * Reads the feed to its end (section 4, /changes), one dataset after the other, and writes each change on a line.
  * Several datasets share a cursor: the feed's end before they were read, or the smallest id that all have reached. An
- * interrupted run continues after its last page. If the plan has no feed, returns what has landed; undefined if nothing
- * has.
+ * interrupted run continues after its last page. If the plan no longer includes the feed, returns the changes received
+ * so far; undefined if there are none.
  * @param client sends requests without a dataset
  */
 export async function landFeed(
@@ -89,7 +89,7 @@ export async function landFeed(
   return { file: path.join(landing.folder, FEED_FILE), changes, unnamed, bytes, cursor, complete, at };
 }
 
-/** Reads the missing part of the feed, and journals the new cursor. */
+/** Reads the rest of the feed, and journals the new cursor. */
 async function pullFeed(
   client: ApiClient,
   landing: Landing,
@@ -119,7 +119,7 @@ async function pullFeed(
   return done;
 }
 
-/** Journals the feed's end before the feeds of several datasets are read, in each try, because it may have moved. */
+/** Journals the feed's end before several datasets' feeds are read. Each attempt does, because it may move. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
@@ -145,7 +145,7 @@ export function least(ids: readonly bigint[]): bigint {
   return found;
 }
 
-/** Reads each part to its end, unless no part can have new changes. Returns the cursor of each. */
+/** Reads each part to its end, unless no part can have new changes. Returns the cursor of each part. */
 async function pullParts(
   landing: Landing,
   parts: readonly FeedPart[],
@@ -162,18 +162,18 @@ async function pullParts(
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
-    // `newest` was read before the part, so a part that was read to its end has every change up to it.
+    // `newest` was requested before the part was read, so a part that was read to its end has every change up to it.
     cursors.push(larger(newest ?? 0n, cursor));
   }
   return cursors;
 }
 
-/** True if the service refuses a cursor older than its history. The API document does not describe this response. */
+/** True if the service refused a cursor, presumably as too old. The API document doesn't describe this. */
 export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** Reads the page after `after`, or the page after `from` if the service's history no longer reaches back so far. */
+/** Requests the page after `after`, or after `from` if the service's history no longer reaches back that far. */
 export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 'from'>, after: bigint) {
   const read = async (cursor: bigint) => {
     const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
@@ -185,7 +185,7 @@ export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 
   });
 }
 
-/** Reads the page after a cursor. If the cursor is refused and whole rows are read, reads the first page instead. */
+/** Requests the next page. If the cursor is refused and whole rows are read, requests the first page instead. */
 async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   return fetchFeedPage(part, cursor).catch((error: unknown) => {
     if (part.watermark === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
@@ -194,11 +194,11 @@ async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   });
 }
 
-/** Estimates the number of changes up to the newest one, from the average distance between the ids read so far. */
+/** Estimates the number of changes up to the newest one, from the mean distance between the ids read so far. */
 class FeedTotal {
   #first: { cursor: bigint; rows: bigint } | undefined;
 
-  /** Undefined before the first page, and while the newest change is unknown: no call is made only for an estimate. */
+  /** Returns undefined on the first page, and while `newest` is unknown, because an estimate isn't worth a call. */
   estimate(cursor: bigint, rows: bigint, newest: bigint | undefined): bigint | undefined {
     const first = this.#first;
     this.#first ??= { cursor, rows };
@@ -208,7 +208,7 @@ class FeedTotal {
   }
 }
 
-/** Reads the pages of a part until no more changes wait, or up to the goal of a growing feed. Returns its cursor. */
+/** Reads the pages of a part up to its end, or up to the goal of a growing feed. Returns the part's cursor. */
 async function pullPart(
   landing: Landing,
   part: FeedPart,
@@ -223,12 +223,12 @@ async function pullPart(
   // Reading the feed again never moves the cursor back.
   let known = from;
   const total = new FeedTotal();
-  // The feed shows every change up to the watermark, so reading continues after a page that ends before it. The same
-  // holds for changes in the overlap that history already has.
+  // The feed contains every change up to the watermark, and every change in the overlap that history has. So if a page
+  // ends before one of them, it isn't the last.
   const newestKnown = overlap === undefined ? 0n : greatest(overlap.known);
   const isBehind = () => cursor < newestKnown || (isOnly && larger(cursor, known) < (part.watermark ?? 0n));
   const mayGoOn = pages.follow(isOnly && part.watermark !== undefined);
-  // The end that an earlier try reached may have moved.
+  // The end that an earlier attempt reached may have moved.
   let hasMore = last?.isSinceBound === true ? last.hasMore || mayGoOn(last, isBehind()) : true;
   try {
     while (hasMore) {
@@ -246,12 +246,12 @@ async function pullPart(
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
         bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
         rows += changes.length;
-        // The check counts landed changes, not the distance of ids, which may have gaps.
+        // The check counts received changes, because ids may have gaps.
         await requireDisk(landing.folder, { items: 0n, changes: BigInt(rows) });
       }
       cursor = nextCursor;
       hasMore = goesOn || mayGoOn({ ...page, rows: page.changes.length }, isBehind());
-      // A single feed is finished here. With several, others are still to be read.
+      // A single feed reports its end in pullFeed. With several feeds, others are still to be read.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;

@@ -16,26 +16,26 @@ import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export
 import { type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
 import { type ItemPage, readItemPage } from './page.js';
 
-/** Requests at a time. The client also limits the rate. */
+/** The number of parallel requests. The client also limits the rate. */
 const CONCURRENCY = 4;
 
-/** Items whose changes don't contain all new values, so they must be read whole. */
+/** Items that must be read in full because their changes don't contain all new values. */
 export interface HydrationNeed {
   itemIds: IdSet;
-  /** The time of their earliest change, ISO 8601 UTC. */
+  /** The time of the earliest of these changes, as ISO 8601 in UTC. */
   changedSince: string;
 }
 
 export interface HydrationMeans {
-  /** Undefined if no export may be taken. */
+  /** Undefined if no export may be requested. */
   gate: ExportGate | undefined;
   exports: Pick<AskedExport, 'format' | 'fitId'>;
-  /** Requests per second; null is unlimited. */
+  /** Requests per second; null means unlimited. */
   ratePerSecond: number | null;
   parts: readonly DatasetPart[];
 }
 
-/** Chooses how to read the remaining items of a part. Throws `snapshot_incomplete` if no way is allowed now. */
+/** Chooses how to read the remaining items of a part. Throws `snapshot_incomplete` if no way is allowed. */
 function chooseWay(
   { dataset, client }: DatasetPart,
   { exports }: RunProgress,
@@ -48,7 +48,7 @@ function chooseWay(
     callsMade: BigInt(client.calls()),
     ratePerSecond,
     broken: gate && findBrokenChanged(gate.memory, io.now(), dataset),
-    // An export of changed items is taken only once per run.
+    // An export of changed items is requested only once per run.
     isTaken: exports.ofChanged.some((taken) => taken.dataset === dataset),
   });
   if (refusal !== undefined) throw refusal;
@@ -58,9 +58,9 @@ function chooseWay(
 type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**
- * Reads the needed items whole (section 4, /items and /items/{id}) in few calls, and lands one a line, except those
- * that are no longer visible. Removes them from `need.itemIds`. `onFile` receives each closed file, those of an earlier
- * try first.
+ * Reads the needed items in full (section 4, /items and /items/{id}) in few calls, and writes one per line. Skips items
+ * that are no longer visible. Removes the items it reads from `need.itemIds`. Calls `onFile` for each closed file,
+ * starting with files of earlier attempts.
  */
 export async function landHydration(
   client: ApiClient,
@@ -102,7 +102,7 @@ export async function landHydration(
     for (const [index, part] of parts.entries()) {
       // Reading a page of each remaining part would take as many calls as reading the items one by one.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      // An earlier try already read items one by one, because a page would not have saved calls.
+      // An earlier attempt already read items one by one, because a page wouldn't have saved calls.
       if (journal.state.hydration.hasSingles) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
         const choice = chooseWay(part, journal.state, facts, means, io);
@@ -114,7 +114,7 @@ export async function landHydration(
       if (!isExported || gate === undefined) continue;
       await files.close();
       await landHydrationExport(part, landing, need, { ...exports, gate }, handOver, io);
-      // An interrupted export lacks rows, which pages bring.
+      // Pages supply the rows that an interrupted export lacks.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }
     await readSingleItems(client, need, land);
@@ -128,9 +128,9 @@ export async function landHydration(
 }
 
 /**
- * Reads pages of changed items, except landed ones, newest listings first: this order does not shift while reading, and
- * most needed items are new. Stops once single reads take fewer calls than the remaining pages. Returns true if the
- * first page shows that an export is cheaper.
+ * Reads pages of changed items that were not yet read. They are sorted by newest listing, because this order doesn't
+ * shift during reading, and because most needed items are new. Stops once single reads take fewer calls than the
+ * remaining pages. Returns true if the first page shows that an export is cheaper.
  */
 async function readChangedPages(
   part: DatasetPart,
@@ -168,7 +168,7 @@ async function readChangedPages(
   return false;
 }
 
-/** The pages to request at a time: first one, then at most as many as the needed items can fill. */
+/** Returns the pages to request in parallel: first one page, then up to as many as the needed items can fill. */
 export function planWave(needed: number, next: number, total: number): number[] {
   const isFirst = total === Number.POSITIVE_INFINITY;
   const pages = isFirst ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / ITEMS_A_PAGE), total - next);
@@ -176,8 +176,8 @@ export function planWave(needed: number, next: number, total: number): number[] 
 }
 
 /**
- * A page costs one call, as a single item does, so another page is worth it if it is expected to hold two needed items
- * or more.
+ * True if another page is expected to contain two or more needed items. A page costs one call, as much as a single
+ * item.
  */
 export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pagesLeft: number): boolean {
   if (needed === 0 || pagesLeft <= 0) return false;
@@ -192,17 +192,17 @@ async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Lan
   });
 }
 
-/** Further items wait for the next run, when lists will have caught up with the feed. */
+/** Maximum number of items to read again. More are left to the next run, when lists will have caught up. */
 const MOST_REREADS = 500;
 
-/** True if pages or an export brought items, because single reads may be newer. A settled run adds no rows. */
+/** True if items came from lists, so single reads may be newer. False for a settled run, which adds no rows. */
 export function hasReadLists({ journal: { state } }: Landing): boolean {
   return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
 }
 
 /**
- * Reads items one by one (section 4, /items/{id}) if a list showed older values than the feed; once a run. If the
- * service refuses or does not answer, a later run reads them.
+ * Reads items one by one (section 4, /items/{id}), once per run, because pages showed older values than the feed. If
+ * the service refuses or doesn't respond, a later run reads the items.
  */
 export async function landRereads(
   client: ApiClient,

@@ -14,33 +14,33 @@ import type { PageEntry, PageKind } from '../journal/reads.js';
 import type { DatasetPart } from './dataset-client.js';
 import { cutTail, RowFile, type RowMark } from './row-file.js';
 
-/** A file is closed at this size, so that it can be typed while the next one lands. */
+/** A file is closed at this size, so that it can be typed while the next one is downloaded. */
 const FILE_BYTES = 48 * 1024 * 1024;
 
-/** A closed, synced file of items read whole: pages, or a segment of an export. */
+/** A closed, synced file of whole items, from pages or a segment of an export. */
 export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** The time when the last page was read or the export was requested, ISO 8601. */
+  /** When the last page was read or the export was requested, as ISO 8601. */
   readAt: string;
 }
 
-/** Lists the files in the journal, in order. */
+/** Lists the journaled item files, in order. */
 export function listItemFiles({ folder, journal }: Landing, kind: PageKind): ItemFile[] {
   return [...journal.state.pages[kind].files].map(([file, page]) => ({ path: path.join(folder, file), ...page }));
 }
 
-/** Cuts off the bytes after the last journaled row of every item file. A killed process may leave them. */
+/** Truncates every item file after its last journaled row, because a killed process may leave more bytes. */
 export async function cutItemTails({ folder, journal }: Landing): Promise<void> {
   for (const { files } of Object.values(journal.state.pages)) {
-    // Files of exports are journaled only when complete. Their length excludes a repeated header.
+    // Export files are journaled only when they are complete. Their recorded length excludes a repeated header.
     for (const [file, { bytes }] of files)
       if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
   }
 }
 
-/** Lands whole items, one per line, in files of about FILE_BYTES. Calls must not overlap. */
+/** Writes whole items, one per line, into files of about FILE_BYTES. Calls must not overlap. */
 export class ItemFiles {
   readonly #landing: Landing;
   readonly #kind: PageKind;
@@ -54,11 +54,11 @@ export class ItemFiles {
     this.#kind = kind;
     this.#io = io;
     this.#fileBytes = fileBytes;
-    // A new file begins here, because an earlier process may have left the last one open.
+    // Starts with a new file, because an earlier process may have left the last one incomplete.
     this.#number = landing.journal.state.pages[kind].files.size;
   }
 
-  /** Lands items. Returns true if the file became full and was closed; the next row begins another. */
+  /** Appends items. Returns true if the file became full and was closed; the next item then starts a new file. */
   async land({ client, dataset }: DatasetPart, body: Buffer, slices: Slice[], page?: number): Promise<boolean> {
     if (slices.length === 0) return false;
     const readAt = this.#io.now().toISOString();
@@ -77,7 +77,7 @@ export class ItemFiles {
     return true;
   }
 
-  /** Resolves when all landed items are durable. */
+  /** Closes the current file. Resolves when all items are synced and journaled. */
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
@@ -89,7 +89,7 @@ export class ItemFiles {
   }
 }
 
-/** Reads the item ids of a landed file of JSON lines or CSV. Skips blank and damaged rows, which typing rejects. */
+/** Yields the item ids of a landed JSON or CSV file. Skips blank and damaged rows, which typing rejects. */
 export async function* readLandedIds(file: string, fitId: FitId): AsyncGenerator<bigint> {
   if (extname(file) === '.csv') yield* readCsvIds(file, fitId);
   else
@@ -119,7 +119,7 @@ function readIdOrNothing(line: Buffer, fitId: FitId): bigint | undefined {
   }
 }
 
-/** Reads an item's bytes; undefined if the caller can't see the item (section 4, /items/{id}: 404). */
+/** Requests an item and returns its bytes; undefined if the key can't see the item (section 4, /items/{id}: 404). */
 export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | undefined> {
   try {
     const { body } = await client.bytes(`/items/${id}`, {});
@@ -137,13 +137,13 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
   }
 }
 
-/** Number of parallel requests. The client also limits the rate. */
+/** The number of parallel requests. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 /**
- * Reads items one by one (section 4, /items/{id}, which also shows items that are no longer listed) and lands each as a
- * page of its own.
- * @param onMissing receives the items that the service does not show (404)
+ * Requests items one by one (section 4, /items/{id}, which also returns removed items) and journals each as its own
+ * page.
+ * @param onMissing receives the ids of items that the service doesn't find (404)
  */
 export async function landSingleItems(
   part: DatasetPart,

@@ -1,7 +1,7 @@
 import { findField, parseInt64, readFields, readInt64, type Slice, showValue } from '../formats/json-scan.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** The envelope of a page of the feed (section 2, ChangePage). */
+/** The envelope of a feed page (section 2, ChangePage). */
 export interface FeedPage {
   changes: Slice[];
   /** The id of the newest change on the page; `after` if the page is empty. */
@@ -12,20 +12,20 @@ export interface FeedPage {
   nextCursor: bigint;
 }
 
-/** The envelope of a page of products (section 2, PageDtoProduct). */
+/** The envelope of a products page (section 2, PageDtoProduct). */
 export interface ProductPage {
   rows: Slice[];
   totalElements: bigint;
   totalPages: number;
 }
 
-/** The envelope of a page of items (section 2, PageDtoItem). */
+/** The envelope of an items page (section 2, PageDtoItem). */
 export interface ItemPage extends ProductPage {
-  /** The ids of the items at `rows`. */
+  /** The item ids, in the order of `rows`. */
   ids: bigint[];
 }
 
-/** Reads the envelope of a ChangePage; the changes stay bytes. Throws `contract` if the answer is not a ChangePage. */
+/** Reads the envelope of a ChangePage; changes stay bytes. @throws PricelakeError `contract` if invalid */
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
     const changes = requiredElements(fields, 'changes');
@@ -43,8 +43,8 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
 }
 
 /**
- * Reads the next cursor. The document doesn't show a last page, so its cursor may be null, 0 or missing; then the
- * result is `end`, the last change of that page. `end` is undefined for other pages.
+ * Reads the next cursor. The API document doesn't show a last page, so its cursor may be null, 0 or missing. The result
+ * is then `end`, the last change of that page; `end` is undefined for other pages.
  */
 function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
   const text = field === undefined ? undefined : showValue(body, field);
@@ -57,7 +57,7 @@ function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | un
 }
 
 /**
- * Reads the ids of a page, which must increase from the cursor (section 2, Change: "increasing"). Skips unreadable ids,
+ * Reads the ids on a page, which must increase from the cursor (section 2, Change: "increasing"). Skips unreadable ids,
  * whose changes typing rejects.
  */
 function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
@@ -66,7 +66,7 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   for (const slice of changes) {
     const id = readChangeId(body, slice);
     if (id === undefined) continue;
-    if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}: ids must increase`);
+    if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}, but ids must increase`);
     shown = id;
     readable += 1;
   }
@@ -80,7 +80,7 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
 }
 
 /**
- * True if a change contains its item. A change of an item that left the caller's data does not (section 2, Change).
+ * True if a change contains its item. If the item has left the caller's data, the change doesn't (section 2, Change).
  * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
@@ -88,7 +88,7 @@ export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
 }
 
-/** Reads the envelope of a PageDtoItem and the ids of its items. Throws `contract` for any other answer. */
+/** Reads the envelope of a PageDtoItem and the ids of its items. @throws PricelakeError `contract` if invalid */
 export function readItemPage(body: Buffer, path: string): ItemPage {
   return readPage(body, path, (fields) => {
     const page = readList(body, fields);
@@ -96,7 +96,7 @@ export function readItemPage(body: Buffer, path: string): ItemPage {
   });
 }
 
-/** Reads the envelope of a PageDtoProduct; the products stay bytes. Throws `contract` for any other answer. */
+/** Reads the envelope of a PageDtoProduct; products stay bytes. @throws PricelakeError `contract` if invalid */
 export function readProductPage(body: Buffer, path: string): ProductPage {
   return readPage(body, path, (fields) => readList(body, fields));
 }
@@ -109,14 +109,14 @@ function readList(body: Buffer, fields: Map<string, Slice>): ProductPage {
   };
 }
 
-/** Reads the id of the item at `slice`. */
+/** Reads the id of the item at `slice`. @throws SyntaxError if it is missing or isn't an int64 */
 export function readItemId(body: Buffer, slice: Slice): bigint {
   const id = findField(body, slice.start, (name) => name === 'id');
   if (id === undefined) throw new SyntaxError(`the item at byte ${slice.start} has no "id"`);
   return readInt64(body, id);
 }
 
-/** Reads the time at which the item at `slice` last changed; undefined without a readable date. */
+/** Reads when the item at `slice` last changed; undefined if it has no readable date. */
 export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
   const field = findField(body, slice.start, (name) => name === 'lastChangedAt');
   const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));

@@ -14,26 +14,26 @@ import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page
 const ROUNDS = 5;
 /**
  * Maximum number of times that all items are read. Items that changed at the same moment may be ordered differently on
- * each page, so one reading may miss an item.
+ * each page, so a single reading may miss an item.
  */
 const READINGS = 2;
-/** The next round begins this long before the last one's newest change, because items may change simultaneously. */
+/** A round starts this long before the last one's newest change, because items may change simultaneously. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {
-  /** Reads items that changed after this time, ISO 8601; undefined for all items. */
+  /** Only items that changed after this time (ISO 8601) are read; undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True if the poll must not miss items that change meanwhile and move to a page that was already read. Items that
+   * True if the poll must not miss items that move to an already-read page when they change during the poll. Items that
    * change during a round are polled again until they fit on one page, because a single page is a consistent snapshot.
    */
   untilSettled: boolean;
 }
 
 /**
- * Lands the items that changed since a time, or all items (section 4, /items), part by part, latest changes first: an
- * item that changes meanwhile pushes others to a later page, never past the reader. An interrupted run continues at its
- * page. Throws `snapshot_incomplete` if pages of all items show fewer than the service counts.
+ * Reads the items that changed since a time, or all items (section 4, /items), part by part, latest changes first. An
+ * item that changes meanwhile pushes others only to later pages. An interrupted run continues at its page. Throws
+ * `snapshot_incomplete` if the pages of all items show fewer items than the service counts.
  */
 export async function landPoll(
   parts: readonly DatasetPart[],
@@ -64,7 +64,7 @@ class Rounds {
   #rows = 0n;
   #bytes = 0;
   #roundPages = 0;
-  /** The ids that have landed; undefined unless all items are read. */
+  /** The ids of the items read so far; undefined unless all items are read. */
   #ids: Set<bigint> | undefined;
 
   constructor(part: DatasetPart, landing: Landing, io: Io) {
@@ -88,7 +88,7 @@ class Rounds {
     if (changedSince === undefined) await this.#complete();
   }
 
-  /** Reads pages of items that changed since a time, or of all. */
+  /** Reads pages of the items that changed since a time, or of all items. */
   async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
     const { journal } = this.#landing;
     const { client, dataset } = this.#part;
@@ -133,7 +133,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** Polls changes, then reads all items again, until as many have landed as the service counts. */
+  /** Polls changes, then reads all items again, until as many different items were read as the service counts. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

@@ -8,7 +8,7 @@ import { hasSystemCode, PricelakeError } from '../io/errors.js';
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
-/** The position and checksum of landed rows, for a journal. */
+/** The end offset and checksum of landed rows, for the journal. */
 export interface RowMark {
   end: number;
   sha256: string;
@@ -20,13 +20,13 @@ interface RowJournal<Entry> {
 }
 
 /**
- * A file of landed rows, one JSON object per line. Opening it cuts off the bytes after the last journaled row. Rows are
- * synced, then journaled, while the next page downloads.
+ * A file of landed rows, one JSON object per line. Opening it truncates it after the last journaled row. Rows are
+ * synced and journaled while the next page is downloaded.
  */
 export class RowFile<Entry> {
   readonly #file: FileHandle;
   readonly #folder: string;
-  /** True once a power cut can't remove the file's name. */
+  /** True once the file's name is durable. */
   #isNamed = false;
   readonly #journal: RowJournal<Entry>;
   #end: number;
@@ -46,7 +46,7 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends rows, and journals them once they are on disk. Returns the offset after them. Calls must not overlap. */
+  /** Appends rows, and journals them once they are synced. Returns the offset after them. Calls must not overlap. */
   async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
@@ -75,7 +75,7 @@ export class RowFile<Entry> {
     }
   }
 
-  /** Resolves when all landed rows are durable. */
+  /** Closes the file. Resolves when all rows are synced and journaled. */
   async close(): Promise<void> {
     await this.#saving;
     await this.#file.close();
@@ -84,7 +84,7 @@ export class RowFile<Entry> {
 }
 
 /**
- * Cuts off the bytes after the last journaled row, which a killed process may leave.
+ * Truncates a file after its last journaled row, because a killed process may leave more bytes.
  * @throws PricelakeError `lake_invalid` if journaled rows are missing
  */
 export async function cutTail(path: string, end: number, { advice: hint }: { advice: string }): Promise<void> {
@@ -93,11 +93,11 @@ export async function cutTail(path: string, end: number, { advice: hint }: { adv
   });
   const size = info?.size ?? 0;
   if (size < end)
-    throw new PricelakeError('lake_invalid', `${path} has ${size} bytes, but the journal says ${end}`, { hint });
+    throw new PricelakeError('lake_invalid', `${path} has ${size} bytes, but the journal records ${end}`, { hint });
   if (size > end) await truncate(path, end);
 }
 
-/** Writes rows as lines. A newline inside a row can only be JSON white space, so it becomes a space. */
+/** Converts rows to lines. A newline inside a row can only be JSON white space, so it becomes a space. */
 function writeLines(body: Buffer, rows: readonly Slice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;

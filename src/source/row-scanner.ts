@@ -2,18 +2,18 @@ import { CsvScanner } from '../formats/csv.js';
 import { isBlank } from '../formats/ndjson.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** Format of an export (section 4, /export). */
+/** The format of an export (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** Counts rows in a stream of bytes, and finds where the stream may be cut. */
+/** Counts rows in a stream of bytes, and finds where the stream can be split. */
 export interface RowScanner {
   /** Returns the number of rows that end in the chunk, and the offset after the last of them, or 0. */
   scan(chunk: Buffer): { rows: number; end: number };
-  /** Returns 1 if the stream ends with a row that has no newline, else 0. */
+  /** Returns 1 if the stream ends with a row that has no newline, otherwise 0. */
   finish(): number;
-  /** The bytes after the last end of a line or record. */
+  /** The number of bytes after the last end of a line or record. */
   readonly openBytes: number;
-  /** The bytes with which every file but the first must begin. */
+  /** The header that every file after the first one must start with. */
   readonly header: Buffer;
 }
 
@@ -23,7 +23,7 @@ export function createRowScanner(format: ExportFormat): RowScanner {
 
 const NEWLINE = 0x0a;
 
-/** Counts the lines that are not blank. */
+/** Counts lines that aren't blank. */
 class Lines implements RowScanner {
   readonly header = Buffer.alloc(0);
   #lineBytes = 0;
@@ -52,7 +52,7 @@ class Lines implements RowScanner {
     return rows;
   }
 
-  /** The line may have begun in the previous chunk. */
+  /** Extends the current line, which may have begun in the previous chunk. */
   #extendLine(chunk: Buffer, start: number, end: number): void {
     this.#isBlank &&= isBlank(chunk.subarray(start, end));
     this.#lineBytes += end - start;
@@ -62,7 +62,7 @@ class Lines implements RowScanner {
 const DELIMITERS = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /**
- * Refuses CSV whose columns are not separated by commas as in RFC 4180, before its rows arrive. The service counts the
+ * Rejects CSV whose columns aren't separated by commas (RFC 4180), as soon as its header arrives. The service bills the
  * export anyway, so later runs don't request this format again.
  */
 function refuseDelimiter(header: Buffer): void {
@@ -72,12 +72,12 @@ function refuseDelimiter(header: Buffer): void {
   if (found === undefined) return;
   throw new PricelakeError(
     'contract',
-    `/export: ${found[1]} separate the columns of the CSV, but only commas are read`,
+    `/export: the CSV columns are separated by ${found[1]}, but pricelake only reads commas`,
     { unreadable: 'csv', hint: 'Set source.export to ndjson in the pipeline file. Nothing was published.' },
   );
 }
 
-/** Counts the records after the first one, which is the header. */
+/** Counts the records after the header. */
 class CsvRows implements RowScanner {
   readonly #scanner = new CsvScanner();
   #pieces: Buffer[] | undefined = [];
@@ -94,7 +94,7 @@ class CsvRows implements RowScanner {
         this.header = Buffer.concat([...this.#pieces, chunk.subarray(0, end)]);
         refuseDelimiter(this.header);
         this.#pieces = undefined;
-        return; // a file with only the header would hold no row
+        return; // a file with only the header would contain no rows
       }
       rows++;
       last = end;

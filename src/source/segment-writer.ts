@@ -12,14 +12,14 @@ export interface Segment {
   file: string;
   bytes: number;
   rows: number;
-  /** The checksum of the whole file in hexadecimal, including a repeated header. */
+  /** The SHA-256 of the whole file in hexadecimal, including a repeated header. */
   fileSha256: string;
 }
 
 /**
- * Cuts an export between rows into segment files of about `targetBytes`; every CSV file begins with the header.
- * `onSegment` receives each synced segment in order, while the next one is being written. Throws as ExportBounds does
- * for a body that is larger than announced or than the free disk space.
+ * Splits an export into segment files of about `targetBytes`, each with whole rows; every CSV file starts with the
+ * header. Calls `onSegment` with each synced segment in order, while the next one is being written. Throws like
+ * ExportBounds if the body is larger than announced or than the free disk space.
  */
 export async function writeSegments(
   body: AsyncIterable<Buffer>,
@@ -47,16 +47,16 @@ export async function writeSegments(
   }
 }
 
-/** Network chunks are written together, because each write takes a thread that DuckDB also uses. */
+/** Network chunks are written together, because each write uses a thread that DuckDB could use. */
 const WRITE_BYTES = 1024 * 1024;
 
 class SegmentWriter {
   readonly #options: Parameters<typeof writeSegments>[1];
   #file: FileHandle | undefined;
-  /** Bytes that are not yet written. */
+  /** Bytes that haven't been written yet. */
   readonly #waiting = Buffer.allocUnsafe(WRITE_BYTES);
   #waitingBytes = 0;
-  /** The hash of the bytes in the file. */
+  /** The hash of the bytes in the current file. */
   #hash: Hash = createHash('sha256');
   #name = '';
   #number = 0;
@@ -66,7 +66,7 @@ class SegmentWriter {
   readonly #bounds: ExportBounds;
   #totalRows = 0n;
   #totalBytes = 0;
-  /** Resolves when the previous segment is closed. At most one is being closed. */
+  /** Resolves when the previous segment is closed. At most one segment is being closed. */
   #closing: Promise<void> = Promise.resolve();
 
   constructor(options: Parameters<typeof writeSegments>[1]) {
@@ -93,7 +93,7 @@ class SegmentWriter {
   }
 
   async finish(): Promise<{ rows: bigint; bytes: number }> {
-    this.#rows += this.#scanner.finish(); // the last row has no newline
+    this.#rows += this.#scanner.finish(); // a last row without a newline
     await this.#closeSegment();
     await this.#closing;
     return { rows: this.#totalRows, bytes: this.#totalBytes };
@@ -142,7 +142,7 @@ class SegmentWriter {
     const file = this.#file;
     if (file === undefined) return;
     await this.#flush(file);
-    await this.#closing; // if closing failed, dispose() closes this one
+    await this.#closing; // if the previous segment can't be closed, dispose() closes this file
     const fileSha256 = this.#hash.digest('hex');
     const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows, fileSha256 };
     this.#totalRows += BigInt(segment.rows);
@@ -159,7 +159,7 @@ class SegmentWriter {
       await syncFolder(this.#options.folder);
       await this.#options.onSegment(segment);
     })();
-    this.#closing.catch(() => {}); // the await above or finish() reports it
+    this.#closing.catch(() => {}); // the error is thrown by the await above or by finish()
   }
 }
 
@@ -170,7 +170,7 @@ async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   }
 }
 
-/** Removes files of an earlier process that the journal does not name. */
+/** Removes files that an earlier process left and that the journal doesn't list. */
 async function removeLeftovers(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(prefix)) await rm(path.join(folder, name));

@@ -7,7 +7,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { exportShard, listSegments, type SegmentTyping, type ShardProgress } from './export-shard.js';
 import type { ExportFormat } from './row-scanner.js';
 
-/** Number of parallel exports. The client also limits the rate. */
+/** The number of parallel exports. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 export interface SnapshotOptions {
@@ -17,8 +17,8 @@ export interface SnapshotOptions {
 }
 
 /**
- * Lands all items, in one export or in parallel shards. Each shard is a checkpoint: an interrupted shard alone is
- * requested again, and an interrupted run continues with the missing shards. Throws the gate's refusal before any
+ * Downloads all items, in one export or in parallel shards. Each shard is a checkpoint: only an interrupted shard is
+ * requested again, and an interrupted run continues with the missing shards. Throws the gate's error before any
  * request.
  */
 export async function landSnapshot(
@@ -37,7 +37,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // The gate checks all shards first, so that a copy does not begin if the gate would stop it midway.
+  // The gate checks all shards together first, so that it doesn't stop a copy midway.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) =>
     io.progress({ step: 'land', part: 'snapshot', ...sum([...came.values()]), totalRows, done });

@@ -3,8 +3,8 @@ import type { LandedFeed } from './feed.js';
 import { hasItem, readChangeId } from './page.js';
 
 /**
- * Lists the ids of landed changes without an item (section 2, Change), unless the feed of another dataset or one of
- * `others`, which contain the same changes, contains the item.
+ * Lists the ids of landed changes without an item (section 2, Change). Omits changes whose item is given by another
+ * dataset's feed or by `others`, which contain the same changes.
  */
 export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
@@ -26,7 +26,7 @@ async function* readChanges({ file, changes }: ChangeFile) {
   }
 }
 
-/** Undefined for a line without a readable id. Typing rejects such a line. */
+/** Reads a change's id and whether its item is present; undefined if typing will reject the line. */
 function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
   try {
     const id = readChangeId(line, { start: 0 });

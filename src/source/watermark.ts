@@ -15,10 +15,10 @@ const newestItem = z.looseObject({
 
 /**
  * Journals the low watermark: the newest change (section 4, /changes/recent), from which the feed can safely be read,
- * and the latest time at which an item of any part changed (/items by `-lastChanged`). One time suffices for all parts,
- * because polls reach back an hour before it.
+ * and the latest time at which an item of any part changed (/items by `-lastChanged`). One time is enough for all
+ * parts, because polls reach back an hour before it.
  * @param client sends requests without a dataset
- * @param feed `new` if the feed is read only from about the low watermark on
+ * @param feed `new` if the feed is read only from shortly before the low watermark
  */
 export async function landLowWatermark(
   client: ApiClient,
@@ -67,12 +67,12 @@ async function readNewest(
 
 const PAGE_LIMIT = 200;
 /**
- * Maximum number of pages of recent changes. If an hour has more changes, the window is shorter, because later runs
- * read these changes again anyway.
+ * Maximum number of pages of recent changes. If the last hour has more changes, the window is shorter, because later
+ * runs read these changes again anyway.
  */
 const MOST_PAGES = 25;
 
-/** Only the needed fields are parsed, so drift in other fields can't stop a run. */
+/** Only the needed fields are parsed, so that changes in other fields can't stop a run. */
 const recentPage = z.looseObject({
   changes: z.array(z.looseObject({ id: int64, observedAt: z.string().optional() })),
   hasMore: z.boolean().optional(),
@@ -80,7 +80,7 @@ const recentPage = z.looseObject({
 
 type RecentPage = z.output<typeof recentPage>;
 
-/** The newest change of the feed, and the change after which its last hour begins. */
+/** The newest change of the feed, and the cursor at the start of the feed's last hour. */
 export interface RecentWindow {
   newest: bigint;
   from: bigint;
@@ -88,7 +88,7 @@ export interface RecentWindow {
 
 /**
  * Finds the feed's cursor an hour before its newest change (section 4, /changes/recent). Rows may lag behind the feed,
- * so the changes of that hour are read and applied to rows that don't show them yet.
+ * so the changes of that hour are read and applied to rows that don't include them yet.
  */
 export async function findRecentWindow(client: ApiClient): Promise<RecentWindow> {
   const page = await client.json('/changes/recent', { limit: PAGE_LIMIT }, recentPage);

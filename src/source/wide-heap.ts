@@ -1,14 +1,14 @@
 import v8 from 'node:v8';
 
-/** The percentage by which V8's heap may grow between garbage collections; 0 leaves it to V8. */
+/** The V8 flag for the percentage by which the heap may grow between garbage collections; 0 lets V8 decide. */
 const GROWTH = '--heap-growing-percent';
 
-/** Number of streams being read. */
+/** The number of streams that are being read. */
 let works = 0;
 
 /**
- * Makes V8 collect garbage less often while `work` reads a stream. Chunks are outside the heap, but V8 would walk the
- * whole heap for every 24 MB of them.
+ * Makes V8 collect garbage less often while `work` reads a stream. Chunks are stored outside the heap, but V8 would
+ * scan the whole heap for every 24 MB of them.
  */
 export async function withWideHeap<T>(work: () => Promise<T>): Promise<T> {
   works += 1;

@@ -15,16 +15,15 @@ export interface Member {
 }
 
 /**
- * Reads the current versions of the lakes. Sorts them by folder, so that their order on the command line does not
- * matter.
- * @throws PricelakeError `usage` if a folder is given twice or two lakes are copies of different services,
- *   `lake_invalid` if a lake has no published run
+ * Reads the current versions of the lakes, sorted by folder, so that their order on the command line doesn't matter.
+ * @throws PricelakeError `usage` if a folder is given twice or the lakes belong to different services, `lake_invalid`
+ * if a lake has no published run
  */
 export async function readMembers(lakes: readonly Lake[]): Promise<Member[]> {
   const roots = await Promise.all(lakes.map(({ root }) => realpath(root)));
   const twice = roots.find((root, index) => roots.indexOf(root) !== index);
   if (twice !== undefined) {
-    const hint = 'Name each lake once.';
+    const hint = 'Give each lake once.';
     throw new PricelakeError('usage', `--lake ${twice} is given twice`, { hint });
   }
   const sorted = [...lakes].sort((a, b) => (a.root < b.root ? -1 : 1));
@@ -35,16 +34,16 @@ export async function readMembers(lakes: readonly Lake[]): Promise<Member[]> {
 async function readMember(lake: Lake): Promise<Member> {
   const pointer = await readPointer(lake);
   if (pointer === undefined) {
-    const hint = 'Run `pricelake sync` for it first, or leave it out.';
-    throw new PricelakeError('lake_invalid', `${lake.root}: no run has published anything in this lake yet`, { hint });
+    const hint = 'Run `pricelake sync` for this lake first, or leave it out.';
+    throw new PricelakeError('lake_invalid', `${lake.root}: no run has published data in this lake yet`, { hint });
   }
   const states = await Promise.all(TABLE_NAMES.map(async (table) => [table, await readTable(lake, table)] as const));
   return { lake, pointer, states: Object.fromEntries(states) as Member['states'] };
 }
 
 /**
- * Refuses lakes of different services, because an id is only meaningful within one. A lake that has not recorded its
- * service is accepted.
+ * Throws if the lakes belong to different services, because an id is only meaningful within one service. A lake that
+ * hasn't recorded its service is accepted.
  */
 async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   const known: { root: string; service: string }[] = [];
@@ -65,7 +64,7 @@ async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   );
 }
 
-/** A text that changes whenever a file of a lake changes. */
+/** Returns a hash that changes whenever a file of a lake changes. */
 export function nameVersions(members: readonly Member[]): string {
   const digest = createHash('sha256');
   for (const { lake, states } of members) {

@@ -3,15 +3,15 @@ import { packagePath } from '../io/package-path.js';
 import { bindQuery } from '../sql/model.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
 
-/** The queries of pipelines/union. Each reads the rows of the lakes as `all_<table>`, with the number of the lake. */
+/** The queries of pipelines/union. Each reads the rows of all lakes as `all_<table>`, with the number of their lake. */
 export const UNION_QUERIES = ['left_items', 'left_history', 'sites', 'sources', 'runs', 'check_results'] as const;
 type UnionQuery = (typeof UNION_QUERIES)[number];
 
-/** The SQL text of `pipelines/union/<name>.sql`. */
+/** Returns the SQL of `pipelines/union/<name>.sql`. */
 export const readUnionQuery = (name: UnionQuery): string =>
   readFileSync(packagePath(`pipelines/union/${name}.sql`), 'utf8').trim();
 
-/** Binds a query to rows and to the values of its variables. */
+/** Binds a query to the rows of its tables and to the values of its variables. */
 export function bindUnion(
   name: UnionQuery,
   rows: Readonly<Record<string, Sql>>,

@@ -16,13 +16,13 @@ import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js
 import type { Member } from './members.js';
 import { bindUnion } from './queries.js';
 
-/** The listings that are processed at a time, so that memory does not grow with the lakes. */
+/** The number of listings to process at a time, so that memory use doesn't grow with the lakes. */
 const PART_LISTINGS = 250_000n;
 const DAY_MS = 86_400_000;
 
 /**
- * Large tables are written in slices by these columns, each of which reads only its rows of the lakes. History is not
- * partitioned by day, because several lakes would have too many files.
+ * Layouts of large tables, which are written in slices by these columns. Each slice reads only its own rows. History
+ * isn't partitioned by day, because the history of several lakes would have too many files.
  */
 const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' | 'mostPartitions'>>> = {
   items: { mostPartitions: () => 500 },
@@ -31,11 +31,11 @@ const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' |
 };
 
 /**
- * Writes the union of lakes into an empty folder, as a lake that one run has published. Each listing, change, website,
- * source and dataset occurs once (pipelines/union); the other tables are derived by their usual queries.
+ * Writes the union into an empty folder, as a lake that one run has published. Each listing, change, website, source
+ * and dataset occurs once (pipelines/union). The derived tables are computed by their usual queries.
  */
 export async function writeUnion(db: Database, lake: Lake, members: readonly Member[]): Promise<void> {
-  // The union counts as no newer than its most outdated lake.
+  // The union is only as current as its most outdated lake.
   const at = new Date(Math.min(...members.map(({ pointer }) => pointer.at.getTime())));
   const runId = `000001-${at.toISOString().slice(0, 19).replaceAll(/[-:]/gu, '')}Z`;
   await writeMarker(lake);
@@ -56,7 +56,7 @@ export async function writeUnion(db: Database, lake: Lake, members: readonly Mem
   });
 }
 
-/** The rows of a table in all lakes, each with the number of its lake. */
+/** Selects the rows of a table in all lakes, with the number of their lake. */
 const all = (table: TableName): Sql => itself(`all_${table}`);
 
 async function createMemberViews(db: Database, members: readonly Member[]): Promise<void> {
@@ -96,7 +96,7 @@ class TableWriter {
     await createTableView(this.#db, this.#lake, table, table);
   }
 
-  /** Reads the licence texts of the websites, which the files of later tables carry. */
+  /** Reads the websites' licence texts, which are stored in the files of later tables. */
   async readCredits(): Promise<void> {
     this.credits = await readAttributions(this.#db, 'sites');
   }
@@ -108,7 +108,7 @@ async function writeListings(db: Database, writer: TableWriter): Promise<void> {
   await writer.write('items', [
     sql`SELECT ${columnsOf('items')} FROM main.all_items ANTI JOIN main.left_items USING (lake, item_id)`,
   ]);
-  // An item may be out of date if the lake that its row comes from says so.
+  // An item may be out of date if the lake that its row comes from marks it as stale.
   await writer.write('stale_items', [
     sql`SELECT ${columnsOf('stale_items')} FROM main.all_stale_items ANTI JOIN main.left_items USING (lake, item_id)
       QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY first_read_at, lake) = 1`,
@@ -133,7 +133,7 @@ async function writeFacts(writer: TableWriter, members: readonly Member[]): Prom
         QUALIFY row_number() OVER (PARTITION BY ${code(key)} ORDER BY read_at DESC, lake) = 1`,
     ]);
   }
-  // Rules and matches of the pipeline file are those of the lake that was published last.
+  // Rules and matches from pipeline files are taken from the lake that was published last.
   const newest = members.reduce(
     (last, { pointer }, index) => (pointer.at > (members[last]?.pointer.at ?? 0) ? index : last),
     0,
@@ -163,7 +163,7 @@ async function writeDerived(db: Database, writer: TableWriter, runId: string): P
   }
 }
 
-/** Writes the days that every lake has closed, from the first day of any lake. */
+/** Writes the days that every lake has closed, starting with the earliest day of any lake. */
 async function writeDays(db: Database, writer: TableWriter, members: readonly Member[], runId: string): Promise<void> {
   const marks = members.map(({ states }) => states.price_spread_daily.applied);
   const closed = marks.map((applied) => applied.day);
@@ -190,7 +190,7 @@ async function writeLedger(
   await writer.write('runs', [bindUnion('runs', { all_runs: all('runs') }, { items, run_id: runId })]);
 }
 
-/** The cursor of the union: the smallest of its lakes. */
+/** Returns the union's cursor: the smallest of the lakes' cursors; null if a lake has no cursor. */
 function findCursor(members: readonly Member[]): bigint | null {
   const cursors = members.map(({ pointer }) => pointer.cursor);
   return cursors.some((cursor) => cursor === null) ? null : (min(cursors.flatMap((cursor) => cursor ?? [])) ?? null);

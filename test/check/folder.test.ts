@@ -32,8 +32,11 @@ describe("a folder of the user's checks", () => {
     [`${HEADER}SELECT item_id\nFROM items\nWHERE prise > 1`, /own\.sql:7: can't run the check: Binder Error: .*prise/u],
     [`${HEADER}SELECT item_id FORM items`, /own\.sql:5: can't run the check: Parser Error/u],
     [`${HEADER}SELECT 1 FROM itms`, /own\.sql:5: can't run the check: Catalog Error: .*items/u],
-    [`${HEADER}DELETE FROM items`, /own\.sql: a check is one SELECT whose rows are violations, but this is DELETE$/u],
-    [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check is one SELECT .* this is 2 statements$/u],
+    [
+      `${HEADER}DELETE FROM items`,
+      /own\.sql: a check must be a single SELECT that returns violations, but this is DELETE$/u,
+    ],
+    [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check must be a single SELECT .* this is 2 statements$/u],
     [HEADER, /own\.sql: the file contains no SQL$/u],
     [
       `${HEADER.replace('own', 'row_equation')}SELECT 1`,

@@ -40,7 +40,7 @@ describe('a check file', () => {
 
   it.each([
     ['-- name: a\n-- severity: fatal\n-- description: d\n-- next: n\nSELECT 1', /^a\.sql:2: severity: /u],
-    ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header has no "-- description:" line'],
+    ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header is missing a "-- description:" line'],
     ['-- name: a\n-- severty: warn\nSELECT 1', 'a.sql:2: unknown header "severty", meant "severity"?'],
     [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" appears twice'],
     [

@@ -239,7 +239,7 @@ describe('the webhook of a pipeline file', () => {
   });
 });
 
-const EXAMPLE = ' (pipelines/prices.yaml of the package is a commented example)';
+const EXAMPLE = ' (For a commented example, see pipelines/prices.yaml in the package.)';
 const KEY_IN_FILE =
   'source.apiKey must not be in the file (Write apiKey: ${PRICELAKE_API_KEY} and set the variable, or write apiKey: {file: /path/of/the/key}. Others may read the pipeline file.)';
 const KEY_KINDS = 'it must be ${NAME}, an environment variable, or {file: /path/of/the/key}';
@@ -255,16 +255,16 @@ const WHOLE = {
   'source:\n  datasets: [a\nlake: {}\n': "3:1: not YAML: the indentation doesn't fit, or a bracket above is not closed",
   'source:\n\tbaseUrl: x\n': '2:1: not YAML: tabs are not allowed as indentation',
   'a: &a [*a]\n': "1:8: a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
-  '# later\n': ` the file is empty; it must hold ${KEYS}`,
-  '- a\n': `1:1: the file is a list; it must hold ${KEYS}`,
-  [LAKE]: `1:1: source is missing; it must hold ${SOURCE_KEYS}`,
+  '# later\n': ` the file is empty; it must contain ${KEYS}`,
+  '- a\n': `1:1: the file is a list; it must contain ${KEYS}`,
+  [LAKE]: `1:1: source is missing; it must contain ${SOURCE_KEYS}`,
   [`${SOURCE}lake: {path: "a\\0b"}\n`]: '4:8: lake.path is text; it must be a folder, without a NUL character',
   [`${SOURCE}lake: {path: "s3://bucket/lake"}\n`]:
     '4:8: lake.path is text; it must be a folder on this machine, not an address; for a bucket, set lake.remote',
   [`${SOURCE}lake:\n  path: l\n  targetFileSize: '100'\n`]:
     '6:3: lake.targetFileSize is text; it must be a size such as 64MB or 1GB',
   [`${SOURCE}lake:\n  path: l\n  memory: lots\n`]: '6:3: lake.memory is text; it must be a size such as 64MB or 1GB',
-  [SOURCE]: '1:1: lake is missing; it must hold path, remote, retention, iceberg, targetFileSize, memory, tables',
+  [SOURCE]: '1:1: lake is missing; it must contain path, remote, retention, iceberg, targetFileSize, memory, tables',
   [`source:\n  apiKey: \${KEY}\n${LAKE}`]: '1:1: source.baseUrl is missing; it must be the address of the service',
   [`source:\n  baseUrl: https://api.example\n${LAKE}`]: `1:1: source.apiKey is missing; ${KEY_KINDS}`,
   [`retries: 3\n${SOURCE}${LAKE}`]: `1:1: the file has an unknown key (Allowed here: ${KEYS}.)`,
@@ -279,9 +279,9 @@ const WHOLE = {
   [`source:\n  baseUrl: 12\n  apiKey: \${KEY}\n${LAKE}`]:
     '2:3: source.baseUrl is a number; it must be the address of the service',
   [`name: my prices\n${SOURCE}${LAKE}`]: '1:1: name is text; it must be 1 to 64 letters, digits, ".", "_" or "-"',
-  [`source: ${SECRET}\n${LAKE}`]: `1:1: source is text; it must hold ${SOURCE_KEYS}`,
+  [`source: ${SECRET}\n${LAKE}`]: `1:1: source is text; it must contain ${SOURCE_KEYS}`,
   [`${SECRET}: x\n${SOURCE}${LAKE}`]: `1:1: the file has an unknown key (Allowed here: ${KEYS}.)`,
-  [`${SECRET}\n`]: `1:1: the file is text; it must hold ${KEYS}`,
+  [`${SECRET}\n`]: `1:1: the file is text; it must contain ${KEYS}`,
   [`? [${SECRET}]\n: x\n${SOURCE}${LAKE}`]: `1:1: the file has an unknown key (Allowed here: ${KEYS}.)`,
 };
 
@@ -345,7 +345,7 @@ const NAMES =
 const AFTER = {
   'lake:\n  path: ./lake': '6:1: not YAML: a mapping has the same key twice',
   '---\nlake:\n  path: ./lake': '6:1: a second document begins; a pipeline file has only one',
-  'landing:': '6:1: landing is empty; it must hold keep',
+  'landing:': '6:1: landing is empty; it must contain keep',
   '  tables:\n    itemz: {partitionBy: []}': '7:5: unknown key "lake.tables.itemz" (Did you mean "items"?)',
   '  tables:\n    items: {partitionby: []}':
     '7:13: unknown key "lake.tables.items.partitionby" (Did you mean "partitionBy"?)',
@@ -356,7 +356,7 @@ const AFTER = {
   'webhook: {secret: }': `6:11: webhook.secret is empty; ${SECRET_KINDS}`,
   'webhook: {secret: []}': `6:11: webhook.secret is a list; ${SECRET_KINDS}`,
   'webhook: {secrets: "${KEY}"}': '6:11: unknown key "webhook.secrets" (Did you mean "secret"?)',
-  'webhook:': '6:1: webhook is empty; it must hold secret',
+  'webhook:': '6:1: webhook is empty; it must contain secret',
   'analysis: {words: {used: rabljeno}}':
     '6:20: analysis.words.used is text; it must be a list of at most 200 words or phrases, such as [second hand]',
   'analysis: {words: {used: [2]}}':
@@ -402,14 +402,14 @@ const AFTER = {
   'checks:\n  schemaDrift: gate': '7:3: checks.schemaDrift is text; it must be one of allow, warn, hold',
   'checks:\n  schemaDrift: hold\n  schema_drift: {severity: off}':
     '8:18: checks.<name>.severity is text; it must not be set together with checks.schemaDrift, which means the same',
-  'checks:\n  rejects_few: off': '7:3: checks.<name> is text; it must hold severity, parameters',
+  'checks:\n  rejects_few: off': '7:3: checks.<name> is text; it must contain severity, parameters',
   'checks:\n  gtin_check_digit: {parameters: {most: 1}}':
     '7:3: checks.gtin_check_digit.parameters: unknown parameter (There are none.)',
   'checks:\n  rejects_few: {parameters: {share: [1]}}':
     '7:30: checks.<name>.parameters.<name> is a list; it must be a number or text',
   [`proof: {sample: ${SECRET}}`]: '6:9: proof.sample is text; it must be a whole number from 0 to 100000',
   [`name: "\${${SECRET}"`]: "6:1: name has a ${ that doesn't begin a variable; write ${NAME}",
-  [`checks: {${SECRET}: off}`]: '6:10: checks.<name> is text; it must hold severity, parameters',
+  [`checks: {${SECRET}: off}`]: '6:10: checks.<name> is text; it must contain severity, parameters',
   [`checks: {rejects_few: {parameters: {share: ${SECRET}}}}`]:
     '6:10: checks.rejects_few.parameters.share: must be a number, not text',
   [`checks: {rejects_few: {parameters: {${SECRET}: 1}}}`]:

@@ -58,11 +58,11 @@ describe('receivers of messages', () => {
   });
 
   test.each([
-    ['http://hooks.example/T0KEN', 'must begin with https://'],
-    ['http://127.0.0.1.example/T0KEN', 'must begin with https://'],
-    ['file:///T0KEN', 'must begin with https://'],
-    ['https://me:T0KEN@hooks.example/', 'without a user and a password'],
-    ['T0KEN', 'must be an address'],
+    ['http://hooks.example/T0KEN', 'must start with https://'],
+    ['http://127.0.0.1.example/T0KEN', 'must start with https://'],
+    ['file:///T0KEN', 'must start with https://'],
+    ['https://me:T0KEN@hooks.example/', 'without a user name and password'],
+    ['T0KEN', 'must be a URL'],
   ])('have addresses by https, or of this machine: %s', async (address, message) => {
     const error = await readReceivers('[{ teams: "${HOOK}" }]', address).catch((reason: PricelakeError) => reason);
     expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(message) });

@@ -45,7 +45,7 @@ test.each([
   ],
   [['a-1,b-1,maybe'], 2, 'match "maybe" is not yes, no or empty', 'product,other,match'],
   [['a-1,,yes'], 2, 'needs two products', 'product,other,match'],
-  [['', '007,7,yes'], 3, 'names 7 twice', 'product,other,match'],
+  [['', '007,7,yes'], 3, 'lists 7 twice', 'product,other,match'],
   [['a-1,"b-1,yes'], 2, 'is not valid CSV', 'product,other,match'],
 ])('%j is refused with its line', async (lines, line, what, hint) => {
   await expect(read(lines)).rejects.toMatchObject({

@@ -73,7 +73,7 @@ describe('what a run may call', () => {
   test('used up in a run that nothing counts by the month, is an error without a date', () => {
     const error = refuseCall(findAllowance(paid(0n, 0n, { usage: null }), { ...CAREFUL, calls: { count: 5 } }), 5);
     expect(error.message).toContain('budget.calls allows 5 calls a run, and none are left (5 by this run)');
-    expect(error.facts.hint).toBe('Raise budget.calls, or run the same command again: it continues from here.');
+    expect(error.facts.hint).toBe('Raise budget.calls, or run the same command again. It will continue from here.');
     expect(error.facts).not.toHaveProperty('nextRunAt');
   });
 

@@ -49,7 +49,7 @@ describe('a run', () => {
 
   test('that must go by the feed is refused on a plan without it', () => {
     expect(() => chooseMode({ ...wanted('feed'), account: { hasFeed: false } })).toThrow(
-      /the "Pro" plan has no change feed/,
+      /the "Pro" plan doesn't include the change feed/,
     );
   });
 });

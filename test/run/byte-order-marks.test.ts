@@ -56,7 +56,7 @@ describe('answers of the service', () => {
       const error = await failure(world.sync());
       expect(error).toMatchObject({
         code: 'contract',
-        message: `/export: ${name} separate the columns of the CSV, but only commas are read`,
+        message: `/export: the CSV columns are separated by ${name}, but pricelake only reads commas`,
       });
       expect(error.facts.hint).toContain('source.export to ndjson');
       expect(world.requests.filter((request) => request.startsWith('/export'))).toHaveLength(1);

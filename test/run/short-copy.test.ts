@@ -49,7 +49,7 @@ describe('an export whose headers agree, though /items counts more items', () =>
     world.intercept = exportOnly(() => false);
     const error = await failure(world.sync());
     expect([error.code, exitCodeOf(error)]).toEqual(['snapshot_incomplete', 75]);
-    expect(error.message).toContain('/export: 0 rows came, but /items counts 120');
+    expect(error.message).toContain('/export: 0 rows arrived, but /items counts 120');
     for (let tries = 0; tries < 3; tries++) await failure(world.sync());
     expect(listExports(world)).toHaveLength(2);
     await expectExactCopy(world);

@@ -84,7 +84,7 @@ describe('the body of an export', () => {
     expect(error).toMatchObject({
       code: 'contract',
       message: expect.stringMatching(
-        /^\/export: row 2, which begins at byte 9, is still incomplete after 10\d\d bytes; the limit is 1000$/,
+        /^\/export: row 2, which begins at byte 9, is still incomplete after 10\d\d bytes, but the limit is 1000$/,
       ),
       facts: {
         hint: expect.stringContaining(
@@ -112,7 +112,7 @@ describe('the body of an export', () => {
       const { error, landedBytes } = await land(repeat(line));
       expect(error).toMatchObject({
         code: 'contract',
-        message: expect.stringMatching(/bytes arrived for 30 rows; the limit is 8000$/),
+        message: expect.stringMatching(/bytes arrived for 30 rows, but the limit is 8000$/),
         facts: {
           hint: expect.stringContaining(
             'Report this to the service; for the limits, see docs/reference/answers.md, "Limits".',

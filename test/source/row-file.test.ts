@@ -62,7 +62,7 @@ describe('a file of landed rows', () => {
     await appendFile(file, '{"id":1}\n');
     await expect(RowFile.open(file, journal, 20)).rejects.toMatchObject({
       code: 'lake_invalid',
-      message: `${file} has 9 bytes, but the journal says 20`,
+      message: `${file} has 9 bytes, but the journal records 20`,
       facts: { hint: journal.advice },
     });
     expect(await readFile(file, 'utf8')).toBe('{"id":1}\n');

@@ -200,9 +200,9 @@ describe('explore', () => {
 
 describe('lakes that do not go together are refused', () => {
   test.each([
-    [['late', './late/../late'], 'late is given twice', 'Name each lake once.'],
+    [['late', './late/../late'], 'late is given twice', 'Give each lake once.'],
     [['late', 'missing'], 'missing', ''],
-    [['late', 'fresh'], 'no run has published anything in this lake yet', 'Run `pricelake sync` for it first'],
+    [['late', 'fresh'], 'no run has published data in this lake yet', 'Run `pricelake sync` for this lake first'],
     [['late', 'newer'], 'format', 'rebuild'],
     [['late', 'foreign'], 'from different services', 'Choose lakes from the same service.'],
     [['s3://bucket/lake'], 'not an address', '--remote'],
