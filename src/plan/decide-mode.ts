@@ -34,8 +34,8 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 }
 
 /**
- * Decides how the run updates the lake. The decision holds for all attempts, unless the feed is lost, incomplete, too
- * short or refuses the cursor, or a complete comparison has become impossible.
+ * Decides how the run updates the lake. The decision holds for all attempts, unless the feed is lost, incomplete
+ * or too short, or refuses the cursor, or a complete comparison has become impossible.
  * @throws PricelakeError `plan_refuses` if `feed` is required and the plan doesn't include it
  */
 export function decideMode(facts: RunFacts): ModeDecision {

@@ -9,24 +9,24 @@ import type { SyncOptions } from './sync.js';
 import { timeTry } from './time-try.js';
 
 export interface LandReport {
-  /** False if there was nothing new. The run is then removed. */
+  /** False if there was no new data. The run is then removed. */
   landed: boolean;
   /** True if the run continued an interrupted one. */
   resumed: boolean;
   runId: string;
   runNumber: bigint;
   folder: string;
-  /** The number of rows that all tries of the run have landed. */
+  /** The number of rows that all attempts of the run have landed. */
   rows: bigint;
   bytes: number;
   calls: number;
 }
 
 /**
- * Runs only the first steps of a run: lands new data, and leaves the tables unchanged. Also reads items whole whose
- * changes don't contain all values. Nothing is typed. The next run continues from the journal as after a crash, and
- * does not request landed data again.
- * @throws PricelakeError as `syncPipeline` does until bytes have landed
+ * Runs only the first steps of a run: lands new data, including full reads of items whose changes don't contain all
+ * values. Doesn't type rows or change tables. The next run continues from the journal, as after a crash, and doesn't
+ * request landed data again.
+ * @throws PricelakeError like `syncPipeline`
  */
 export async function landPipeline(
   pipeline: Pipeline,

@@ -19,7 +19,7 @@ import { timeTry } from './time-try.js';
 
 /** The outcome of a run. */
 export interface RunReport {
-  /** False if nothing had changed and no file was written. */
+  /** False if nothing had changed, so that no file was written. */
   published: boolean;
   /** True if the run continued an interrupted one. */
   resumed: boolean;
@@ -28,26 +28,25 @@ export interface RunReport {
 }
 
 export interface SyncOptions {
-  /** True to only publish the batch that a failed gate holds, without any call. */
+  /** True to only publish the batch that a failed gate holds, without making calls. */
   publishHeld?: boolean;
   /** The time after which the run stops at the next point where stopping loses no work. */
   deadline?: Deadline;
   caps?: RunCaps;
-  /** Creates the client; by default, one for the pipeline's service. */
+  /** Creates the client; by default, a client for the pipeline's service. */
   connect?: OpenOptions['connect'];
-  /** The wings that plug into the run; by default none. */
+  /** The optional modules of the run; by default none. */
   wings?: Wings;
-  /** Called with the seconds of each step, even of a failed one. */
+  /** Called with the duration of each step in seconds, even if the step failed. */
   onStep?: (step: RunStep, seconds: number) => void;
 }
 
 /**
- * Runs a pipeline once: opens the lake, plans, lands new data by the plan, and applies it to the existing rows. Then
- * derives the tables of the next version beside the lake, checks them, and publishes them. Each step receives the
- * values of those before it. The journal has all lasting state, so a run that was stopped anywhere continues from
- * there.
- * @throws PricelakeError as the steps do; the caller explains errors of the machine and of damaged files
- *   (src/wings/index.ts)
+ * Runs a pipeline once: opens the lake, plans, lands new data, and applies it to the existing rows. Then derives the
+ * tables of the next version beside the lake, checks them, and publishes them. Each step receives the results of
+ * earlier steps. All lasting state is in the journal, so a run can resume wherever it was stopped.
+ * @throws PricelakeError from its steps. Errors of the machine and of damaged files are explained by the caller
+ * (src/wings/index.ts)
  */
 export async function syncPipeline(
   pipeline: Pipeline,
@@ -70,7 +69,7 @@ export async function syncPipeline(
   const endIdle = async (row: RunRow): Promise<RunReport> => {
     await dropIdleRun(world, found.lake, ledger);
     await ledger.memory.append({ type: 'idle', row });
-    // A store would have to provide the files.
+    // With a store, the files would have to be downloaded.
     const credits = wings.store === undefined ? readCredits(engine.graph, await found.before.rows('sites')) : undefined;
     await refreshPointer(found.lake, await credits);
     return { published: false, resumed, row, checks: [] };
@@ -97,7 +96,7 @@ export async function syncPipeline(
       await publishRun(world, found, ledger, engine.graph, proved);
       await wings.store?.publish();
     });
-    // Joins the small files of tables that have many. Costs nothing if there are few.
+    // Merges the small files of tables that have many. Does nothing if there are few.
     const targetBytes = pipeline.lake.targetFileSize;
     if (!deadline.hasPassed()) {
       await step('compact', async () => {

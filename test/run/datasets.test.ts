@@ -169,7 +169,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   choose([CENTRAL]);
   const error = await failure(world.sync());
   expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
-  expect(error.message).toContain('source.datasets is [26], but the lake holds dataset 11');
+  expect(error.message).toContain('source.datasets is [26], but the lake contains dataset 11');
   await expect(estimateWithWings(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
   const backfill = backfillHistory(world.pipeline, { where: 'true' }, testIo, new AbortController().signal);
   await expect(backfill).rejects.toMatchObject({ code: 'config' });
@@ -203,7 +203,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
 
   choose([CENTRAL]);
   expect((await failure(world.sync())).message).toContain(
-    'source.datasets is [26], but the lake holds all datasets, so no run',
+    'source.datasets is [26], but the lake contains all datasets, so those rows',
   );
 });
 
@@ -295,7 +295,7 @@ test('a dataset that the key can not read is told before anything is paid for', 
   );
   lockAllBut(2);
   expect((await failure(world.sync())).message).toMatch(
-    /it can read datasets 11 and 14; 5 more of the account are not in the ".+" plan/,
+    /it can read datasets 11 and 14; 5 more datasets of the account aren't in the ".+" plan/,
   );
   choose([ELECTRONICS, CENTRAL]);
   const locked = await failure(world.sync());

@@ -14,16 +14,16 @@ import { ExportGate } from '../../plan/export-gate.js';
 import { skipSample } from '../../source/allow-skipping.js';
 
 /**
- * The response of /plan. Missing null fields and unknown statuses are accepted, because a run needs only the limits.
+ * The schema of the /plan response. Nullable fields may be missing and the status unknown, as a run needs only limits.
  */
 export const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
 
-/** Section 2, PlanInfo. */
+/** The account's plan (section 2, PlanInfo). */
 export type AccountPlan = z.output<typeof accountPlan>;
 
-/** The parts of a run that reading the account requires, with the run's own limits. */
+/** The parts of a run that are needed to read the account. */
 interface Caller {
   client: ApiClient;
   io: Io;
@@ -38,12 +38,12 @@ export interface Account {
   gate: ExportGate;
 }
 
-/** Requests the plan (section 4, /plan). */
+/** Requests the account's plan (section 4, /plan). */
 export function fetchAccountPlan(client: ApiClient): Promise<AccountPlan> {
   return client.json('/plan', {}, accountPlan);
 }
 
-/** Reads the account as `openAccount` does, and records the service's usage count, and the plan for `status`. */
+/** Like `openAccount`, but also journals the service's usage count, and saves the plan for `status`. */
 export async function readAccount(run: Caller): Promise<Account> {
   const { landing, memory, io, client } = run;
   const account = await openAccount(run, landing.journal.state);
@@ -57,8 +57,8 @@ export async function readAccount(run: Caller): Promise<Account> {
 }
 
 /**
- * Reads the plan, limits the client's calls, and opens the gate for exports. Rows and overage blocks that earlier tries
- * of the run used count against its caps.
+ * Reads the plan, limits the client's calls, and opens the export gate. Rows and overage blocks used by earlier
+ * attempts of the run count against its caps.
  */
 export async function openAccount(
   { client, io, memory, pipeline, caps: { maxRows, maxOverage, onExport } }: Omit<Caller, 'landing'>,
@@ -76,7 +76,7 @@ export async function openAccount(
   return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io, pipeline.source.export), note) };
 }
 
-/** Reads the plan, and limits the client to its rate (section 8) and to the calls that plan and budget leave. */
+/** Reads the plan, and limits the client to its rate (section 8) and to the calls that plan and budget allow. */
 export async function limitClient(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
   const plan = await fetchAccountPlan(client);
   const allowance = findAllowance(plan, budget, caps);
@@ -86,19 +86,19 @@ export async function limitClient(client: ApiClient, budget: Budget, caps: RunCa
   return { plan, allowance };
 }
 
-/** The service's usage count for this month; null for an operator's token. */
+/** Returns the service's usage count for this month; null for an operator's token. */
 export function pickUsage({ usage }: Pick<AccountPlan, 'usage'>): Counted {
   if (usage === undefined || usage === null) return null;
   const { apiCalls, exportRows, resetsAt } = usage;
   return { apiCalls, exportRows, resetsAt };
 }
 
-/** Returns false only if the plan's limit is `false`. Null and absent limits are unlimited. */
+/** Returns false only if the plan's limit is `false`, because null and missing limits mean unlimited. */
 export function hasFeed(plan: AccountPlan): boolean {
   return plan.limits.changeFeed !== false;
 }
 
-/** Usage by the service's count, from the run's first call to its last, both included; null if unknown. */
+/** The run's usage as counted by the service, including its first and last call; null if unknown. */
 export interface Usage {
   usage_calls: bigint | null;
   usage_export_rows: bigint | null;
@@ -106,12 +106,12 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 
-/** Minimum number of calls for which one more call is worth the comparison. */
+/** The minimum number of calls in a run for which comparing the counts is worth another call. */
 const LEAST_CALLS = 40;
 
 /**
- * Asks for the plan again (section 4) after all other calls, to compare the ledger with the service's count. Skipped if
- * no call is left, or if the run was small and downloaded no export.
+ * Requests the plan again (section 4) after all other calls, to compare the ledger with the service's usage count.
+ * Skipped if no call is left, or if the run was small and downloaded no export.
  */
 export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>): Promise<Usage> {
   const { client, io, landing } = run;

@@ -14,26 +14,26 @@ import type { FoundLake } from './open-tables.js';
 
 type Found = Pick<FoundLake, 'pipeline' | 'lake' | 'tables' | 'repairs' | 'derived' | 'isDue'>;
 
-/** True if the lake needs a run only for new data: no item waits for another read, and everything is published. */
+/** True if the lake only needs a run for new data, because no item must be read again and everything is published. */
 export async function isAtRest(found: Found): Promise<boolean> {
   return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
 }
 
-/** True if all tables and lake.json are at the same state, and no setting of derived tables has changed. */
+/** True if all tables and lake.json are in the same state, and no setting of derived tables has changed. */
 export async function isComplete(found: Found): Promise<boolean> {
   return !found.isDue && isWhole(found) && isPointed(found);
 }
 
-/** False if lake.json differs from the tables. A run that publishes rewrites it. */
+/** False if lake.json doesn't match the tables. The next published run rewrites it. */
 async function isPointed({ lake, tables }: Found): Promise<boolean> {
   const pointer = await readPointer(lake);
   const { runs, history } = tables;
   return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
 }
 
-/** True if all tables are at the same run. They can differ after a run that lost its landing midway. */
+/** True if all tables are at the same run. They differ if a run lost its landed files between commits. */
 function isWhole({ tables, repairs, derived }: Found): boolean {
-  // A first run that lost its landing midway may have no sources.
+  // If a first run lost its landed files between commits, sources may not exist.
   if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;
   return (
     tables.items.applied.cursor === tables.history.applied.cursor &&
@@ -51,8 +51,8 @@ export function hasCarriedStale(landing: Pick<Landing, 'folder'>): boolean {
 }
 
 /**
- * Returns the rows of stale_items from before the run. A run commits stale_items before items, so a later try doesn't
- * find an item in the table that the first try read. The landing keeps a copy of the rows until the run is published.
+ * Returns the rows of stale_items from before the run. A run commits stale_items before items, so a later attempt no
+ * longer finds items that the first attempt read. A copy of the rows is kept with the landed files until publication.
  */
 export async function readCarriedStale(graph: RelationGraph, landing: Landing, before: LakeRows): Promise<Relation> {
   const file = fileOf(landing);
@@ -69,7 +69,7 @@ export async function readCarriedStale(graph: RelationGraph, landing: Landing, b
   return graph.table('carried_stale_items', sql`FROM ${readFiles('read_parquet', [file])}`);
 }
 
-/** Removes the copy, because a rebuild that replays the run finds the rows in the tables that it has rebuilt. */
+/** Removes that copy, because a rebuild that replays the run finds the rows in the rebuilt tables. */
 export function dropCarriedStale(landing: Pick<Landing, 'folder'>): Promise<void> {
   return rm(fileOf(landing), { force: true });
 }

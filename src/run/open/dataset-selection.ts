@@ -10,15 +10,15 @@ import { listParts } from '../../source/dataset-client.js';
 import type { DatasetSelection, TableState } from '../../tables/table.js';
 import type { AccountPlan } from './account.js';
 
-/** The datasets that the lake is a copy of; undefined while it is empty. */
+/** Returns the datasets that the lake copies; undefined while the lake is empty. */
 export function readLakeSelection({ version, applied }: TableState): DatasetSelection | undefined {
   if (version < 0n) return undefined;
   return applied.datasets.isList ? applied.datasets.ids : 'all';
 }
 
 /**
- * Refuses to copy fewer datasets than the lake holds, before any call, because the rows of the other datasets would no
- * longer be kept in sync. This includes the datasets that an unfinished run has begun to copy.
+ * Throws before any call if the pipeline copies fewer datasets than the lake contains, or than an unfinished run has
+ * begun to copy, because the rows of the other datasets would no longer be updated.
  * @throws PricelakeError `config`
  */
 export function refuseNarrowing(
@@ -29,15 +29,15 @@ export function refuseNarrowing(
   const wanted = source.datasets;
   const begun = unfinished !== undefined && hasAsked(unfinished) ? readSelection(unfinished.begin) : undefined;
   for (const [had, who] of [
-    [readLakeSelection(items), 'the lake holds'],
-    [begun, 'the run that was interrupted copies'],
+    [readLakeSelection(items), 'the lake contains'],
+    [begun, 'the interrupted run copies'],
   ] as const) {
     if (had === undefined || wanted === 'all') continue;
     const lost = had === 'all' ? 'all datasets' : nameDatasets(had.filter((id) => !wanted.includes(id)));
     if (lost === '') continue;
     throw new PricelakeError(
       'config',
-      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}, so no run would keep those rows up to date`,
+      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}, so those rows would no longer be updated`,
       {
         hint: `Restore \`datasets: ${showSelection(had)}\`, or set lake.path to another folder for a copy of fewer datasets.`,
       },
@@ -52,15 +52,16 @@ export function showSelection(selection: DatasetSelection): string {
 const visible = z.array(z.looseObject({ id: int64, name: z.string(), items: int64 }));
 const counted = z.looseObject({ totalElements: int64 });
 
-/** Requests the datasets that the key can read now (section 4, /datasets). */
+/** Requests the datasets that the key can currently read (section 4, /datasets). */
 export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visible>> {
   return client.json('/datasets', {}, visible);
 }
 
 /**
- * Checks the listed datasets before the run makes calls that cost quota. If the plan locks some datasets, requests each
- * listed one that is not among the readable ones, because the service answers 402 for a locked dataset.
- * @throws PricelakeError `config` for a dataset that the key can't read, `plan_refuses` for one beyond the plan
+ * Verifies the listed datasets before the run makes calls that cost quota. If the plan locks some datasets, requests an
+ * item of each listed one that isn't readable, because the service returns 402 for a locked one.
+ * @throws PricelakeError `config` for a dataset that the key can't read, `plan_refuses` for one that the plan doesn't
+ * include
  */
 export async function checkSelection(
   client: ApiClient,
@@ -73,7 +74,7 @@ export async function checkSelection(
   if (missing.length === 0) return;
   const locked = lockedDatasets;
   if (locked > 0) await askForLocked(client, missing);
-  const beyond = locked > 0 ? `; ${locked} more of the account are not in the "${name}" plan` : '';
+  const beyond = locked > 0 ? `; ${locked} more datasets of the account aren't in the "${name}" plan` : '';
   throw new PricelakeError(
     'config',
     `source.datasets: the key can't read ${nameDatasets(missing)}; it can read ${nameDatasets(readable) || 'none'}${beyond}`,

@@ -1,15 +1,15 @@
 import { createClient } from '../../api/client.js';
 import type { Io } from '../../io/io.js';
 
-/** A time after which a run begins no further work. */
+/** A time after which a run starts no further work. */
 export interface Deadline {
-  /** False while there is time left. */
+  /** True once the deadline has passed. */
   hasPassed(): boolean;
-  /** Throws `deadline` if the time has passed. Called at points where stopping loses nothing. */
+  /** Throws `deadline` if the deadline has passed. Called at points where stopping loses no work. */
   check(): void;
-  /** Returns an Io whose `sleep` throws `deadline` at once for a wait beyond the deadline. */
+  /** Returns an Io whose `sleep` throws `deadline` immediately if the wait would end after the deadline. */
   limitIo(io: Io): Io;
-  /** Creates a client that begins no call after the deadline. Responses to running calls are still used. */
+  /** Creates a client that makes no calls after the deadline. Responses to pending calls are still used. */
   connect: typeof createClient;
 }
 

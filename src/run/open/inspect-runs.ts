@@ -11,7 +11,7 @@ const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/** Describes an unfinished run, even a running one; undefined without one. Changes nothing and makes no call. */
+/** Describes an unfinished run, even a running one; undefined if there is none. Changes nothing and makes no calls. */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
@@ -19,7 +19,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { runId, runNumber, state } = open;
   const isHeld = state.stage === 'held';
   const last = (await readMemory(lake)).tries.findLast((made) => made.runNumber === runNumber);
-  // `sync --land-only` ends without an error although the run is unfinished.
+  // `sync --land-only` leaves a run unfinished without an error.
   const hasLanded = NEXT_STEP[state.stage] === 'apply' && last !== undefined && last.fault === undefined;
   const rest = isHeld ? ('held' as const) : hasLanded ? ('landed' as const) : ('interrupted' as const);
   return {
@@ -27,7 +27,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     runNumber,
     begunAt: state.begin.at,
     state: isRunning ? ('running' as const) : rest,
-    /** The step from which the next try continues. A running try may be further. */
+    /** The step at which the next attempt continues. A running attempt may have passed it. */
     step: NEXT_STEP[state.stage],
     checks: isHeld ? [...state.checks] : [],
     tries: state.calls.tries,

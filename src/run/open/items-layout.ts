@@ -9,22 +9,22 @@ import type { DataFile, TableState } from '../../tables/table.js';
 /** Up to this many websites get their own files, however few items they have. A run opens them in two seconds. */
 const FEW_SITES = 500;
 /**
- * Beyond FEW_SITES, one website per this many items of the table may have its own files, because with fewer items,
- * rewriting files that websites share takes less time than opening a file for each.
+ * Above FEW_SITES, one website per this many items may have its own files. With fewer items, rewriting files shared by
+ * websites is faster than opening a file for each website.
  */
 const MANY_ITEMS = 1_000n;
-/** Maximum number of websites with their own files. Footers of more files are not cached (src/lake/views.ts). */
+/** Maximum number of websites with their own files. Footers of more files aren't cached (src/lake/views.ts). */
 const MOST_SITES = 2_000;
 
 /**
- * Maximum number of websites with their own files if the pipeline sets no partitioning. Beyond it, a file holds the
- * items of many websites, sorted by website.
+ * Returns the maximum number of websites with their own files if the pipeline sets no partitioning. With more websites,
+ * each file holds the items of many, sorted by website.
  */
 function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 
-/** Chooses the partitioning of table `items`: the pipeline's setting, else the lake's present one, else by website. */
+/** Chooses the partitioning of items: the pipeline's setting, else the lake's current one, else by website. */
 export function chooseItemsLayout(
   { lake }: Pipeline,
   items: TableState,
@@ -37,7 +37,7 @@ export function chooseItemsLayout(
   return isFree ? { mostPartitions: limitSites } : { partitionBy: present };
 }
 
-/** True if there are more websites than may have their own files. The next complete copy then rewrites all items. */
+/** True if more websites have their own files than allowed. The next complete copy then rewrites all items. */
 export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean {
   const present = readPartitionColumns(items);
   if (lake.tables.items?.partitionBy !== undefined || present === undefined || !isBySite(present)) return false;
@@ -45,7 +45,7 @@ export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean 
   return sites > limitSites(countRows(items.files));
 }
 
-/** Refuses to change the partitioning before anything is fetched, because all files of a table have the same one. */
+/** Throws if the partitioning would change, before any call, because all files of a table must have the same one. */
 export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableState): void {
   const wanted = lake.tables.items?.partitionBy;
   const present = readPartitionColumns(items);
@@ -59,7 +59,7 @@ export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableStat
 
 const isBySite = (columns: readonly string[]) => columns.join() === loadTableSchema('items').partitionBy.join();
 
-/** Returns undefined if the table has no rows yet. */
+/** Returns the table's partition columns; undefined if it has no rows. */
 function readPartitionColumns({ files }: TableState): string[] | undefined {
   const file = files.find((one) => !isEmptyFile(one));
   return file && Object.keys(file.partitionValues);

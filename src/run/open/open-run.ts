@@ -26,10 +26,10 @@ import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
 import { lookAtDerivers, NO_WINGS, type Wings } from './wings.js';
 import type { Watch } from './witness.js';
 
-/** Number of statements that run at the same time: two, and a third while a table is written in parallel. */
+/** The number of statements that run in parallel: two, and a third while a table is being written. */
 const SESSIONS = 3;
 
-/** Tables with more rows, other than `items`, stay in their files, because few statements read them. */
+/** Tables with more rows than this, except `items`, are read from their files, because few statements read them. */
 const FEW_ROWS_BEFORE = 5_000n;
 
 export interface OpenedRun {
@@ -38,25 +38,25 @@ export interface OpenedRun {
   ledger: Ledger;
   engine: Engine;
   lock: LakeLock;
-  /** Aborted when the process has to stop, or when the lock is lost. */
+  /** Aborted when the process must stop, or when the lock is lost. */
   stop: AbortSignal;
-  /** True if an interrupted run is continued. */
+  /** True if the run continues an interrupted one. */
   resumed: boolean;
-  /** Releases all resources. The landing stays, so that an unfinished run can be continued. */
+  /** Releases all resources. Keeps the landed files, so that an unfinished run can continue. */
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
   signal?: AbortSignal | undefined;
-  /** Creates the client; by default, one for the pipeline's service. */
+  /** Creates the client; by default, a client for the pipeline's service. */
   connect?: (options: ClientOptions, io: Io) => ApiClient;
-  /** True to continue only a held batch. If there is none, opening fails before anything begins. */
+  /** True to continue only a held batch. Without one, opening fails before it changes anything. */
   requiresHeld?: boolean;
   wings?: Wings | undefined;
 }
 
 /**
- * Opens and locks the lake, repairs what a crash left, and continues the unfinished run or begins one.
+ * Opens and locks the lake, cleans up after any crash, and continues the unfinished run or begins a new one.
  * @throws PricelakeError `lake_invalid`, or `nothing_held` if a held batch is required and there is none
  */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<OpenedRun> {
@@ -65,7 +65,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const { sources, store, derivers, audit, listing, probe, mendLanding, upkeep } = wings;
   const stop = new AbortController();
   const closed = new AbortController();
-  // Each wait of the run ends when the run has to stop.
+  // Every wait ends when the run must stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
   const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), provide: store?.provide };
@@ -141,7 +141,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
 }
 
-/** Prepares table files for the run. If a table needs a repair, skips this, and the next run does it. */
+/** Prepares the table files for the run. If a table needs a repair, leaves this to the next run. */
 async function prepareTables(
   upkeep: Wings['upkeep'],
   db: Database,
@@ -155,7 +155,7 @@ async function prepareTables(
   return tables;
 }
 
-/** Finds the run to continue. A run without requests starts over if the pipeline now copies other datasets. */
+/** Finds the run to continue. Drops a run that made no requests if the pipeline now copies other datasets. */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
@@ -193,7 +193,7 @@ async function beginNewRun(
   io: Io,
 ): Promise<Landing> {
   const idle = listIdleRuns(memory);
-  // A run that lost its landing midway has left its number in some tables, so that number is not used again.
+  // A run that lost its landed files between commits has left its number in some tables, so the number isn't reused.
   const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
   const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
   return beginRun(
@@ -216,7 +216,7 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
   });
 }
 
-/** Removes a run that found no new data. History already has the changes that its sources supplied. */
+/** Removes a run that found no new data. Its sources may delete their changes, because history already has them. */
 export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: Lake, ledger: Ledger): Promise<void> {
   await settleSources(world, lake, ledger);
   await dropRun(ledger.landing);
@@ -241,10 +241,10 @@ async function closeRun(
   const { journal } = landing;
   await engine.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await session?.close();
-  // If most calls of a try that ends early were refused, that is recorded in the run's row by a later try.
+  // If the service refused calls and the attempt ends early, a later attempt reports the refused calls.
   const isRefused = journal.state.stage !== 'ended' && client.refusedCalls() > 0 && !lock.lost.aborted;
-  if (isRefused) await journal.append(noteCalls(client)).catch(() => {}); // an idle run has closed it
-  await journal.close().catch(() => {}); // an idle run has closed it
+  if (isRefused) await journal.append(noteCalls(client)).catch(() => {}); // the journal of an idle run is already closed
+  await journal.close().catch(() => {}); // the journal of an idle run is already closed
   await memory.close();
   await client.close();
   await lock.release();

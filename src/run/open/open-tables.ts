@@ -12,11 +12,11 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { Lake } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** Tables with foreign commits, and the version up to which the run's complete copy repairs them. */
+/** For tables with commits by other programs, the version up to which the run's complete copy repairs them. */
 export type Repairs = Partial<Record<TableName, bigint>>;
 
 /**
- * Finds foreign commits that this run repairs, because it takes a complete copy and has not committed the tables.
+ * Finds commits by other programs that this run can repair, because it makes a complete copy and hasn't committed.
  * @throws PricelakeError `lake_invalid` if the run can't repair them
  */
 export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {
@@ -41,14 +41,14 @@ export interface FoundLake {
   repairs: Repairs;
   /** The derived tables that this run computes. */
   derived: readonly TableName[];
-  /** True if a setting that one of the derived tables depends on has changed. */
+  /** True if a setting that a derived table depends on has changed. */
   isDue: boolean;
 }
 
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';
 export type Standings = Readonly<Record<TableName, Standing>>;
 
-/** The standing of each table. @param foreign tables with foreign commits that the run repairs */
+/** Returns the standing of each table. @param foreign tables with commits by other programs that the run repairs */
 export function findStandings(
   tables: Readonly<Record<TableName, Pick<TableState, 'version' | 'applied'>>>,
   runNumber: bigint,
@@ -62,7 +62,7 @@ export function findStandings(
   return Object.fromEntries(TABLE_NAMES.map((table) => [table, find(table)])) as Standings;
 }
 
-/** True if the table's log records this run or a later one. */
+/** True if the table's log contains a commit of this run or a later one. */
 function hasCommitted({ applied }: Pick<TableState, 'applied'>, runNumber: bigint): boolean {
   return (applied.run ?? 0n) >= runNumber;
 }

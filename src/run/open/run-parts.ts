@@ -10,10 +10,10 @@ import type { Watch } from './witness.js';
 
 export type { FoundLake } from './open-tables.js';
 
-/** The machine, the service, and what plugs into the run. */
+/** The environment of a run: the machine, the service, and optional modules. */
 export interface World {
   io: Io;
-  /** Its calls are not limited until the account is read (`readAccount`). */
+  /** The client. Its calls aren't limited until the account is read (`readAccount`). */
   client: ApiClient;
   sources: readonly ChangeSource[];
   derivers: readonly Deriver[];
@@ -21,12 +21,12 @@ export interface World {
   listing: ListingProof | undefined;
   probe: Probe | undefined;
   upkeep: readonly Upkeep[];
-  /** The witnesses of this run. */
+  /** The independent checks of this run. */
   watches: readonly Watch[];
   look: LookAtRow;
 }
 
-/** The journal of the run with its landed bytes, and the memory that the lake keeps from run to run. */
+/** The run's journal and landed files, and the state that the lake keeps between runs. */
 export interface Ledger {
   landing: Landing;
   memory: Memory;
@@ -35,8 +35,8 @@ export interface Ledger {
 export interface Engine {
   graph: RelationGraph;
   typing: TypingQueue;
-  /** A folder for files that only this try reads. */
+  /** A folder for files that only this attempt reads. */
   workFolder: string;
-  /** The memory limit of DuckDB in bytes. */
+  /** DuckDB's memory limit, in bytes. */
   memoryLimit: number;
 }

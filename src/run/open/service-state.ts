@@ -13,11 +13,11 @@ const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, obser
 
 export interface ServiceState {
   plan: AccountPlan;
-  /** The feed's newest change; undefined if the feed is empty or the plan does not include it. */
+  /** The feed's newest change; undefined if the feed is empty or the plan doesn't include it. */
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
-/** Reads the plan and the newest change, in total or of each listed dataset (section 4, /plan, /changes/recent). */
+/** Requests the plan and the newest change of the feed, or of each listed dataset's feed (section 4). */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
   selection: DatasetSelection,
@@ -48,7 +48,7 @@ async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
   return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }
 
-/** Returns the plan that the last run read; undefined before the first run, or for the file of another version. */
+/** Returns the plan that the last run saved; undefined if there is none, or if it has another version's format. */
 export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
   if (seen === undefined) return undefined;
   try {

@@ -14,11 +14,11 @@ import type { FoundLake } from './open-tables.js';
 
 export interface StagedTable {
   table: TableName;
-  /** Undefined if an earlier try has already committed the table. */
+  /** Undefined if an earlier attempt has already committed the table. */
   change: FileChange | undefined;
-  /** The added files, once they are synced and checked. */
+  /** Resolves to the added files once they are synced and verified. */
   sealed: Promise<StagedFile[]>;
-  /** The rows of the table after the commit. */
+  /** Returns the rows that the table will have after the commit. */
   rows: () => Promise<TableRows>;
 }
 
@@ -53,12 +53,12 @@ export class Staging {
     return this.#run.landing.runId;
   }
 
-  /** Writes the rows of a change. The commit will record the values in `noted`. */
+  /** Writes the rows of a change to staged files. @param noted values that the commit will record */
   stage(table: TableName, change: TableChange, noted: Partial<Applied> = {}): Promise<StagedTable> {
     return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], noted);
   }
 
-  /** Stages a table as `stage` does, with rows that are computed part by part. */
+  /** Like `stage`, but for rows that are computed in parts. */
   async stageParts(
     table: TableName,
     { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
@@ -83,7 +83,7 @@ export class Staging {
     );
     const applied = { run: landing.runNumber, accepted: repairs[table], ...noted };
     const sealed = Promise.all(sealing).then((files) => files.flat());
-    sealed.catch(() => {}); // whoever awaits it gets the error
+    sealed.catch(() => {}); // the error is thrown wherever this is awaited
     return {
       table,
       change: { table, add, remove: [...remove], applied },
@@ -95,7 +95,7 @@ export class Staging {
     };
   }
 
-  /** Runs `work`, which stages tables. If a file can't be sealed, throws that error first. */
+  /** Runs `work`, which stages tables. If a file can't be sealed, throws that error instead. */
   guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return reportSealFirst(
       () => work(this),
@@ -103,7 +103,7 @@ export class Staging {
     );
   }
 
-  /** The table as an earlier try has committed it. */
+  /** Returns a table that an earlier attempt has committed. */
   keep(table: TableName): StagedTable {
     return { table, change: undefined, sealed: Promise.resolve([]), rows: () => this.found.before.table(table) };
   }
@@ -139,7 +139,7 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
-  /** Runs `work`, which reads these tables. If a file can't be sealed, throws that error first. */
+  /** Runs `work`, which reads the staged tables. If a file can't be sealed, throws that error instead. */
   guard<T>(work: () => Promise<T>): Promise<T> {
     return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
@@ -156,13 +156,13 @@ export class NextLake {
     return (await this.table(name)).rows;
   }
 
-  /** True if the run leaves the rows of a table unchanged. */
+  /** True if the run leaves the table's rows unchanged. */
   isKept(name: TableName): boolean {
     const { add = [], remove = [] } = this.#staged.get(name)?.change ?? {};
     return add.length + remove.length === 0;
   }
 
-  /** The rows that the run adds to a table, among those staged so far. */
+  /** Selects the rows that the run adds to a table. */
   added(name: TableName): Sql {
     const files = this.#staged.get(name)?.change?.add ?? [];
     return sql`SELECT * FROM ${relateFiles(
@@ -171,7 +171,7 @@ export class NextLake {
     )}`;
   }
 
-  /** The changes to commit, once their files are synced and checked. */
+  /** Waits until all staged files are synced and verified, and returns the changes to commit. */
   async seal(): Promise<FileChange[]> {
     const sealed = await Promise.all(
       [...this.#staged.values()].map(async ({ change, sealed }) => {
@@ -182,13 +182,13 @@ export class NextLake {
     return sealed.flat();
   }
 
-  /** The changes of tables, before their files are sealed. */
+  /** The changes to tables, before their files are sealed. */
   get changes(): FileChange[] {
     return [...this.#staged.values()].flatMap(({ change }) => change ?? []);
   }
 }
 
-/** Throws a sealing error before any error of `work`, because a file that can't be sealed is removed. */
+/** Throws a sealing error in preference to an error of `work`, because a file that can't be sealed is removed. */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;
@@ -196,7 +196,7 @@ async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Pro
   throw made.reason;
 }
 
-/** Returns a function that calls `make` once, at its first call, and returns the same result afterwards. */
+/** Returns a function that calls `make` on its first call, and returns the same promise on every call. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

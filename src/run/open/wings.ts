@@ -1,4 +1,4 @@
-/** The extension points of a run, which wings implement. A run works without any wing. */
+/** The extension points of a run, which optional modules (wings) implement. A run works without any module. */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';
@@ -38,24 +38,24 @@ export interface Wings {
 
 export const NO_WINGS: Wings = { sources: [], witnesses: [], derivers: [], upkeep: [] };
 
-/** Remote storage that holds copies of a lake's files. */
+/** Remote storage that keeps copies of the lake's files. */
 export interface Store {
-  /** Fetches data files that are not on this disk. */
+  /** Downloads data files that are missing on this disk. */
   provide: Lake['provide'];
-  /** Copies the landed bytes to the store, before tables computed from them are published. */
+  /** Copies the landed files to the store, before tables computed from them are published. */
   saveLanding(): Promise<void>;
   publish(): Promise<void>;
 }
 
-/** Computes tables from the copied tables or from pipeline settings. */
+/** A module that computes tables from the copied tables or from pipeline settings. */
 export interface Deriver {
-  /** The tables that this deriver writes. */
+  /** The tables that this module writes. */
   readonly tables: readonly TableName[];
-  /** Tables that this deriver reads and other derivers write, so it runs after them. */
+  /** Tables that this module reads and other modules write. They are computed first. */
   readonly reads?: readonly TableName[];
-  /** True if its tables must be computed although no copied table changed, because settings did. */
+  /** True if settings have changed, so that its tables must be recomputed even if no copied table changed. */
   isDue?(found: SettingFacts): boolean;
-  /** Stages the next files of its tables. @param next the lake after the run, with the tables that are staged so far */
+  /** Stages new files for its tables. @param next the lake after the run, with the tables that are staged so far */
   derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
 }
 
@@ -81,29 +81,29 @@ export interface MergedItems {
   changed: bigint | undefined;
 }
 
-/** The changes that the run has made to the copied tables. */
+/** The changes that a run has made to the copied tables. */
 export interface CopiedNews {
   merge: MergedItems;
   /** Sources that became stale, or are no longer stale. */
   flipped: Relation;
   moment: Moment;
-  /** For files that only this try reads. */
+  /** A folder for files that only this attempt reads. */
   workFolder: string;
 }
 
 /** The time that a run records for its findings. */
 export interface Moment {
-  /** By this machine's clock, in ISO 8601. */
+  /** The time of this machine's clock, as ISO 8601. */
   at: string;
-  /** By the service's clock; null if its responses have no date. */
+  /** The time of the service's clock; null if its responses have no `Date` header. */
   serviceAt: string | null;
 }
 
 /**
- * Verifies the checksums of the bytes that earlier tries of a run have landed, and discards altered ones, so that they
- * are read again. Without this wing, a run trusts the disk.
+ * Verifies the checksums of files that earlier attempts of a run have landed, and discards altered ones, so that they
+ * are requested again. Without this module, a run trusts the disk.
  * @param run `requiresHeld`: the run may only publish its held batch; `isCommitted`: the run has committed a table
- * @returns undefined if the run was dropped, which costs only calls
+ * @returns undefined if the run was dropped, which wastes only calls
  */
 export type MendLanding = (
   landing: Landing,
@@ -112,33 +112,31 @@ export type MendLanding = (
 ) => Promise<Landing | undefined>;
 
 /**
- * Establishes which items are listed if the rows that a run has read don't show it: requests the service's own counts,
- * and reads items of the parts whose counts differ. Without this wing, items that are missing from a complete copy stay
- * as they are, and a polling run records that the listing is unknown.
+ * Determines which items are still listed if the rows that a run has read don't show it. Requests the service's counts,
+ * and reads the items of parts whose counts differ. Without this module, items missing from a complete copy stay
+ * unchanged, and a polling run records their listing state as unknown.
  */
 export interface ListingProof {
-  /** Requests the counts right after a copy. A later try does not request them again. */
+  /** Requests the counts immediately after a copy. Later attempts reuse them. */
   ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
-  /** Passes the items that it reads to the typing queue. Journals unresolved parts, and the items that are gone. */
+  /** Adds the items that it reads to the typing queue. Journals unresolved parts, and items that are gone. */
   establish(run: ListedRun): Promise<Absence>;
-  /** Estimates the calls with which a poll establishes the listing; undefined if the poll has already done so. */
+  /** Estimates the calls for determining the listing state in a poll; undefined if the poll has already done so. */
   estimate(next: NextPoll): Promise<CallEstimate | undefined>;
 }
 
-/** A poll that has not begun, or was interrupted. */
+/** A poll that hasn't begun, or was interrupted. */
 export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' | 'callsLeft'> {
   client: ApiClient;
   tables: FoundLake['tables'];
   selection: DatasetSelection;
 }
 
-/** Asks websites when their items were last seen. Without this wing, only the rows that a run reads show it. */
+/** Finds out when sources were last read. Without this module, only the rows that a run reads show it. */
 export interface Probe {
-  /**
-   * The websites to ask in this try, after the feed is read; undefined if they are not due, or if no calls are left.
-   */
+  /** Returns the websites to query after the feed is read; undefined if none is due or no calls are left. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
-  /** Asks these websites, and journals the answers. If the service does not answer, the run continues without them. */
+  /** Queries these websites and journals the results. If the service fails, the run continues without them. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;
 }
 
@@ -151,13 +149,13 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** True if an item that is missing from a complete copy is gone; separately for listed and for removed items. */
+/** True if an item that is missing from a complete copy is gone, for listed and for removed items. */
 export interface Absence {
   listed: boolean;
   removed: boolean;
 }
 
-/** The lake's items, and what the run has read so far. */
+/** The lake's items, and the data that the run has read so far. */
 export interface ListedRun {
   client: ApiClient;
   io: Io;
@@ -171,16 +169,16 @@ export interface ListedRun {
     selection: DatasetSelection;
     /** Datasets that are new to the lake. */
     added: readonly bigint[];
-    /** The account, for further calls; undefined if everything has landed. */
+    /** The account, for further calls; undefined if the run makes no further calls. */
     account: Account | undefined;
   };
-  /** Items before the run. */
+  /** The items before the run. */
   items: Relation;
   changes: Relation;
-  /** Changes that are not yet applied to table `items`. */
+  /** Changes that haven't been applied to the items table. */
   pending: Relation;
   names: DatasetNames;
-  /** Datasets as the service describes them. */
+  /** The datasets, as the service describes them. */
   datasets: LandedDatasets['datasets'];
   reader: ItemReader;
   moment: Moment;
@@ -197,63 +195,63 @@ export interface AuditedRun {
   graph: RelationGraph;
   next: NextLake;
   merge: MergedItems;
-  /** Rows that the run adds to the ledger. */
+  /** The rows that the run adds to the runs table. */
   rows: readonly RunsRow[];
-  /** True if the user publishes the batch whatever the gates report. */
+  /** True if the user chose to publish the batch regardless of failed gates. */
   isWaived: boolean;
 }
 
 export interface Audited {
   checks: CheckResult[];
-  /** Saves facts for the next run. Call it after the publication. */
+  /** Saves facts for the next run. Call it after publication. */
   keep(): Promise<void>;
 }
 
-/** Rewrites table files with the same rows, so that readers find the rows quickly and with plain globs. */
+/** Rewrites table files with the same rows, so that readers find rows quickly and can use plain globs. */
 export interface Upkeep {
-  /** Completes the rewrites that a crash interrupted, before a run reads the logs. */
+  /** Completes rewrites that a crash interrupted, before a run reads the logs. */
   recover(lake: Lake): Promise<void>;
-  /** Rewrites files before a run reads its tables. Returns true if a table has new files. */
+  /** Rewrites files before a run reads the tables. Returns true if a table has new files. */
   prepare(db: Database, lake: Lake, tables: Readonly<Record<TableName, TableState>>, io: Io): Promise<boolean>;
-  /** Writes a file for each table that has no file, after the run's tables are committed. */
+  /** Writes a file for each table that has no files, after the run's tables are committed. */
   complete(db: Database, lake: Lake, run: CommittedRun): Promise<void>;
-  /** Rewrites files after a publication. Optional: stopping it loses nothing. */
+  /** Rewrites files after publication. Stopping it loses nothing. */
   tidy(db: Database, lake: Lake, io: Io, options: TidyOptions): Promise<void>;
 }
 
 /** A run whose tables are committed. */
 export interface CommittedRun {
-  /** Tables without files. Only the logs of these tables are read, because each log takes some milliseconds. */
+  /** Tables without files. Only the logs of these tables are read, because each log takes several milliseconds. */
   empty: readonly TableName[];
   commit: CommitInfo;
-  /** Key-value metadata of each file. */
+  /** Key-value metadata for each file. */
   metadata: Record<string, string>;
-  /** Partition columns of new tables; by default, those in schemas/<table>.yaml. */
+  /** The partition columns of new tables; by default, the columns given in schemas/<table>.yaml. */
   partitionBy: Partial<Record<TableName, string[] | undefined>>;
 }
 
 export interface TidyOptions {
   stop?: AbortSignal | undefined;
-  /** Target size of files. */
+  /** The target file size in bytes. */
   targetBytes?: number | undefined;
 }
 
 /**
  * Supplies changes from a source other than the feed, and stores them until a run lands them. The run's journal lists
- * the landed rows (`source.rows`), so that a later try needs nothing else from the source.
+ * the landed rows (`source.rows`), so a later attempt doesn't depend on the source.
  */
 export interface ChangeSource {
-  /** Copies the stored changes into the run's folder, and journals them. An earlier try may have landed some or all. */
+  /** Copies the stored changes to the run's folder and journals them. Continues after an earlier attempt. */
   land(landing: Landing, lake: Lake, io: Io): Promise<void>;
-  /** Deletes the landed changes, because history now has them. A run that is killed here repeats this step. */
+  /** Deletes the landed changes, because they are in history now. Repeated by the next run if the process is killed. */
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
-  /** True if stored changes have not landed yet. */
+  /** True if some stored changes haven't been landed. */
   hasWaiting(lake: Lake): Promise<boolean>;
   /** Estimates the source's calls before and after the next run; undefined if it makes none. */
   estimate?(next: NextRun): Promise<SourceEstimate | undefined>;
 }
 
-/** A run that has not begun, or was interrupted. */
+/** A run that hasn't begun, or was interrupted. */
 export interface NextRun {
   pipeline: Pipeline;
   lake: Lake;
@@ -264,7 +262,7 @@ export interface NextRun {
   journal: { readonly state: RunState };
   /** The account's remaining calls; null if unlimited. */
   callsLeft: bigint | null;
-  /** The number of items in its complete copy; undefined for a run without one. */
+  /** The number of items in the run's complete copy; undefined if it makes none. */
   copied: bigint | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The extension point for wings that compare the lake with the service. */
+/** The extension point for modules that independently compare the lake with the service (witnesses). */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';
@@ -13,7 +13,7 @@ import type { LookAtRow, TableName, TableState } from '../../tables/table.js';
 import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 
-/** The calls that a wing makes in the next run. */
+/** The calls that a module makes in the next run. */
 export interface CallEstimate {
   calls: number;
   basis: string;
@@ -23,24 +23,24 @@ export interface StepEstimate extends CallEstimate {
   step: string;
 }
 
-/** Compares the lake with the service. If the service does not answer, the run continues without the comparison. */
+/** Compares the lake with the service. If the service doesn't respond, the run continues without the comparison. */
 export interface Witness {
   watch(run: WatchedRun): Watch;
-  /** Estimates the witness's calls in the next run, by the run's plan; undefined if it makes none. */
+  /** Estimates its calls in the next run from the run's plan; undefined if it makes none. */
   estimate?(next: PlannedNext): Promise<StepEstimate | undefined>;
 }
 
 export interface Watch {
   look?: LookAtRow;
-  /** Reads a sample of items that only changes describe, and compares the values that the changes leave out. */
+  /** Reads a sample of items whose new values come only from changes, and compares values that the changes omit. */
   compareDescribed?(described: DescribedItems): Promise<DescribedSample>;
-  /** Chooses what to request. The returned function sends the requests while tables are derived. */
+  /** Chooses the requests to make. The returned function makes them while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;
   judge?(next: NextVersion): Promise<Testimony>;
   conclude?(): Findings;
 }
 
-/** The ledger columns of witnesses for a run in which no witness compared anything. */
+/** The ledger columns for a run in which no module compared anything. */
 export const NOTHING_WITNESSED = {
   ...{ sampled: 0n, sample_mismatches: 0n, mismatch_bound: 1, sample_differences: '[]' },
   ...{ products_compared: 0n, products_different: 0n, product_differences: '[]' },
@@ -51,7 +51,7 @@ export type Findings = Partial<typeof NOTHING_WITNESSED>;
 
 export interface Testimony {
   findings: Findings;
-  /** New rows of a table that only this witness writes. */
+  /** New rows of a table that only this module writes. */
   table?: { name: TableName; rows: Relation } | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface DescribedItems {
   items: Relation;
   /** The changes of these items. */
   pending: Relation;
-  /** Items that the run reads whole in any case, and items that it has read. */
+  /** Items that the run reads in full anyway, and items that it has already read. */
   needed: Relation;
   exported: Relation;
   skew: FeedSkew;
@@ -74,7 +74,7 @@ export interface DescribedItems {
 /** The result of comparing a sample of these items. */
 export interface DescribedSample {
   ids: readonly bigint[];
-  /** True if, for any sampled item, the service shows a changed value that the item's changes do not contain. */
+  /** True if the service shows a changed value of a sampled item that the item's changes don't contain. */
   isPartial: boolean;
 }
 
@@ -83,7 +83,7 @@ export interface WatchedRun {
   io: Io;
   client: ApiClient;
   landing: Landing;
-  /** The lake before the run. */
+  /** The lake's tables before the run. */
   tables: Readonly<Record<TableName, TableState>>;
   graph: RelationGraph;
   typing: TypingQueue;
@@ -99,15 +99,15 @@ export interface NextVersion {
   readable: readonly string[] | undefined;
   /** The last change applied to items; undefined without the feed. */
   cursor: bigint | undefined;
-  /** For a lake without the feed, the time up to which it is complete, ISO 8601; null if unknown. */
+  /** For a lake without the feed, the time up to which it is complete, as ISO 8601; null if unknown. */
   lowWatermark: string | null;
   skew: FeedSkew;
-  /** A pattern that finds the names of datasets in texts (dataset-names.ts). */
+  /** The pattern that finds dataset names in text (dataset-names.ts); null if no name is known. */
   datasetPattern: string | null;
   alreadyRead: readonly bigint[];
 }
 
-/** The amount that the run compares by its plan, in parts of the data that the key can read. */
+/** The comparisons that the run's plan provides for, and the parts of the data that the key can read. */
 export interface ComparisonPlan {
   comparisons: ProofPlan;
   parts: readonly Dataset[];

@@ -15,7 +15,7 @@ export interface EarlierRun {
 
 const RECENT = 20;
 
-/** The lake's memory file has the runs since the last publication, which found no new data. */
+/** Finds the past run (also idle ones, from the saved state) that is closest in mode and number of rows. */
 export async function findEarlierRun(
   { graph, before, tables, memory }: EarlierRuns,
   mode: RunMode,

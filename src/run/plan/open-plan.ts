@@ -38,8 +38,8 @@ export async function openPlan(
 }
 
 /**
- * Reads the account for the remaining calls; undefined if the run has made all of them. Publishing landed data needs no
- * call, so if everything has landed, the run continues even if the service refuses, and skips comparisons.
+ * Reads the account; undefined if the run has made all its calls. Publishing landed data needs no calls, so once
+ * everything has landed, the run continues even if the service refuses, and skips comparisons.
  */
 async function readAccountOfRun(
   world: World,
@@ -52,10 +52,10 @@ async function readAccountOfRun(
   const read = () => readAccount({ ...world, ...ledger, pipeline, caps });
   if (!isComplete(state)) return read();
   const makeNoCall = (reason: string) => {
-    client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
+    client.setCallLimit(0, () => new PricelakeError('budget', `the run has downloaded all its data; ${reason}`));
     return undefined;
   };
-  if (state.usage.after !== undefined) return makeNoCall('its calls are made');
+  if (state.usage.after !== undefined) return makeNoCall('it makes no more calls');
   return read().catch((error: unknown) => {
     if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
     return makeNoCall(error.message);

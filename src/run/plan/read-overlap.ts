@@ -7,7 +7,7 @@ import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** Maximum number of changes that are read again: half a page of the feed, so that new changes fit on the same page. */
+/** The maximum number of changes that are read again: half a feed page, so that new changes fit on the same page. */
 const MOST_AGAIN = 500;
 
 interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'> {
@@ -16,9 +16,9 @@ interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'
 }
 
 /**
- * Finds the changes up to the cursor that are read again, because changes may become visible late: those of the minutes
- * before the newest one. A run that continues begins where its first try did. Reads only the files of the newest
- * changes.
+ * Finds the changes before the cursor that are read again, because changes may become visible late: the changes of the
+ * minutes before the newest one (`source.feedOverlap`). A resumed run starts where its first attempt did. Reads only
+ * the files with the newest changes.
  */
 export async function readOverlap(source: OverlapSource, cursor: bigint | undefined): Promise<FeedOverlap | undefined> {
   const { pipeline, journal } = source;
@@ -40,7 +40,7 @@ export async function readOverlap(source: OverlapSource, cursor: bigint | undefi
   return { after, known: new Set([...newest.keys()].filter((id) => id > after)) };
 }
 
-/** Reads the newest changes of history up to the cursor, newest first, with their times in µs. */
+/** Reads the newest changes in history up to the cursor, newest first. Returns their times in µs by id. */
 async function readNewest(
   { graph, before, tables }: OverlapSource,
   cursor: bigint,
@@ -56,14 +56,14 @@ async function readNewest(
 
 /** Chooses the files that contain all changes after `after`, or the newest changes, up to the cursor. */
 function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint | undefined): DataFile[] {
-  // Ids keep their order when rounded to doubles, so a comparison that includes equal values misses no file.
+  // Rounding ids to doubles keeps their order, so no file is missed as long as equal values are included.
   const end = Number(cursor);
   const bounds = files.map(readBounds).filter(({ first, rows }) => rows > 0n && first <= end);
   const start = after === undefined ? findStart(bounds, end) : Number(after);
   return bounds.filter(({ last }) => last >= start).map(({ file }) => file);
 }
 
-/** Finds the id from which to read, so that enough of the newest changes up to `end` are included. */
+/** Finds an id from which to read, so that enough of the newest changes up to `end` are included. */
 function findStart(bounds: readonly FileBounds[], end: number): number {
   let rows = 0n;
   let start = end;
@@ -77,7 +77,7 @@ function findStart(bounds: readonly FileBounds[], end: number): number {
   return rows >= MOST_AGAIN ? start : -Infinity;
 }
 
-/** The smallest and largest change id of a file, and its number of rows with an id; infinite without statistics. */
+/** The smallest and largest change id in a file (infinite without statistics), and its number of rows with an id. */
 interface FileBounds {
   file: DataFile;
   first: number;
@@ -94,8 +94,8 @@ function readBounds(file: DataFile): FileBounds {
 }
 
 /**
- * Returns those of the given ids whose changes earlier runs rejected. Their raw text may be invalid JSON for DuckDB,
- * which may be why they were rejected.
+ * Returns those of the given ids whose changes earlier runs rejected. Matches the raw text, because it may be invalid
+ * JSON.
  */
 export async function findRejectedChanges(
   graph: RelationGraph,
@@ -108,7 +108,7 @@ export async function findRejectedChanges(
   return new Set(ids.filter((id) => rejected.includes(id)));
 }
 
-/** Undefined for text without a readable id. */
+/** Reads the change id in raw text; undefined if it is unreadable. */
 function readRawId(raw: string): bigint | undefined {
   try {
     return readChangeId(Buffer.from(raw), { start: 0 });

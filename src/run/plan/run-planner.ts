@@ -24,11 +24,11 @@ export interface FactSource extends Pick<World, 'io' | 'client' | 'sources'>, Om
   graph: RelationGraph;
   journal: { readonly state: RunState };
   memory: { readonly state: LakeMemory };
-  /** True if the journal contains the try that the facts are for. */
+  /** True if the journal contains the current attempt. */
   isAtWork: boolean;
 }
 
-/** Gathers the facts of a run, and plans the run again whenever a fact changes. */
+/** Gathers the facts of a run, and plans the run again when facts change. */
 export class RunPlanner {
   readonly #source: FactSource;
   readonly #account: Account | undefined;
@@ -41,7 +41,7 @@ export class RunPlanner {
     this.facts = facts;
   }
 
-  /** @param planning resolves to undefined for a run whose calls are made */
+  /** @param planning resolves to undefined for a run that has made all its calls */
   static async open(source: FactSource, planning: Promise<Account | undefined>): Promise<RunPlanner> {
     const { pipeline, selection } = source;
     const { mode, history, splitAbove, products } = pipeline.source;
@@ -58,7 +58,7 @@ export class RunPlanner {
     Object.assign(this.facts, news);
   }
 
-  /** Returns the current plan. Requests the missing facts that are in `lacks`. */
+  /** Returns the current plan. Requests missing facts if they are among `lacks`. */
   async plan(...lacks: Lack[]): Promise<RunPlan> {
     Object.assign(this.facts, readProgress(this.#source, this.#account));
     for (;;) {
@@ -91,7 +91,7 @@ async function askEach<T>(parts: readonly DatasetPart[], askPart: (part: Dataset
   return answers;
 }
 
-/** Reads the facts that change while a run lands: the time, the remaining allowance, the journal. */
+/** Reads the facts that change during a run: the time, the remaining allowance, the journal. */
 function readProgress(source: FactSource, account: Account | undefined) {
   const { io, client, isAtWork } = source;
   const { state: landed } = source.journal;
@@ -120,10 +120,10 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   const { state } = source.journal;
   const idleRuns = listIdleRuns(memory.state);
   const applied = tables.history.applied.cursor;
-  // A later try begins where the first one did.
+  // A later attempt starts where the first one did.
   const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
-  // Only table `datasets` shows whether the lake has seen other datasets.
+  // Only the datasets table shows whether the lake has seen other datasets.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
@@ -141,11 +141,11 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   };
 }
 
-/** Counts the rows of a complete copy. An item in several listed datasets counts in each. */
+/** Counts the rows of a complete copy. An item in several listed datasets counts once for each. */
 async function countKnownRows({ tables, graph, before, selection }: FactSource): Promise<bigint> {
   const several = selection !== 'all' && selection.length > 1 ? selection : [];
   const { files } = tables.items;
-  // For files that pricelake wrote, the log has the row counts.
+  // The log contains the row counts of files that pricelake wrote.
   if (several.length === 0 && files.every(({ sha256 }) => sha256 !== undefined)) {
     return countRows(files);
   }
@@ -160,8 +160,8 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
 
 /**
- * Finds the time up to which the lake is current, and the time of its last complete copy. Runs that found nothing new,
- * even complete copies, are among the idle ones.
+ * Finds the time up to which the lake is current, and the start of its last complete copy. Includes idle runs, because
+ * even a complete copy may find nothing new.
  */
 async function findLastRuns(
   graph: RelationGraph,
@@ -170,7 +170,7 @@ async function findLastRuns(
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
-  // Older rows do not state when the feed's end was reached, but it was after the run began.
+  // Older rows don't record when the feed's end was reached, but it was after the run started.
   const row = await graph.row(
     sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
       epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
@@ -181,7 +181,7 @@ async function findLastRuns(
   };
 }
 
-/** Reads the items whose listing runs left unknown since a run last established all. Idle runs are the newest. */
+/** Finds the items whose listing state is unknown since a run last determined all of them. Idle runs are the newest. */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,
@@ -207,7 +207,7 @@ async function findUnknownListing(
   };
 }
 
-/** Reads the low watermark of the last run without a feed; after runs that read it, the newest change in items. */
+/** Returns the time up to which items were last polled, in ms; after a feed run, the newest change of an item. */
 export async function readPollStart({
   graph,
   before,
