@@ -6,15 +6,15 @@ import { type SyncReport, syncWithWings, withWings } from '../wings/index.js';
 
 export interface BackfillReport {
   items: number;
-  /** The number of histories that this command requested; the others had already landed. */
+  /** The number of histories that this command requested, without those that had already been downloaded. */
   asked: number;
-  /** The run that added them to the lake. */
+  /** The run that added the histories to the lake. */
   run: SyncReport;
 }
 
 /**
- * Reads the history of chosen items, then runs a sync that adds it. @throws PricelakeError as `landChosenHistories` and
- * runs do
+ * Downloads the price history of the chosen items, then runs a sync that adds it to the lake.
+ * @throws PricelakeError with the codes of `landChosenHistories` and of a sync
  */
 export async function backfillHistory(
   pipeline: Pipeline,

@@ -8,24 +8,23 @@ export interface CommandContext {
   io: CliIo;
   /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal;
-  /** stdout. */
   output: Output;
-  /** With `--json`, stdout gets only the JSON line. */
+  /** True with `--json`: the JSON object is the only output on stdout. */
   json: boolean;
-  /** Colours of stdout. */
+  /** Colors for stdout. */
   style: Style;
-  /** Prints what was done; prints nothing with `--json` or `--quiet`. */
+  /** Writes a message for people to stdout. Does nothing with `--json` or `--quiet`. */
   say(text: string): Promise<void>;
-  /** Undefined if no person can answer. */
+  /** Undefined if nobody can answer a prompt, for example because stdin is not a terminal. */
   prompter?: Prompter | undefined;
 }
 
-/** The members of the JSON line, beside `ok`. */
+/** The members of the JSON object that a command prints, except for `ok`. */
 export type CommandReport = Record<string, unknown>;
 
 type ParameterMap = Readonly<Record<string, Parameter>>;
 
-/** An earlier form of a command line. It still works, but help doesn't show it. */
+/** An earlier form of a command, which still works but isn't shown in help. */
 export interface Alias {
   /** Options that the earlier form implies unless the user gives them: `--analysis=match_candidates`. */
   implies?: readonly string[];
@@ -33,19 +32,19 @@ export interface Alias {
   renames?: Readonly<Record<string, string>>;
 }
 
-/** The declaration of a command. Keys are in camel case; `maxRows` is typed as `--max-rows`. */
+/** Declares a command. Option keys are in camel case: the user types `maxRows` as `--max-rows`. */
 export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends ParameterMap = ParameterMap> {
-  /** `sandbox advance` */
+  /** The command's words after `pricelake`, for example `sandbox advance`. */
   name: string;
   describe: string;
   arguments?: A;
   options?: O;
   examples: readonly (readonly [line: string, meaning: string])[];
-  /** Text after the examples. It is a function if it takes time to build. */
+  /** Text to print after the examples, or a function that builds it if building takes time. */
   notes?: string | (() => string);
-  /** A hint after the message of a signal, for commands that keep their progress. */
+  /** The hint to print when a signal stops the command, for commands that can resume. */
   stopHint?: string;
-  /** Earlier forms of the command, by the words in place of `name`. */
+  /** Earlier forms of the command, keyed by the words that the user typed in place of `name`. */
   aliases?: Readonly<Record<string, Alias>>;
 }
 
@@ -58,13 +57,13 @@ type Values<P> = Flat<
 
 export type Arguments<C> = C extends CommandSpec<infer A, infer O> ? Values<A & O> : never;
 
-/** Keeps the types of a declaration's parameters. */
+/** Returns the declaration unchanged; its only purpose is to infer the types of the parameters. */
 // biome-ignore lint/complexity/noBannedTypes: the type of a command without arguments or options
 export const declareCommand = <A extends ParameterMap = {}, O extends ParameterMap = {}>(
   spec: CommandSpec<A, O>,
 ): CommandSpec<A, O> => spec;
 
-/** A command with its action, which is loaded when it runs. A group of commands has no action. */
+/** A command and its action, whose code is loaded only when the command runs. A group of commands has no action. */
 export interface Command {
   spec: CommandSpec;
   run?(argv: Record<string, unknown>, context: CommandContext): Promise<CommandReport | undefined>;
@@ -73,7 +72,7 @@ export interface Command {
 
 type Action<V> = (values: V, context: CommandContext) => Promise<CommandReport | undefined>;
 
-/** Joins a declaration with the action that takes its values. */
+/** Builds a command from its declaration and the action that receives the parsed values. */
 export function joinAction<A extends ParameterMap, O extends ParameterMap>(
   spec: CommandSpec<A, O>,
   loadAction: () => Promise<Action<Values<A & O>>>,
@@ -86,13 +85,13 @@ export function joinAction<A extends ParameterMap, O extends ParameterMap>(
   return { spec, run, commands };
 }
 
-/** Declares a command that only groups others. */
+/** Builds a command that only groups subcommands. */
 export const joinGroup = (spec: CommandSpec, commands: readonly Command[]): Command => ({ spec, commands });
 
-/** `maxRows` → `max-rows` */
+/** Converts a key to a flag name: `maxRows` → `max-rows`. */
 export const toFlagName = (key: string): string => key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
 
-/** `schema [table]` */
+/** Formats a command with its arguments: `schema [table]`. */
 export function describeUsage({ name, arguments: positionals = {} }: CommandSpec): string {
   const words = Object.entries(positionals).map(([key, { isRequired }]) => (isRequired ? `<${key}>` : `[${key}]`));
   return [name, ...words].join(' ');
@@ -104,8 +103,8 @@ export const listChoices = ({ choices }: Parameter): readonly string[] | undefin
 export const readNotes = ({ notes = '' }: CommandSpec): string => (typeof notes === 'function' ? notes() : notes);
 
 /**
- * The values of a command line that yargs has accepted.
- * @throws PricelakeError `usage` for a value that its parameter refuses, and for options that don't go together
+ * Converts the arguments that yargs parsed into the values that the action receives.
+ * @throws PricelakeError `usage` for an invalid value, or for options that can't be combined
  */
 export function readValues(
   { arguments: positionals = {}, options = {} }: CommandSpec,
@@ -125,10 +124,9 @@ export function readValues(
       throw new PricelakeError('usage', `${flag} needs --${toFlagName(needs)}`, { hint: 'Use both.' });
     }
     const typed = argv[toFlagName(key)];
-    // `--no-lake` is false.
+    // yargs parses `--no-lake` as `lake: false`.
     if (typeof typed === 'boolean' && type !== 'boolean') throw new PricelakeError('usage', `${flag} needs a value`);
-    if (list === undefined && Array.isArray(typed))
-      throw new PricelakeError('usage', `${flag} is given more than once`);
+    if (list === undefined && Array.isArray(typed)) throw new PricelakeError('usage', `${flag} can be given only once`);
     return [[key, parameter.read(typed, flag)] as const];
   });
   return Object.fromEntries(values);

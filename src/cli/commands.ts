@@ -13,10 +13,10 @@ interface Group {
   commands: readonly Command[];
 }
 
-/** The commands in the order of the help. A command's code and packages are loaded only when it runs. */
+/** The commands in the order in which help lists them. A command's code and packages are loaded only when it runs. */
 export const GROUPS: readonly Group[] = [
   {
-    title: 'Copy the catalogue',
+    title: 'Copy the catalog',
     commands: [
       joinAction(init, async () => (await import('./actions/write-pipeline.js')).writePipeline),
       joinAction(doctor, async () => (await import('./actions/run-doctor.js')).runDoctor),
@@ -76,7 +76,7 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Commands about the command line itself, which the help mentions only in a sentence. */
+/** Commands about the command line itself. Help mentions them in a sentence instead of listing them. */
 const SHELL: readonly Command[] = [
   joinAction(completion, async () => (await import('./completion/scripts.js')).printScript),
   joinAction(help, async () => (await import('./actions/show-help.js')).showHelp),
@@ -93,7 +93,7 @@ export const SPECS: readonly CommandSpec[] = COMMANDS.flatMap(withInner).map(({ 
 
 export const nameOf = ({ name }: CommandSpec): string => name.split(' ').at(-1) ?? name;
 
-/** Finds the innermost command that the words name, and the words after its name. */
+/** Finds the innermost command in a list of words, and returns it with the words that follow its name. */
 export function findCommand(words: readonly string[]): { command: Command | undefined; rest: readonly string[] } {
   let command: Command | undefined;
   let rest = words;
@@ -107,12 +107,12 @@ export function findCommand(words: readonly string[]): { command: Command | unde
   }
 }
 
-/** The first words of all commands and aliases. */
+/** The first word of every command and every alias. */
 const FIRST_WORDS: ReadonlySet<string | undefined> = new Set(
   SPECS.flatMap(({ name, aliases = {} }) => [name, ...Object.keys(aliases)]).map((words) => words.split(' ')[0]),
 );
 
-/** Rewrites a command line that begins with an alias to its present form. Options may come first. */
+/** Replaces an alias at the start of a command line with the current command. Options may precede the alias. */
 export function resolveAlias(args: readonly string[]): readonly string[] {
   const at = args.findIndex((word) => FIRST_WORDS.has(word));
   const startsWith = (words: string[]) => words.every((word, index) => args[at + index] === word);
@@ -129,7 +129,7 @@ export function resolveAlias(args: readonly string[]): readonly string[] {
   return args;
 }
 
-/** `--brand x` → `--set=brand=x` */
+/** Renames options according to `renames`: `--brand x` → `--set=brand=x`. */
 function renameOptions(args: readonly string[], renames: Readonly<Record<string, string>>): string[] {
   const [word, ...rest] = args;
   if (word === undefined) return [];

@@ -10,7 +10,7 @@ export const ENV_FILE = '.env';
  * @throws PricelakeError `config` if the file can't be read
  */
 export function loadEnvFile(file = ENV_FILE): void {
-  // Python's virtual environments are often folders of this name.
+  // A folder named `.env` is often a Python virtual environment.
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false) return;
   let bytes: Buffer;
   try {
@@ -25,7 +25,7 @@ export function loadEnvFile(file = ENV_FILE): void {
   }
 }
 
-/** Writes a line `NAME=value` that `loadEnvFile` reads back unchanged. */
+/** Formats a `NAME=value` line that `loadEnvFile` reads back unchanged. */
 export function formatVariable(name: string, value: string): string {
   const quote = /^[\w.:/+=@%-]*$/u.test(value) ? '' : ["'", '"', '`'].find((mark) => !value.includes(mark));
   return `${name}=${quote ?? ''}${value}${quote ?? ''}\n`;

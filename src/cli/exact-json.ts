@@ -1,12 +1,12 @@
 import { LosslessNumber, parse } from 'lossless-json';
 import { RawJson } from './json-text.js';
 
-/** JSON for readers that keep only 53 bits of a number. */
+/** JSON for clients whose numbers have only 53 bits. */
 export type ExactJson = null | boolean | number | string | ExactJson[] | { [name: string]: ExactJson };
 
 /**
- * Converts a report for readers that lose digits: 64-bit integers and decimals become text whatever their size,
- * including numbers in text that is already JSON. Doubles and small integers stay numbers.
+ * Converts a report to JSON for clients that would round large numbers. 64-bit integers and decimals become strings,
+ * whatever their size, including numbers in text that is already JSON. Doubles and small integers stay numbers.
  */
 export function toExactJson(value: unknown): ExactJson {
   if (value === null || value === undefined) return null;

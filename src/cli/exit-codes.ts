@@ -13,7 +13,7 @@ export const EXIT = {
   quota: 5,
   locked: 6,
   belowAllowed: 7,
-  /** EX_TEMPFAIL of sysexits.h. */
+  /** EX_TEMPFAIL in sysexits.h. */
   temporary: 75,
   hungUp: 129,
   interrupted: 130,
@@ -51,7 +51,7 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   usage: EXIT.usage,
   config: EXIT.usage,
   query: EXIT.usage,
-  // This does not count as temporary, because the same command would fail again until a person acts.
+  // This code isn't temporary, because the command would fail again until somebody fixes the lake.
   lake_invalid: EXIT.usage,
   lake_read_only: EXIT.usage,
   offline: EXIT.usage,
@@ -92,7 +92,7 @@ export function exitCodeOf(error: unknown): number {
   return EXIT_BY_SIGNAL[error.facts.signal as StopSignal] ?? EXIT.interrupted;
 }
 
-/** Formats an error for people: one line, the place in their text, then what to do and where to read more. */
+/** Formats an error for people: the message on one line, the excerpt that it refers to, then a hint and links. */
 export function formatError(error: unknown): string {
   const lines = [`pricelake: ${messageOf(error)}`];
   const { excerpt, hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
@@ -106,7 +106,7 @@ export function formatError(error: unknown): string {
 
 const NEXT = '  → ';
 
-/** Wraps a formatted error for a terminal. The excerpt keeps its columns. */
+/** Wraps a formatted error to a terminal's width. An excerpt isn't wrapped, so its columns stay aligned. */
 export function fitError(text: string, terminal: number | undefined): string {
   const fit = (line: string, at: number) => {
     if (at === 0) return wrapText(line, terminal, '  ');
@@ -115,7 +115,7 @@ export function fitError(text: string, terminal: number | undefined): string {
   return text.split('\n').map(fit).join('\n');
 }
 
-/** Describes an error for programs, as the last line of stdout with `--json`. */
+/** Describes an error for programs; with `--json`, it is the last line of stdout. */
 export function describeError(error: unknown): Record<string, unknown> {
   const { hint, docsUrl, upgradeUrl, nextRunAt, ...facts } = factsOf(error);
   const rest = Object.keys(facts).length > 0 ? { facts } : {};

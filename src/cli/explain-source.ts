@@ -4,16 +4,16 @@ import { PRICELAKE_VERSION } from '../io/package-path.js';
 import type { TableName } from '../tables/table.js';
 import type { OpenedLake } from './read-lake.js';
 
-/** The facts behind a result: the same versions, settings, files and SQL give the same rows. */
+/** Everything that a result depends on: the same versions, settings, files and SQL return the same rows. */
 export interface QuerySource {
   pricelake: string;
   duckdb: string;
   /** The number of the newest run in the tables; null if no run wrote them. */
   run: bigint | null;
-  /** The version of each table that the SQL reads. */
+  /** The version of each table that the SQL uses. */
   versions: Record<string, bigint>;
   settings: Record<string, string>;
-  /** SHA-256 of the user's own files, by option. */
+  /** SHA-256 hashes of the user's own files, keyed by the option that names each file. */
   files: Record<string, string>;
   sql: string;
 }
@@ -22,7 +22,7 @@ interface Query {
   sql: string;
   tables: readonly TableName[];
   settings: Record<string, string>;
-  /** Paths, by the option that named them. */
+  /** File paths, keyed by the option that names each file. */
   files: Readonly<Record<string, string | undefined>>;
 }
 

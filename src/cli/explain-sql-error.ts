@@ -1,7 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
 
 /**
- * Shortens DuckDB's message to one line. Its excerpt of the statement, with a caret under the place, becomes a fact.
+ * Converts a DuckDB error to a PricelakeError `query` with a one-line message. The part of the statement that DuckDB
+ * quotes, with a caret under the mistake, becomes the fact `excerpt`. Returns other errors unchanged.
  */
 export function explainSqlError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
@@ -14,7 +15,7 @@ export function explainSqlError(error: unknown): unknown {
 
 function findHint(message: string): { hint?: string } {
   if (message.startsWith('Out of Memory')) {
-    return { hint: 'Raise the limit with --memory, or ask for fewer rows.' };
+    return { hint: 'Raise the limit with --memory, or select fewer rows.' };
   }
   if (/Table with name (?:weights|tree) does not exist/u.test(message)) {
     return {

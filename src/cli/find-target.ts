@@ -8,23 +8,24 @@ import { CACHE_BYTES, findCache, type RemoteSource } from './join-lakes.js';
 import { chooseShard, findShard, shardPath } from './shards/choose-shard.js';
 import type { REMOTE } from './shared-options.js';
 
-/** Names a lake by its folder, or by its pipeline file. */
+/** Identifies a lake by its folder or its pipeline file. */
 export interface TargetArguments {
   pipeline?: string | undefined;
   lake?: string | undefined;
-  /** A shard of the pipeline file. */
+  /** The name of a shard in the pipeline file. */
   dataset?: string | undefined;
 }
 
-/** The folder to read, and the settings of the pipeline file if one is named or found. */
+/** The lake's folder, and the settings of the pipeline file if there is one. */
 export interface ReadingTarget {
   lake: string;
   settings: ReadingSettings | undefined;
 }
 
 /**
- * Finds the lake. `--lake` takes precedence over lake.path of the pipeline file; without either, the folder is ./lake.
- * With `--lake` alone, no settings are read.
+ * Finds the lake's folder: `--lake`, else lake.path in the pipeline file, else ./lake. If `--lake` is given without a
+ * pipeline file, no settings are read.
+ * @throws PricelakeError `usage` if the pipeline file has shards and `--lake` is missing
  */
 export async function findTarget({ pipeline, lake }: TargetArguments): Promise<ReadingTarget> {
   const file = lake === undefined ? await seekPipeline(pipeline, process.env) : pipeline;
@@ -35,15 +36,15 @@ export async function findTarget({ pipeline, lake }: TargetArguments): Promise<R
   if (lake === undefined && shards !== undefined) {
     const folders = Object.keys(shards).map((name) => shardPath(settings.lake.path, name));
     const hint = `Choose one with --lake: ${folders.join(', ')}.`;
-    throw new PricelakeError('usage', `${file} has a lake for each of its shards`, { hint });
+    throw new PricelakeError('usage', `${file} has a separate lake for each shard`, { hint });
   }
   return { lake: lake ?? settings.lake.path, settings };
 }
 
 /**
- * Reads the pipeline file that is named or found, and keeps its key out of logs. `--lake` replaces its lake.path, or
- * chooses one of its shards.
- * @throws PricelakeError `config`, and `usage` if the file has shards and none is chosen
+ * Reads the pipeline file and keeps its API key out of logs. `--lake` replaces lake.path, or selects the shard with
+ * that folder.
+ * @throws PricelakeError `config` if the file is missing or invalid, `usage` if it has shards and none is selected
  */
 export async function openPipeline(
   { pipeline: named, lake, dataset }: TargetArguments,
@@ -55,7 +56,7 @@ export async function openPipeline(
   return chooseShard(pipeline, shard);
 }
 
-/** Reads the pipeline file as `openPipeline` does, with all of its shards. */
+/** Reads the pipeline file like `openPipeline`, but doesn't select a shard. */
 export async function openWhole(
   { pipeline: named }: Pick<TargetArguments, 'pipeline'>,
   { io }: Pick<CommandContext, 'io'>,
@@ -66,7 +67,7 @@ export async function openWhole(
   return pipeline;
 }
 
-/** Undefined without `--remote`. */
+/** Returns the object storage to read from; undefined without `--remote`. */
 export function chooseRemote(
   { remote, cache, cacheSize = CACHE_BYTES }: { [K in keyof typeof REMOTE]?: ValueOf<(typeof REMOTE)[K]> },
   io: Io,

@@ -2,15 +2,15 @@ import { fstatSync, readFileSync, readSync, statSync } from 'node:fs';
 import { hasSystemCode } from '../io/errors.js';
 
 /**
- * True if SIGHUP was ignored when this process started, as under nohup. Node resets ignored signals before our code
- * runs, so this looks for traces. bash and zsh put nohup into `_`, GNU's nohup makes stdin unreadable, and on Linux the
- * parent shell's status shows that it ignores the signal.
+ * Returns true if SIGHUP was ignored when this process started, as it is under nohup. Node resets ignored signals
+ * before our code runs, so this looks for indirect evidence. bash and zsh set `_` to the path of nohup, GNU's nohup
+ * makes stdin unreadable, and on Linux the parent's status shows that it ignores the signal.
  */
 export function isHangupIgnored(env: NodeJS.ProcessEnv): boolean {
   return /(?:^|\/)nohup$/u.test(env._ ?? '') || isStdinUnreadable() || parentIgnoresHangup();
 }
 
-/** nohup replaces a terminal on stdin by /dev/null, opened for writing. */
+/** nohup replaces a terminal on stdin with /dev/null, opened only for writing. */
 function isStdinUnreadable(): boolean {
   try {
     if (fstatSync(0).rdev !== statSync('/dev/null').rdev) return false;
@@ -21,7 +21,7 @@ function isStdinUnreadable(): boolean {
   }
 }
 
-/** SIGHUP is the first bit of the mask. */
+/** Reads the mask of ignored signals, whose lowest bit is SIGHUP. */
 function parentIgnoresHangup(): boolean {
   try {
     const [, mask = '0'] = /^SigIgn:\s*([\da-f]+)$/mu.exec(readFileSync(`/proc/${process.ppid}/status`, 'utf8')) ?? [];

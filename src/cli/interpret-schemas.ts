@@ -1,4 +1,5 @@
 import * as z from 'zod';
 
-// zod would compile each schema at its first use, which takes longer than it saves for the few values of a command.
+// By default, zod compiles each schema at its first use. For the few values that a command validates, compiling takes
+// longer than it saves.
 z.config({ jitless: true });

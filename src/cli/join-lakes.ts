@@ -16,7 +16,7 @@ export interface RemoteSource {
   io: Io;
 }
 
-/** The value of `--lake`: one folder, or the folders of several lakes. */
+/** The value of `--lake`: one folder, or several folders whose lakes are read as one. */
 export type NamedLakes = string | readonly string[];
 
 interface LakeArguments {
@@ -30,14 +30,15 @@ interface LakeArguments {
 /** Default of `--cache-size`. */
 export const CACHE_BYTES = 10e9;
 
-/** The folder of cached files; by default ~/.cache/pricelake. */
+/** Returns the cache folder; by default ~/.cache/pricelake. */
 export function findCache(named: string | undefined): string {
   return resolve(named ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'pricelake'));
 }
 
 /**
- * The folder that a command reads: the named lake, or the union of several lakes, which is built in the cache.
- * Undefined without `--lake`.
+ * Returns the folder to read: the named lake or, for several lakes, a union of them, which is built in the cache.
+ * Returns undefined without `--lake`.
+ * @throws PricelakeError `usage` if several lakes are combined with `--remote` or `--as-of`
  */
 export async function joinLakes(
   request: LakeArguments,
@@ -56,7 +57,7 @@ export async function joinLakes(
   return (await openUnion(opened, { cache, ...context })).root;
 }
 
-/** Fetches all files of a remote into the cache. */
+/** Downloads all files of a remote lake into the cache. */
 export async function fetchRemote({ address, cache, io }: RemoteSource): Promise<Lake> {
   const { readRemote } = await import('../wings/remote/index.js');
   return readRemote(address, cache, io, async (cached) => {
@@ -65,7 +66,10 @@ export async function fetchRemote({ address, cache, io }: RemoteSource): Promise
   });
 }
 
-/** The run of each lake in a union, for the source of a result; empty for a single lake. */
+/**
+ * Describes the run of each lake in a union, so that a result can name its sources. Returns an empty object for a
+ * single lake.
+ */
 export async function describeLakes(
   lake: NamedLakes | undefined,
   db: Pick<Database, 'row'>,
@@ -80,11 +84,11 @@ export const listLakes = (lake: NamedLakes | undefined): readonly string[] =>
 
 function refuseTogether({ remote, asOf }: LakeArguments): void {
   if (remote !== undefined) {
-    const hint = 'Drop --remote, or name a single lake.';
-    throw new PricelakeError('usage', "--remote and several --lake can't be used together", { hint });
+    const hint = 'Drop --remote, or pass a single --lake.';
+    throw new PricelakeError('usage', "--remote can't be used with more than one --lake", { hint });
   }
   if (asOf !== undefined) {
-    const hint = 'Each lake has its own runs, so name a single lake.';
-    throw new PricelakeError('usage', "--as-of and several --lake can't be used together", { hint });
+    const hint = 'Each lake has its own runs, so pass a single --lake.';
+    throw new PricelakeError('usage', "--as-of can't be used with more than one --lake", { hint });
   }
 }

@@ -1,8 +1,8 @@
 import { escapeControls } from './plain-text.js';
 
 /**
- * Writes JSON with bigints as exact integers and seconds with three decimals. Escapes all control characters, including
- * those that JSON allows, because a terminal may show the text.
+ * Formats a value as JSON, with bigints as exact integers and seconds rounded to three decimals. Escapes all control
+ * characters, even those that JSON allows, because the text may be shown on a terminal.
  */
 export function toJsonText(value: unknown): string {
   return escapeControls(writeJson(value));

@@ -6,8 +6,8 @@ import { EXIT } from './exit-codes.js';
 import { requireCompiled } from './older-node.js';
 
 /**
- * With fewer open files, DuckDB and Node's threads crash, or a command can't open its own modules. Below 19, Node
- * itself crashes.
+ * The minimum number of files that the process must be able to open. With fewer, DuckDB and Node's threads crash, or a
+ * command can't load its own modules; below 19, Node itself crashes.
  */
 const FEWEST_OPEN_FILES = 24;
 
@@ -17,7 +17,7 @@ type CompileCache = { enableCompileCache?: (folder: string) => unknown };
 
 const place = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-// Commits have to sync folders, which Windows can't do.
+// Windows can't sync folders, which every commit requires.
 if (process.platform === 'win32') {
   process.stderr.write('pricelake: Windows is not supported; use WSL or a container\n');
   process.exit(EXIT.usage);
@@ -25,15 +25,15 @@ if (process.platform === 'win32') {
 const openFiles = readOpenFiles();
 if (openFiles < FEWEST_OPEN_FILES) {
   const text = `this process may open only ${openFiles} files, but needs ${FEWEST_OPEN_FILES}`;
-  const hint = 'Raise the limit of open files (`ulimit -n 4096`, or LimitNOFILE of the service).';
+  const hint = 'Raise the limit on open files (`ulimit -n 4096`, or LimitNOFILE in the systemd unit).';
   process.stderr.write(`pricelake: ${text}\n  → ${hint}\n`);
   if (process.argv.includes('--json'))
     process.stdout.write(`${JSON.stringify({ ok: false, error: { code: 'open_files', message: text, hint } })}\n`);
   process.exit(EXIT.unexpected);
 }
-// Without this, a closed stderr would end a run that is writing a lake.
+// Without this listener, a closed stderr would end a run that is writing a lake.
 process.stderr.on('error', () => {});
-// A command handles errors of its own writes. Help has no command that could.
+// Commands handle failed writes to stdout themselves, but help has no command that could.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') process.exitCode ||= EXIT.unexpected;
 });
@@ -41,7 +41,8 @@ const { runCli } = await loadProgram();
 await runCli(process.argv.slice(2));
 
 /**
- * The limit of open files, which Node has already raised as far as it may. Infinity if the system does not report it.
+ * Returns the limit on open files, which Node has already raised as far as it may. Returns Infinity if the system
+ * doesn't report a limit.
  */
 function readOpenFiles(): number {
   const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : '';
@@ -49,12 +50,12 @@ function readOpenFiles(): number {
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Loads the bundle that the build makes, or the modules themselves in a checkout that is not built. */
+/** Loads the bundle, or the modules themselves in a checkout that hasn't been built. */
 async function loadProgram(): Promise<Program> {
   const bundle = place('program.cjs');
   if (!existsSync(bundle)) return import('./program.js');
-  // The cache lies beside the code, so only those who can change the code can change it. If that folder can't be
-  // written, Node works without a cache.
+  // The cache is next to the code, so only users who can change the code can change the cache. If the folder isn't
+  // writable, Node runs without a cache.
   const { enableCompileCache } = nodeModule as CompileCache;
   if (enableCompileCache === undefined) return requireCompiled(bundle, place('compiled')) as Program;
   enableCompileCache(place('compiled'));

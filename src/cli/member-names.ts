@@ -1,12 +1,15 @@
 import { RawJson } from './json-text.js';
 
-/** The name under which a member is printed: `exportRows` is `export_rows`, as columns of tables are named. */
+/**
+ * Converts a member's name to the form that is printed, which is also used for table columns: `exportRows` →
+ * `export_rows`.
+ */
 export const toPrintedName = (name: string): string =>
   name.replaceAll(/(?<=[a-z0-9])[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * Renames the members of a report as they are printed, at every depth. Keys of a Map are data, such as the columns of a
- * query, and stay as they are. So does text that is JSON already.
+ * Renames the members of a report to their printed form, at every depth. Keys of a Map are data, such as column names
+ * of a query, so they stay unchanged, as does text that is already JSON.
  */
 export function renameMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(renameMembers);

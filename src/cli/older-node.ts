@@ -6,14 +6,14 @@ import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
 /**
- * Loads a CommonJS module, and keeps its compiled code in `folder` for later processes. Node does so by itself from 22.8 on.
- * V8 also waits as long as its newer versions do before it optimizes WebAssembly, because optimizing the HTTP parser took a
- * tenth of the CPU time of a run that found nothing new.
+ * Loads a CommonJS module and caches its compiled code in `folder` for later processes, as Node does by itself since
+ * 22.8. Also delays V8's optimization of WebAssembly as much as newer versions of V8 do, because optimizing the HTTP
+ * parser took a tenth of the CPU time of a run without changes.
  */
 export function requireCompiled(file: string, folder: string): unknown {
   setFlagsFromString('--wasm-tiering-budget=13000000');
   const text = readFileSync(file, 'utf8');
-  // V8 refuses code of another version of V8, but not code of another text of the same length.
+  // V8 rejects cached code from another V8 version, but not code compiled from a different text of the same length.
   const kept = join(folder, hash(text).toString('hex'));
   const cachedData = readKept(kept);
   const wrapped = `(function (exports, require, module, __filename, __dirname) { ${text}\n})`;
@@ -29,7 +29,10 @@ export function requireCompiled(file: string, folder: string): unknown {
 const hash = (data: string | Buffer) => createHash('sha1').update(data).digest();
 const HASH_BYTES = 20;
 
-/** Undefined if there is no kept code, or if it is damaged, because V8 would run it. */
+/**
+ * Reads the cached code. Returns undefined if there is none or its hash doesn't match, because V8 would run damaged
+ * code.
+ */
 function readKept(file: string): Buffer | undefined {
   try {
     const bytes = readFileSync(file);
@@ -40,7 +43,7 @@ function readKept(file: string): Buffer | undefined {
   }
 }
 
-/** Replaces the kept code. If the folder can't be written, each process compiles the module. */
+/** Replaces the cached code. If the folder isn't writable, each process compiles the module. */
 function keep(folder: string, file: string, code: Buffer): void {
   const temporary = `${file}.${process.pid}`;
   try {

@@ -2,48 +2,51 @@ import { parseDuration } from '../config/units.js';
 import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 
-/** Values that completion offers: paths, or names that are looked up when the user asks for them. */
+/** The kind of values that shell completion offers: file paths, or names that are looked up at completion time. */
 export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops' | 'variables';
 
-/** An option or an argument. Its type, parser, help, man page and completion follow from this. */
+/**
+ * Declares an option or an argument. Its type, parser, help, man page entry and completion are derived from the
+ * declaration.
+ */
 export interface Parameter<T = unknown> {
   describe: string;
   type: 'string' | 'number' | 'boolean' | 'count';
-  /** A single letter. */
+  /** The one-letter form, without the dash. */
   alias?: string;
   default?: string | number | boolean;
   isRequired?: boolean;
-  /** True if the option may be given without a value. Its value is then an empty text. */
+  /** True if the option may be given without a value, in which case its value is an empty string. */
   isBare?: boolean;
-  /** The allowed values. It is a function if listing them takes time. */
+  /** The allowed values, or a function that returns them if listing them takes time. */
   choices?: readonly string[] | (() => readonly string[]);
-  /** `repeated`: the option may be given several times; `words`: all words that follow are values. */
+  /** `repeated`: the option may be given several times. `words`: all the words that follow are values. */
   list?: 'repeated' | 'words';
-  /** Keys of options that exclude this one. None of them has a default. */
+  /** Keys of options that can't be combined with this one. Options in this list must not have a default. */
   excludes?: readonly string[];
-  /** The key of the option that this one requires. */
+  /** The key of an option that must also be given. */
   needs?: string;
   completes?: Completes;
-  /** The name of the value in the man page. */
+  /** The placeholder for the value in the man page. */
   placeholder?: string;
   /**
-   * Turns the value that yargs parsed into the value that the command gets.
-   * @throws PricelakeError `usage` with a message that begins with the flag
+   * Converts the value that yargs parsed into the value that the command receives.
+   * @throws PricelakeError `usage` with a message that starts with the flag
    */
   read(typed: unknown, flag: string): T;
 }
 
-/** The optional fields of a parameter's declaration. */
+/** The optional members of a parameter's declaration. */
 type Details = Partial<Omit<Parameter, 'describe' | 'type' | 'choices' | 'list' | 'read'>>;
 
-/** Includes undefined for an option that may be missing, but not for one with a default or a required one. */
+/** Includes undefined unless the parameter is required or has a default. */
 type Given<M, T> = M extends { default: unknown } | { isRequired: true } ? T : T | undefined;
 
-/** A text format, and the value that a text stands for. */
+/** Describes how to parse an option's text into a value. */
 export interface Form<T> {
-  /** The end of the sentence "--flag text is not …". */
+  /** Completes the error message "--flag VALUE is not …". */
   what: string;
-  /** Returns undefined for a text that does not match. */
+  /** Returns undefined for invalid text. */
   parse(text: string): T | undefined;
   placeholder: string;
   hint?: string;
@@ -59,12 +62,12 @@ export function value<T, const M extends Details>(form: Form<T>, describe: strin
   return { describe, type: 'string', placeholder, read, ...details } as Parameter<Given<M, T>>;
 }
 
-const anyText = (placeholder: string): Form<string> => ({ what: 'a text', parse: (text) => text, placeholder });
+const anyText = (placeholder: string): Form<string> => ({ what: 'text', parse: (text) => text, placeholder });
 
 export const text = <const M extends Details>(describe: string, details?: M) =>
   value(anyText('TEXT'), describe, details);
 
-/** A path, which completion leaves to the shell. */
+/** Declares a path option, whose completion is left to the shell. */
 const pathOf =
   (placeholder: string) =>
   <const M extends Details>(describe: string, details?: M) =>
@@ -72,11 +75,11 @@ const pathOf =
 export const file = pathOf('FILE');
 export const folder = pathOf('FOLDER');
 
-/** A boolean option, which also accepts `--no-…`. */
+/** Declares a boolean option, which can be negated with `--no-…`. */
 export const flag = <const M extends Details>(describe: string, details?: M) =>
   ({ describe, type: 'boolean', read: (typed) => typed === true, ...details }) as Parameter<Given<M, boolean>>;
 
-/** One of several names. With `isBare`, the option may also be given without a name. */
+/** Declares an option that accepts one of several names, or with `isBare`, no value. */
 export const choice = <const C extends string, const M extends Details>(
   choices: readonly C[] | (() => readonly C[]),
   describe: string,
@@ -103,7 +106,7 @@ function readChoice<C extends string>(
 }
 
 export function refuseChoice(what: string, given: string, known: readonly string[]): PricelakeError {
-  // A single letter is near every other, so no name is suggested for it.
+  // A single letter is similar to every other one, so it gets no suggestion.
   const near = given.length > 1 ? suggestName(given, known) : undefined;
   return new PricelakeError('usage', `${what} can't be ${given}`, {
     hint: near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
@@ -115,7 +118,7 @@ interface Bounds {
   to?: number;
 }
 
-/** A number between two bounds, both included. */
+/** Declares a number option. Both bounds are inclusive. */
 export function number<const M extends Details & Bounds>(
   describe: string,
   { from, to, ...details }: M,
@@ -126,7 +129,7 @@ export function number<const M extends Details & Bounds>(
   const read = (typed: unknown, flagName: string): number => {
     const isFit = typeof typed === 'number' && typed >= from && typed <= (to ?? Number.POSITIVE_INFINITY);
     if (isFit && (!isWhole || Number.isSafeInteger(typed))) return typed;
-    // yargs parses a text as NaN.
+    // yargs parses text that is not a number as NaN.
     const given = Number.isNaN(typed) ? 'has a value that' : typed;
     throw new PricelakeError('usage', `${flagName} ${given} is not a ${kind} (${range})`);
   };
@@ -136,7 +139,7 @@ export function number<const M extends Details & Bounds>(
 export const whole = <const M extends Details & Bounds>(describe: string, details: M) =>
   number(describe, details, true);
 
-/** Makes a parameter that can be given more than once. */
+/** Makes a parameter repeatable, so that the command receives an array. */
 export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeated') =>
   ({
     ...one,
@@ -144,7 +147,7 @@ export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeat
     read: (typed, flagName) => (typed as unknown[]).map((each) => one.read(each, flagName)),
   }) as Parameter<Exclude<T, undefined>[] | undefined>;
 
-/** Parses a duration such as `90s` into milliseconds. Accepts `0` only with `orZero`, and at most `most`. */
+/** A duration such as `90s`, parsed into milliseconds. `0` is valid only with `orZero`; `most` is the maximum. */
 export function duration({ orZero = false, most }: { orZero?: boolean; most?: string } = {}): Form<number> {
   const mostMs = most === undefined ? Number.POSITIVE_INFINITY : (parseDuration(most) ?? 0);
   const limit = most === undefined ? '' : ` of at most ${most}`;

@@ -1,18 +1,19 @@
-// C0 and C1 control characters could move the cursor or change the terminal's colours. Bidirectional overrides could
+// C0 and C1 control characters could move the cursor or change the terminal's colors. Bidirectional overrides could
 // reorder a line.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu;
 
 /**
- * Makes untrusted text safe for one line of a terminal. Line breaks and tabs become spaces, other controls are removed.
+ * Makes untrusted text safe to print on one line of a terminal. Replaces line breaks and tabs with spaces, and removes
+ * other control characters.
  */
 export function toPlainLine(text: string): string {
   return text.replace(/\r\n|[\n\r\t\u2028\u2029]/gu, ' ').replace(UNSAFE, '');
 }
 
 /**
- * Escapes the controls of untrusted text as JSON does (`\u001b`), which leaves JSON values unchanged. Line breaks and
- * tabs stay.
+ * Escapes control characters in untrusted text as JSON does (`\u001b`), so the escaped text is still the same JSON.
+ * Keeps line feeds and tabs.
  */
 export function escapeControls(text: string): string {
   return text.replace(UNSAFE, (char) =>
@@ -20,11 +21,14 @@ export function escapeControls(text: string): string {
   );
 }
 
-/** The controls that our own output uses: colours, line ends, and isolates around right-to-left text. */
+/** The control characters that our own output uses: colors, line endings, and isolates around right-to-left text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: telling them from others is the purpose
 const OURS = /(\u001b\[\d{1,2}m|\r\n|[\u2068\u2069])/u;
 
-/** Makes text safe for a terminal, whoever wrote its parts. Only our own controls keep their effect. */
+/**
+ * Makes text safe for a terminal, even if parts of it are untrusted. Only the control characters in `OURS` keep their
+ * effect.
+ */
 export function toTerminalText(text: string): string {
   const parts = text.split(OURS);
   return parts.map((part, at) => (at % 2 === 1 ? part : escapeControls(part))).join('');

@@ -11,20 +11,23 @@ import { privatePath } from '../tables/layout.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
-/** Price spells of up to this many changes take less than a second, so each query computes them again. */
+/**
+ * Up to this number of price changes, computing the price spells takes less than a second, so each query computes them.
+ */
 const FEW_CHANGES = 150_000n;
 const STALE_MS = 3_600_000;
 
 export interface PriceSpells {
-  /** The folder that the queries must be allowed to read and write. */
+  /** The folder that queries need permission to read and write. */
   folder: string;
-  /** Computes the spells of a large lake once per version, and makes the view read them. */
+  /** In a large lake, computes the spells once per version and points the view at the saved file. */
   prepare(): Promise<void>;
 }
 
 /**
- * Creates the `price_spells` view. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the
- * scratch file if that can't be written. They depend on the files of four tables and the variables of the view.
+ * Creates the `price_spells` view. The spells of a large lake are saved as Parquet in `_pricelake/prepared`, or next to
+ * the scratch file if that folder isn't writable. The file's name identifies the files of the four tables and the
+ * variables that the spells depend on.
  */
 export async function openSpells(
   { db, lake, readState: read, scratch }: OpenedLake,
@@ -62,7 +65,10 @@ export async function openSpells(
   return { folder, prepare };
 }
 
-/** Names the spells by what they depend on: file names (a file never changes), the query and its variables. */
+/**
+ * Builds a file name from everything that the spells depend on: data files, which never change, the query and its
+ * variables.
+ */
 function nameSpells(facts: readonly string[]): string {
   const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');
   return `price_spells-${digest.slice(0, 32)}.parquet`;
@@ -72,17 +78,17 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
   try {
     await mkdir(wanted, { recursive: true });
     await access(wanted, constants.W_OK);
-    // A link might lead out of the lake, so it is refused.
+    // A symbolic link is rejected, because it could point outside the lake.
     if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
-    // This user may not write to the lake's folder.
+    // The current user may not be allowed to write to the lake's folder.
     await mkdir(otherwise, { recursive: true });
     return otherwise;
   }
 }
 
-/** Removes spells of older versions, and the temporary files of killed processes. */
+/** Deletes spells of other versions, and temporary files left by killed processes. */
 async function removeOthers(folder: string, kept: string, now: Date): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

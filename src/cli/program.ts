@@ -26,9 +26,9 @@ export async function runCli(typed: readonly string[]): Promise<void> {
   const args = [...resolveAlias(typed)];
   if (args[0] === COMPLETE_WORD) return printCompletions(args.slice(1));
   if (args.length === 0) return printFirstHelp();
-  // yargs takes a last word `help` for `--help`.
+  // yargs treats `help` as `--help` if it is the last word.
   if (args.length === 1 && args[0] === 'help') return runCli(['help', ALL_TOPICS]);
-  // `help sync` means `sync --help`.
+  // Runs `help sync` as `sync --help`.
   if (args[0] === 'help' && findCommand(resolveAlias(args.slice(1))).command !== undefined) {
     return runCli([...args.slice(1), '--help']);
   }
@@ -36,7 +36,7 @@ export async function runCli(typed: readonly string[]): Promise<void> {
   const json = args.includes('--json');
   let failure: unknown;
   const program = buildProgram(args).fail((message, error) => {
-    // yargs throws an error of its own for a missing value, which is also a usage error.
+    // yargs reports a missing value with its own error class. That is also a usage error.
     const thrown = error instanceof Error && error.name !== 'YError' ? error : undefined;
     failure ??= thrown ?? usageError(message ?? error.message, args);
     throw failure;
@@ -64,7 +64,7 @@ export function buildProgram(args: string[]): Argv {
     .alias('help', 'h')
     .strictCommands()
     .strict()
-    .demandCommand(1, 'Name a command.')
+    .demandCommand(1, 'Enter a command.')
     .exitProcess(false)
     .wrap(asksForHelp(args) ? chooseHelpWidth(process.stdout) : null);
   for (const command of COMMANDS) program.command({ ...toYargsCommand(command), describe: false });
@@ -73,12 +73,12 @@ export function buildProgram(args: string[]): Argv {
 
 function toYargsOptions(parameter: Parameter): Options {
   const { describe, type, alias, default: byDefault, isRequired, isBare = false, list } = parameter;
-  // An option that may be bare has no choices here, because yargs would refuse it without a value.
+  // The choices of an option that can be bare aren't passed on, because yargs would then require a value.
   const choices = isBare ? undefined : listChoices(parameter);
   const takesValue = type === 'string' || type === 'number';
   return {
     describe,
-    // With choices and no type, the help shows only the choices.
+    // With both a type and choices, help would show the type as well.
     ...(choices === undefined ? { type } : { choices }),
     ...(alias === undefined ? {} : { alias }),
     ...(byDefault === undefined ? {} : { default: byDefault }),
@@ -93,13 +93,13 @@ function toYargsCommand({ spec, run, commands }: Command): CommandModule {
   const builder = (yargs: Argv) => {
     for (const command of commands) yargs.command(toYargsCommand(command));
     for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one) as object);
-    // `global: false` keeps the options out of subcommands.
+    // Without `global: false`, subcommands would inherit the options.
     for (const [key, one] of Object.entries(options))
       yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false, group: 'Options:' });
     yargs.usage(`$0 ${describeUsage(spec)}\n\n${describe}`);
     for (const [line, meaning] of examples) yargs.example(line, meaning);
     if (run === undefined)
-      yargs.demandCommand(1, `Name one of its commands: ${commands.map((one) => nameOf(one.spec)).join(', ')}.`);
+      yargs.demandCommand(1, `Enter one of its commands: ${commands.map((one) => nameOf(one.spec)).join(', ')}.`);
     return yargs.epilogue(readNotes(spec));
   };
   return {
@@ -118,14 +118,14 @@ function chooseHelpWidth(stream: NodeJS.WriteStream): number {
 }
 
 /**
- * True if the user asks for help. yargs formats the help of each command that it runs; without wrapping, that takes 20
- * ms less.
+ * Returns true if the user wants help. Otherwise the help isn't wrapped, which saves 20 ms, because yargs formats the
+ * help of every command that it runs.
  */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
 }
 
-/** Prints the help of the whole command line. yargs would list the commands without headings. */
+/** Prints the help for the whole command line. yargs would list the commands without headings. */
 function printHelp(): void {
   const columns = chooseHelpWidth(process.stdout);
   const list = (title: string, lines: readonly (readonly [label: string, text: string])[]) => {
@@ -159,7 +159,7 @@ function printHelp(): void {
 
 const EVERYDAY = ['sync', 'spread', 'query', 'explore', 'status'];
 
-/** Prints a short help for a user who types only the program's name. */
+/** Prints a short help when the user types only the program's name. */
 function printFirstHelp(): void {
   const columns = process.stdout.isTTY ? measureScreen(process.stdout).columns : undefined;
   const everyday = EVERYDAY.flatMap((name) => SPECS.filter((spec) => spec.name === name)).map((spec) => {
@@ -170,10 +170,10 @@ function printFirstHelp(): void {
 Every day:
 ${everyday.join('')}
 New here?
-  pricelake demo     Shows everything on this machine; needs no account
-  pricelake init     Begins with the address of the service and your key
+  pricelake demo     Shows everything on this machine, without an account
+  pricelake init     Sets up a pipeline with the service's address and your key
 
-pricelake --help lists all commands, pricelake COMMAND --help explains one.
+pricelake --help lists all commands; pricelake COMMAND --help explains one.
 `);
 }
 

@@ -4,10 +4,10 @@ import type { Progress } from '../io/io.js';
 import { measureScreen, type Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
 
-/** Shows the progress of the steps of a run. */
+/** Shows how far the steps of a run are. */
 export interface ProgressView {
   update(progress: Progress): void;
-  /** Prints a line above the bars. */
+  /** Prints a line above the progress bars. */
   printAbove?(line: string): void;
   close(): void;
 }
@@ -36,7 +36,7 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
   return { update: (progress) => void steps.update(progress), close: () => clearInterval(timer) };
 }
 
-/** `0.4s`, `12s`, `3m 20s`, `2h 5m` */
+/** Formats a duration as `0.4s`, `12s`, `3m 20s` or `2h 5m`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)}s`;
   const whole = Math.round(seconds);
@@ -50,12 +50,12 @@ interface Step {
   startedAt: number;
 }
 
-/** The running steps, and the time of the whole run. */
+/** Tracks the running steps and the elapsed time of the whole run. */
 class Steps {
   readonly #steps = new Map<string, Step>();
   readonly #startedAt = performance.now();
   #pace: Progress['pace'];
-  /** The factor by which this run fetches more rows than earlier ones. */
+  /** The ratio of the rows in this copy to the rows in earlier runs; at least 1. */
   #scale = 1;
 
   update(progress: Progress): Step {
@@ -65,7 +65,7 @@ class Steps {
     if (pace !== undefined) this.#pace = pace;
     else if (progress.done === true) this.#steps.delete(name);
     else this.#steps.set(name, step);
-    // A complete copy of a larger catalogue takes longer than the last one.
+    // A full copy takes longer if the catalog has grown since the last one.
     if (part === 'snapshot' && totalRows !== undefined && this.#pace !== undefined && this.#pace.rows > 0n) {
       this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
     }
@@ -85,8 +85,8 @@ class Steps {
   }
 
   /**
-   * The time left, estimated from earlier runs of the same kind; undefined without any, and for a run that takes longer
-   * than they did.
+   * Estimates the remaining seconds from earlier runs of the same kind. Returns undefined if there are none, or if this
+   * run has already taken longer than they did.
    */
   secondsLeft(): number | undefined {
     if (this.#pace === undefined) return undefined;
@@ -95,14 +95,15 @@ class Steps {
   }
 
   /**
-   * The least time left for a run without earlier ones: that of the running steps at their present rate. More steps may
-   * follow.
+   * Estimates the minimum remaining seconds of a run that has no earlier runs to compare with, from the current rate of
+   * the running steps. Steps that haven't started aren't included.
    */
   leastSecondsLeft(): number | undefined {
     if (this.#pace !== undefined) return undefined;
     const left = this.all().flatMap(({ progress: { rows, totalRows, unit }, startedAt }) => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // The rate says nothing about the rest, because a single table may take as long as all others.
+      // The rate of these steps doesn't predict the remaining time, because one table may take as long as all others
+      // together.
       const isUneven = totalRows === undefined || rows === 0n || unit === 'tables' || unit === 'checks';
       return isUneven ? [] : [(seconds * Number(totalRows - rows)) / Number(rows)];
     });
@@ -112,14 +113,14 @@ class Steps {
 }
 
 const DRAW_EVERY_MS = 200;
-/** Bars are drawn this often even without progress, because the elapsed time changes. */
+/** The bars are redrawn at this interval even without progress, because the elapsed time changes. */
 const TICK_MS = 1_000;
-/** Shorter steps and runs leave no line. */
+/** Steps and runs shorter than this aren't shown. */
 const WORTH_A_LINE_SECONDS = 1;
 
 /**
- * Draws rows, bytes, rate and time of each step at the bottom of a terminal, and below them the time left for the run.
- * Prints all other lines above. A finished step leaves its last line if it took long enough.
+ * Draws the rows, bytes, rate and time of each step at the bottom of a terminal, followed by the remaining time of the
+ * run. Other lines are printed above. A finished step keeps its last line if it took at least WORTH_A_LINE_SECONDS.
  */
 export function createBars(screen: Screen): ProgressView {
   const steps = new Steps();
@@ -128,7 +129,7 @@ export function createBars(screen: Screen): ProgressView {
   let timer: NodeJS.Timeout | undefined;
   const formatSteps = () => steps.all().map((step) => formatStep(step, screen));
 
-  /** Draws in a single write, so that nothing flickers or comes between. */
+  /** Draws everything in one write, so that the screen doesn't flicker and other output can't come in between. */
   const draw = (above: string[] = []): void => {
     clearTimeout(timer);
     timer = undefined;
@@ -151,7 +152,7 @@ export function createBars(screen: Screen): ProgressView {
     close() {
       clearInterval(ticker);
       clearTimeout(timer);
-      // These steps were still running when the run ended, so their last lines stay.
+      // These steps were still running when the run ended, so their last lines remain on the screen.
       if (drawn.length > 0) screen.write(eraseLines(drawn, screen) + joinLines(formatSteps()));
     },
   };
@@ -163,7 +164,10 @@ function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
 }
 
-/** `run          12s, about 40s left`, or `at least` if no earlier run shows how long the remaining steps take. */
+/**
+ * Formats the line for the whole run: `run          12s, about 40s left`, or `at least 40s left` if there are no
+ * earlier runs to estimate from.
+ */
 function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
   const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];
@@ -174,14 +178,17 @@ function formatRun(steps: Steps, screen: Screen): string[] {
   ];
 }
 
-/** Moves up to the first line and clears from there. In a narrower window, wrapped lines take more rows. */
+/**
+ * Moves the cursor to the first drawn line and clears everything below. In a window that has become narrower, the
+ * wrapped lines occupy more rows.
+ */
 function eraseLines(lines: string[], screen: Screen): string {
   const { columns } = measureScreen(screen);
   const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
   return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
 }
 
-/** Leaves the last column free, because some terminals wrap when it is written. */
+/** Formats the line for a step. Leaves the last column empty, because some terminals wrap when it is written. */
 function formatStep({ progress, startedAt }: Step, screen: Screen): string {
   const { columns } = measureScreen(screen);
   return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
@@ -193,12 +200,12 @@ const NAME_CELLS = 14;
 const BAR_CELLS = 24;
 const LEAST_CELLS = 8;
 
-/** Parts that are left out of lines that are too long, in this order. */
+/** Parts that are omitted, in this order, if a line is too long. */
 const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
 
 /**
- * `land snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If the line is wider than the
- * terminal, the bar gets shorter, then whole parts are left out.
+ * Formats a line like `land snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If the line
+ * is wider than the terminal, first the bar gets shorter, then parts are omitted.
  */
 export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
   const join = (cells: number, without: string[]) =>
@@ -228,7 +235,7 @@ function describeProgress(progress: Progress, seconds: number, cells: number): R
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
     rows: share === undefined && rows === 0 ? undefined : `${counted} ${unit}`,
     bytes: bytes > 0 ? formatBytes(bytes) : undefined,
-    // The rate of the first moment means nothing.
+    // A rate measured over less than 0.1 s is meaningless.
     rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
     time: done === true ? `done in ${formatSeconds(seconds)}` : time,
   };

@@ -14,24 +14,24 @@ import type { Output } from './output/output.js';
 
 export interface ReadOptions {
   path: string;
-  /** Reads the lake from this object storage instead of a folder. */
+  /** Reads the lake from object storage instead of from the folder. */
   remote?: RemoteSource | undefined;
-  /** The tables whose files are needed; by default all. */
+  /** Returns the tables whose files are needed. By default, all tables are. */
   tables?: (db: Database) => readonly TableName[];
-  /** Shows the tables as they were after this run. */
+  /** The number of a run; the tables are shown as they were after that run. */
   asOf?: bigint | undefined;
-  /** Aborting it interrupts the running statement. */
+  /** Interrupts the running statement when aborted. */
   signal: AbortSignal;
   /** DuckDB's memory limit, such as `2GB`. */
   memory?: string;
   /**
-   * The output of the action. If a run removes files while the action reads them, the action starts again, unless it
-   * has already written output. Without `output`, it never starts again.
+   * The output that the action writes to. If another process deletes files while the action is reading them, the action
+   * is run again, unless it has already written output. Without `output`, it isn't retried.
    */
   output?: Output;
 }
 
-/** Limits the restarts after runs that remove files; then the command fails. */
+/** The number of times that the action is run before the command fails because files were deleted. */
 const TRIES = 3;
 
 /** A lake with views of its published tables. */
@@ -40,13 +40,13 @@ export interface OpenedLake {
   db: Database;
   /** Reads the states of the tables behind the views. */
   readState: ReadState;
-  /** A path for the command's temporary file. */
+  /** A path where the command may create a temporary file. */
   scratch: string;
-  /** The object storage that the lake was fetched from. */
+  /** The object storage that the lake was downloaded from. */
   remote?: Pick<CachedLake, 'url' | 'holder'>;
 }
 
-/** @throws PricelakeError `lake_invalid` if there is no lake */
+/** Opens a lake for reading and runs the action on it. @throws PricelakeError `lake_invalid` if there is no lake */
 export async function readLake<T>(options: ReadOptions, action: (opened: OpenedLake) => Promise<T>): Promise<T> {
   if (options.remote === undefined) return readOpened(await openLake(options.path, { create: false }), options, action);
   const { address, cache, io } = options.remote;
@@ -86,7 +86,8 @@ async function readOnce<T>(
     await createTableViews(db, lake, tables, readState);
     const scratch = join(workFolder, 'result.parquet');
     const result = await action({ lake, db, readState, scratch, ...(remote === undefined ? {} : { remote }) });
-    // The last statement may have ended just before the signal came, but the command was still stopped.
+    // The last statement may have finished just before the signal arrived, but the command must still report that it
+    // was stopped.
     signal.throwIfAborted();
     return result;
   } finally {
@@ -94,7 +95,7 @@ async function readOnce<T>(
   }
 }
 
-/** Licence and credit texts of the lake's open-data websites, which must go with their data. */
+/** Reads the attribution texts of the lake's open-data websites, which must accompany any copy of their data. */
 export async function readCredits(db: Database): Promise<string[]> {
   const rows = await db.rows(
     'SELECT DISTINCT attribution FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY 1',

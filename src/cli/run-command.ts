@@ -19,8 +19,8 @@ import { chooseStyle, paint } from './style.js';
 import { createCliIo, createPrompter } from './terminal-io.js';
 
 /**
- * Runs an action, and handles its logs, signals, JSON line, errors and exit code. An action throws to fail. It returns
- * its report, or undefined if it has written the JSON line itself.
+ * Runs an action and handles its logs, signals, JSON output, errors and exit code. An action fails by throwing. It
+ * returns its report, or undefined if it has already written the JSON object.
  */
 export async function runCommand(
   argv: { json?: unknown; [flag: string]: unknown },
@@ -47,13 +47,13 @@ export async function runCommand(
     process.exitCode = EXIT.done;
   } catch (error) {
     io.close();
-    // After an abort, the action's own error is only a consequence of the signal.
+    // After an abort, the action's error is only a consequence of the signal, so the signal is reported instead.
     const cause = signal.aborted ? signal.reason : error;
     const text = fitError(io.redact(formatError(cause)), stderr.isTTY ? measureScreen(stderr).columns : undefined);
     stderr.write(`${paint(text, [/^pricelake:/u, errorStyle.bad])}\n`);
     const hasStack = level === 'debug' || level === 'trace';
     if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
-    // Writing may fail again, if the error is that stdout can't be written.
+    // This write may also fail if the original error was a failure to write to stdout.
     if (json) await output.write(`${io.redact(toJsonText(renameMembers(describeError(cause))))}\n`).catch(() => {});
     process.exitCode = exitCodeOf(cause);
   } finally {
@@ -69,15 +69,16 @@ export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.Proces
 }
 
 /**
- * Aborts the signal with a PricelakeError `stopped` at the first SIGINT, SIGTERM or SIGHUP; a second one ends the
- * process at once. Ignores SIGHUP if it was ignored at the start, as under nohup. `release` removes the listeners.
+ * Returns a signal that is aborted with a PricelakeError `stopped` at the first SIGINT, SIGTERM or SIGHUP; a second one
+ * ends the process immediately. SIGHUP is ignored if it was ignored at startup, as under nohup. `release` removes the
+ * listeners.
  */
 function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const ignoresHangup = isHangupIgnored(process.env);
   const listeners = (Object.keys(EXIT_BY_SIGNAL) as StopSignal[]).map((name) => {
     const listener = () => {
-      // A command that listens to SIGHUP itself gives the signal another meaning.
+      // If the command has its own SIGHUP listener, the signal doesn't stop it.
       if (name === 'SIGHUP' && (ignoresHangup || process.listenerCount(name) > 1)) return;
       if (controller.signal.aborted) endBySignal(name);
       const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };
@@ -95,8 +96,8 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
 }
 
 /**
- * Ends the process as the system would. `process.exit` would wait for DuckDB, which can't be interrupted while it
- * computes a single value.
+ * Ends the process with the signal's default action. `process.exit` would wait for DuckDB, which can't be interrupted
+ * while it computes a single value.
  */
 function endBySignal(name: StopSignal): void {
   process.removeAllListeners(name);

@@ -8,15 +8,15 @@ import { PLAIN, paint, type Style } from './style.js';
 
 interface ReportOptions {
   style?: Style;
-  /** The command that starts this program. */
+  /** The command with which the user starts this program, for suggested commands. */
   program?: string;
-  /** True for a step of another command, which shows failing checks and next steps itself. */
+  /** True if another command runs the sync as one of its steps and reports failed checks and next commands itself. */
   isStep?: boolean;
-  /** The width of the terminal; default 80. */
+  /** The width of the terminal in columns; default 80. */
   columns?: number | undefined;
 }
 
-/** Formats a run's report for people: changes, cost, proof and next steps. */
+/** Formats the report of a run for people: changes, cost, checks and next commands. */
 export function formatReport(report: SyncReport, lakePath: string, options: ReportOptions = {}): string {
   const { style = PLAIN, program = 'pricelake', isStep = false, columns = WIDTH } = options;
   const { row, published } = report;
@@ -36,7 +36,7 @@ export function formatReport(report: SyncReport, lakePath: string, options: Repo
   const lines = parts.flatMap(([name, texts]) =>
     texts.map((text, at) => {
       const label = `  ${(at === 0 ? name : '').padEnd(10)} `;
-      // Commands are never wrapped, so that they can be copied.
+      // Commands aren't wrapped, so that they can be copied.
       return name === 'next' ? label + toPlainLine(text) : hangText(label, toPlainLine(text), columns);
     }),
   );
@@ -49,7 +49,7 @@ export function formatReport(report: SyncReport, lakePath: string, options: Repo
 }
 
 const WIDTH = 80;
-/** Marks a space at which lines are not broken. It is printed as a normal space. */
+/** Marks a space where a line must not break. It is printed as a normal space. */
 const NO_BREAK = '\u00a0';
 
 function describeCursor({ cursor_to }: RunRow): string {
@@ -74,7 +74,10 @@ function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): 
   return `${countOf(calls, 'call')}, ${countOf(export_rows, 'export row')}, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
 }
 
-/** Describes the checks and the sample. Gives no error rate, because the sample of one run is too small. */
+/**
+ * Describes the checks and the comparison with a sample. Doesn't state an error rate, because the sample of a single
+ * run is too small.
+ */
 function describeProof({ row, checks }: SyncReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;
@@ -126,7 +129,7 @@ function listAttention({ row, checks, published }: SyncReport, lakePath: string)
   return all.flatMap(([isThere, what, next]) => (isThere ? [{ what, command: next }] : []));
 }
 
-/** The next commands: after a first copy, spreads and the report; later, only what needs attention. */
+/** Lists the next commands: those for problems that need attention, else after a first copy, `spread` and `report`. */
 function listNext({ row, published }: SyncReport, attention: Attention[], lakePath: string, isStep: boolean): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
   if (commands.length > 0 || !published || isStep) return commands;
@@ -134,8 +137,8 @@ function listNext({ row, published }: SyncReport, attention: Attention[], lakePa
 }
 
 /**
- * The report as `--json` prints it, with the names of table runs. Cursors are text, because many JSON readers would
- * round them.
+ * Builds the report that `--json` prints, whose names match the columns of the runs table. Cursors are strings, because
+ * many JSON parsers would round them.
  */
 export function describeReport(report: SyncReport, lakePath: string): Record<string, unknown> {
   const { cursor_from, cursor_to, ...row } = report.row;

@@ -3,19 +3,19 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Deadline } from '../run/open/deadline.js';
 
-/** A deadline `ms` from now; `text` is how the user wrote it. */
+/** Creates a deadline `ms` milliseconds from now. `text` is the duration as the user wrote it, for messages. */
 export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const end = io.now().getTime() + ms;
   const refuse = (): never => {
     throw new PricelakeError('deadline', `the deadline of ${text} has passed; landed data is kept`, {
-      hint: 'Run the same command again: it continues where this run stopped.',
+      hint: 'Run the same command again to continue where this run stopped.',
     });
   };
   const hasPassed = () => io.now().getTime() >= end;
   const check = () => {
     if (hasPassed()) refuse();
   };
-  /** A call begins where everything before it is journaled, or will be. */
+  /** Checks the deadline before each call, because at that point all earlier work has been journaled, or will be. */
   const first =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

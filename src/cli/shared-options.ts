@@ -7,19 +7,19 @@ export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON object as the last line of stdout'),
   quiet: flag('Print only results, warnings and errors', { alias: 'q' }),
   verbose: { ...flag('Log every step; -vv also logs every call', { alias: 'v' }), type: 'count' },
-  color: flag('Use colours; default: only on a terminal. --no-color and NO_COLOR turn them off'),
+  color: flag('Use colors; default: only on a terminal. --no-color and NO_COLOR turn them off'),
 } as const;
 
-/** See `findPipeline` for which file it is. */
-export const PIPELINE = file('Pipeline file (YAML); default PRICELAKE_PIPELINE, else prices.yaml in this folder');
+/** `findPipeline` documents which file is used by default. */
+export const PIPELINE = file('Pipeline file (YAML); default: PRICELAKE_PIPELINE, or prices.yaml in this folder');
 
-/** For commands that read one lake. See `findTarget` for which it is. */
-export const LAKE = folder('Folder of the lake; default lake.path of the pipeline file, else ./lake');
+/** For commands that read one lake. `findTarget` documents which lake is used by default. */
+export const LAKE = folder('Lake folder; default: lake.path in the pipeline file, or ./lake');
 
-/** For commands that show several lakes of one service as one. */
+/** For commands that can read several lakes from the same service as one. */
 export const LAKES: Parameter<NamedLakes | undefined> = {
   ...folder(
-    'Folder of the lake; default lake.path of the pipeline file, else ./lake. Can be repeated: lakes of one service are shown as one',
+    'Lake folder; default: lake.path in the pipeline file, or ./lake. Several lakes of the same service are read as one',
   ),
   list: 'repeated',
   read: (typed) => {
@@ -28,11 +28,14 @@ export const LAKES: Parameter<NamedLakes | undefined> = {
   },
 };
 
-export const SHARD = text('Shard of the pipeline file (source.shards): its datasets, lake and part of the budget', {
-  excludes: ['lake'],
-});
+export const SHARD = text(
+  'Shard in the pipeline file (source.shards), with its own datasets, lake and share of the budget',
+  {
+    excludes: ['lake'],
+  },
+);
 
-export const OWN_LAKE = folder('Folder of the lake, instead of lake.path');
+export const OWN_LAKE = folder('Lake folder, overriding lake.path');
 
 export const CAPS = {
   maxRows: whole('Maximum export rows for this run', { from: 0 }),
@@ -42,7 +45,7 @@ export const CAPS = {
 };
 
 export const SINCE_FORMS =
-  'A run (41, or its run_id), a version of the table (v14) or a time in UTC (2026-11-22T08:00:00Z); 0 means from the beginning';
+  'A run (41, or its run_id), a table version (v14) or a UTC time (2026-11-22T08:00:00Z); 0 means the beginning';
 
 const BYTES: Record<string, number> = { MB: 1e6, GB: 1e9, TB: 1e12 };
 const CACHE_SIZE: Form<number> = {
@@ -54,16 +57,16 @@ const CACHE_SIZE: Form<number> = {
   placeholder: 'SIZE',
 };
 
-export const CACHE = folder('Folder for what is cached of several lakes; default ~/.cache/pricelake');
+export const CACHE = folder('Cache folder for combining several lakes; default: ~/.cache/pricelake');
 
 export const REMOTE = {
   remote: text(
-    'Read the lake at this address (s3://bucket/prefix) instead of --lake, and fetch only the files that are needed',
+    'Read the lake at this address (s3://bucket/prefix) instead of --lake, downloading only the files that are needed',
   ),
-  cache: folder('Cache folder for the files of a remote, or of several lakes; default ~/.cache/pricelake'),
+  cache: folder('Cache folder for a remote lake, or for combining several lakes; default: ~/.cache/pricelake'),
   cacheSize: value(
     CACHE_SIZE,
-    'With --remote: maximum size of that folder, default 10GB; the least recently used files are removed',
+    'With --remote: maximum size of the cache folder; default: 10GB. The least recently used files are removed first',
   ),
 };
 
@@ -78,7 +81,7 @@ export const SITE_ID: Form<bigint> = {
   hint: 'Use a site_id from the sites table.',
 };
 
-export const OWN_SITE = value(SITE_ID, 'site_id of your own shop, which is left out of the comparison', {
+export const OWN_SITE = value(SITE_ID, 'site_id of your own shop, which is excluded from the comparison', {
   completes: 'shops',
 });
 
@@ -89,20 +92,22 @@ export const MEMORY: Form<string> = {
 };
 
 export const RATES = {
-  fx: file('Exchange rates for comparing shops in different currencies: a CSV file with date,currency,rate'),
-  fxBase: value(CURRENCY, 'Base currency of the rates: what one unit of it buys; default EUR'),
+  fx: file(
+    'Exchange rates for comparing shops in different currencies: a CSV file with the columns date,currency,rate',
+  ),
+  fxBase: value(CURRENCY, 'Base currency of the rates; default: EUR'),
 };
 
 export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'arrow', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export const RESULT = {
-  format: choice(FORMATS, 'Output format; default table, which truncates long text'),
+  format: choice(FORMATS, 'Output format; default: table, which truncates long text'),
   output: file('Write the result to this file'),
 };
 
-/** Part of the help of commands that write licence texts. */
-export const CREDITS_NOTE = `Every result comes with the licence texts of open-data shops: below a table, and in the metadata of Arrow and Parquet files. CSV and JSON have no place for them that every parser skips, so they go to <output>-metadata.json beside the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;
+/** Help text for commands whose results include license texts. */
+export const CREDITS_NOTE = `Every result includes the license texts of open-data shops: below a table, or in the metadata of Arrow and Parquet files. CSV and JSON have no place for metadata that every parser ignores, so the texts go to <output>-metadata.json next to the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;
 
-/** The hint after a stop of a command that continues later. */
-export const RESUME_HINT = 'Landed data is kept. Run the same command again, and it continues where it stopped.';
+/** The hint after a signal stops a command that can resume. */
+export const RESUME_HINT = 'Downloaded data is kept. Run the same command again to continue where it stopped.';

@@ -1,11 +1,11 @@
-/** Colours. Each only repeats what a word says. */
+/** Functions that color text. A color never carries information that the text doesn't. */
 export interface Style {
-  /** Failed, held, refused. */
+  /** For failed, held or refused. */
   bad(text: string): string;
-  /** Waived, not caught up. */
+  /** For waived checks, and for a lake that is not caught up. */
   warn(text: string): string;
   good(text: string): string;
-  /** Billed beyond the plan. */
+  /** For costs beyond the plan's price. */
   money(text: string): string;
   dim(text: string): string;
 }
@@ -22,7 +22,10 @@ const COLOURED: Style = {
   dim: sgr(2, 22),
 };
 
-/** Chooses colours by the option, else by FORCE_COLOR, else by NO_COLOR, else by the kind of stream. */
+/**
+ * Chooses whether to use colors: the option decides, else FORCE_COLOR, else NO_COLOR, else whether the stream is a
+ * terminal.
+ */
 export function chooseStyle(
   stream: { isTTY?: boolean },
   { color, env }: { color?: boolean | undefined; env: NodeJS.ProcessEnv },
@@ -33,7 +36,7 @@ export function chooseStyle(
   return (color ?? isForced ?? isUsual) ? COLOURED : PLAIN;
 }
 
-/** Colours the matches of each pattern. Applied after layout, because layout counts cells. */
+/** Colors the matches of each pattern. Must run after layout, because layout counts characters. */
 export function paint(text: string, ...rules: [pattern: RegExp, colour: (text: string) => string][]): string {
   return rules.reduce((painted, [pattern, colour]) => painted.replace(pattern, (match) => colour(match)), text);
 }

@@ -15,22 +15,22 @@ interface CliIoOptions {
   stream: Screen & { isTTY?: boolean };
   env?: NodeJS.ProcessEnv;
   now?: () => Date;
-  /** The least important level that is logged; default `info`. */
+  /** The lowest level that is logged; default `info`. */
   level?: LogLevel;
   style?: Style;
 }
 
-/** The real world, with logs and progress on stderr. `close` ends the progress bars. */
+/** The production `Io`, which writes logs and progress to stderr. `close` stops the progress bars. */
 export interface CliIo extends Io {
-  /** Replaces this text wherever it would be printed, as the value of PRICELAKE_API_KEY is. */
+  /** Redacts a secret from all later output, as is done for the value of PRICELAKE_API_KEY. */
   protectSecret(text: string): void;
   redact(text: string): string;
   close(): void;
 }
 
 /**
- * Writes readable lines and bars to a terminal. To anything else, it writes JSON lines, with progress every few
- * seconds.
+ * Creates the command line's `Io`. On a terminal, it prints readable lines and progress bars; otherwise JSON lines,
+ * with progress every few seconds.
  */
 export function createCliIo(options: CliIoOptions): CliIo {
   const { stream, env = process.env, now = realIo.now, level: least = 'info', style = PLAIN } = options;
@@ -40,7 +40,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     if (terminal && least === 'info' && level !== 'error' && IN_SUMMARY.has(event)) return;
-    // A fact never overwrites a member of the event itself.
+    // Facts can't overwrite the event's own members.
     const own = { at: now(), level, event };
     const safe = terminal
       ? formatLogLine(level, event, facts, { style, redact: redactor.redact, columns: measureScreen(stream).columns })
@@ -66,7 +66,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
   };
 }
 
-/** Events that a terminal does not show, because the summary of the run repeats them. */
+/** Events that a terminal doesn't show, because the summary of the run repeats them. */
 const IN_SUMMARY = new Set(['plan', 'decided', 'hydration.chosen', 'listing.chosen', 'check']);
 
 /** From least to most important. */
@@ -80,26 +80,29 @@ interface Look {
   columns: number;
 }
 
-/** `· snapshot.done rows=41000 site=12`, or for an event that has one, a sentence wrapped to the terminal. */
+/** Formats an event as `· snapshot.done rows=41000 site=12`, or as its sentence, wrapped to the terminal's width. */
 function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, look: Look): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${toPrintedName(name)}=${formatFact(renameMembers(value))}`);
   const sentence = describeEvent(event, facts);
-  // Redaction comes before wrapping, because a secret that is split over two lines would not be found.
+  // Redaction must precede wrapping, because it wouldn't find a secret that is split across two lines.
   const text = look.redact(toPlainLine(sentence ?? [event, ...pairs].join(' ')));
   const fitted = sentence === undefined ? text : hangText('  ', text, look.columns).slice(2);
   return `${look.style[TONES[level]](MARKS[level])} ${fitted}`;
 }
 
-/** Shortens seconds and shares. JSON lines keep all their digits. */
+/** Rounds fractions such as seconds to three digits. JSON lines keep all digits. */
 function formatFact(value: unknown): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return String(Number(value.toPrecision(3)));
   if (typeof value !== 'string') return toJsonText(value);
   return /^[^\s"=]+$/u.test(value) ? value : JSON.stringify(value);
 }
 
-/** Prints secrets as `***`, even if they are JSON- or URL-encoded. Results are never changed. */
+/**
+ * Creates a redactor that replaces secrets with `***`, even if they are JSON- or URL-encoded. Results are never
+ * redacted.
+ */
 function createRedactor(first: string) {
   const secrets = new Set<string>();
   const protectSecret = (secret: string) => {
@@ -111,10 +114,10 @@ function createRedactor(first: string) {
   return { protectSecret, redact };
 }
 
-/** Asks a person at a terminal. Returns the trimmed answer; an empty text for Enter alone. */
+/** Asks the user a question and returns the trimmed answer, which is empty if the user only presses Enter. */
 export type Prompter = (question: string, isSecret?: boolean) => Promise<string>;
 
-/** Undefined if no person can answer, as in a pipe or under a scheduler. */
+/** Creates a prompter for a terminal. Returns undefined if nobody can answer, as in a pipe or under a scheduler. */
 export function createPrompter(
   input: NodeJS.ReadStream,
   output: NodeJS.WriteStream,
@@ -125,7 +128,7 @@ export function createPrompter(
     if (isSecret) output.write(question);
     const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input, output: isSecret ? muted : output, terminal: true });
-    // In raw mode, Ctrl-C arrives as a character.
+    // In raw mode, Ctrl-C arrives as a character instead of a signal.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       return (await lines.question(isSecret ? '' : question, { signal })).trim();

@@ -11,13 +11,16 @@ const ARGUMENT_MISSING = /^Not enough non-option arguments/u;
 const VALUE_MISSING = /^Not enough arguments following: (\S+)/u;
 const OPTION_MISSING = /^Missing required arguments?: (.+)/u;
 
-/** Turns an error of yargs into one that names the unknown command or option, and the nearest known one. */
+/**
+ * Converts a yargs error to a PricelakeError `usage` that names the unknown command or option and suggests the most
+ * similar one.
+ */
 export function usageError(message: string, args: readonly string[]): PricelakeError {
   const [kind, name = ''] = UNKNOWN.exec(message)?.slice(1) ?? [];
   const words = kind === 'command' ? args.slice(0, args.indexOf(name)) : args;
   const { command } = findCommand(words);
   const { known, shown } = listFlags(words);
-  // An unknown option takes the next word as its value, so any other error of yargs is only a consequence.
+  // yargs parses the word after an unknown option as its value, so its other errors are only a consequence.
   const flag = findUnknownFlag(words, known);
   if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
   const hint = `Run \`pricelake ${command === undefined ? '--help' : `${command.spec.name} --help`}\`.`;
@@ -42,7 +45,7 @@ function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray,
   return refuseChoice(flags.includes(name) ? spell(name) : `<${name}>`, given, known);
 }
 
-/** Explains an unknown option without its value, which may be a key. */
+/** Describes an unknown option. Omits its value, which may be a key. */
 function explainFlag(flag: string, flags: string[], command: string | undefined): PricelakeError {
   const near = suggestFlag(flag, flags);
   const hint =
@@ -51,7 +54,7 @@ function explainFlag(flag: string, flags: string[], command: string | undefined)
   return new PricelakeError('usage', `unknown option ${spell(flag)}${of}`, { hint });
 }
 
-/** Suggests the nearest option. A single letter stands for the only option that begins with it. */
+/** Suggests the most similar option. A single letter matches an option if no other option starts with it. */
 function suggestFlag(flag: string, flags: string[]): string | undefined {
   if (flag.startsWith('no-')) return suggestName(flag, [...flags, ...flags.map((known) => `no-${known}`)]);
   if (flag.length > 1) return suggestName(flag, flags);
@@ -59,7 +62,7 @@ function suggestFlag(flag: string, flags: string[]): string | undefined {
   return begun.length === 1 ? begun[0] : undefined;
 }
 
-/** Finds the first option that the command does not have. Words after `--` are not options. */
+/** Finds the first option that the command doesn't accept. Words after `--` are not options. */
 function findUnknownFlag(args: readonly string[], flags: string[]): { name: string; at: number } | undefined {
   const end = args.indexOf('--');
   for (const [at, arg] of args.slice(0, end === -1 ? args.length : end).entries()) {
@@ -77,7 +80,7 @@ function findUnknownFlag(args: readonly string[], flags: string[]): { name: stri
 
 const spell = (flag: string) => (flag.length === 1 ? `-${flag}` : `--${flag}`);
 
-/** Rewrites yargs' message, with options as they are typed. */
+/** Rewrites a yargs message so that options appear as the user types them. */
 function explain(message: string): string {
   const [, open] = VALUE_MISSING.exec(message) ?? [];
   if (open !== undefined) return `${spell(open)} needs a value`;
@@ -88,8 +91,8 @@ function explain(message: string): string {
 }
 
 /**
- * The options of the command that the words name. yargs also accepts arguments as options, but messages don't show
- * them.
+ * Lists the options of the command in `words`. `known` also includes positional arguments, which yargs accepts as
+ * options but messages shouldn't suggest.
  */
 function listFlags(words: readonly string[]): { known: string[]; shown: string[] } {
   const { arguments: positionals = {}, options = {} } = findCommand(words).command?.spec ?? {};

@@ -47,7 +47,7 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
   const { folder, within } = planFolder(lake, stage);
   const { files, sealing } = await within(() => writeFiles(db, schema, stage, partitionBy, folder));
   const sealed = within(() => settleAll(sealing));
-  sealed.catch(() => {}); // the caller gets the error from `sealed`
+  sealed.catch(() => {}); // the caller handles the error from `sealed`
   return { files, sealed };
 }
 

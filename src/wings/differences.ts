@@ -2,15 +2,18 @@ import type { Io } from '../io/io.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { Sql } from '../sql/sql.js';
 
-/** Differences between the counts or groups that the service reports and those of the lake. */
+/** Differences between counts or groups that the service reports and those in the lake. */
 export interface FoundDifferences {
   compared: bigint;
   different: bigint;
-  /** A JSON array of at most 100 differences, as text. */
+  /** A JSON array of at most 100 differences. */
   differences: string;
 }
 
-/** @param select a query with one row of `compared`, `different` and `differences` */
+/**
+ * Runs a query that compares the lake with the service. @param select a query that returns one row with the columns
+ * `compared`, `different` and `differences`
+ */
 export async function readDifferences(
   io: Io,
   graph: RelationGraph,

@@ -25,7 +25,7 @@ const PLUGGED: Wings = {
   audit: WINGS.find(({ audit }) => audit !== undefined)?.audit,
 };
 
-/** Sorts derivers so that each follows those whose tables it reads. */
+/** Sorts derivations so that each comes after the derivations whose tables it reads. */
 function orderDerivers(left: readonly Deriver[]): Deriver[] {
   const isFree = ({ reads = [] }: Deriver) => !left.some(({ tables }) => tables.some((table) => reads.includes(table)));
   const first = left.find(isFree);
@@ -33,8 +33,8 @@ function orderDerivers(left: readonly Deriver[]): Deriver[] {
 }
 
 /**
- * Runs `syncPipeline` with all wings that the pipeline asks for.
- * @throws PricelakeError as `syncPipeline` does, and the errors of the wings
+ * Runs `syncPipeline` with the optional modules that the pipeline uses.
+ * @throws PricelakeError like `syncPipeline`, or from an optional module
  */
 export function syncWithWings(
   pipeline: Pipeline,
@@ -49,7 +49,7 @@ export function syncWithWings(
   });
 }
 
-/** Runs `landPipeline` with all wings that the pipeline asks for. @throws PricelakeError as `landPipeline` does */
+/** Runs `landPipeline` with the optional modules that the pipeline uses. @throws PricelakeError like `landPipeline` */
 export function landWithWings(
   pipeline: Pipeline,
   io: Io,
@@ -63,7 +63,7 @@ export function estimateWithWings(pipeline: Pipeline, io: Io, options: EstimateO
   return estimateRun(pipeline, io, { ...options, wings: PLUGGED });
 }
 
-/** Rebuilds the tables, including those of the wings. @throws PricelakeError as `rebuildLake` does */
+/** Rebuilds all tables, including those of optional modules. @throws PricelakeError like `rebuildLake` */
 export function rebuildWithWings(
   pipeline: Pipeline,
   io: Io,
@@ -73,7 +73,7 @@ export function rebuildWithWings(
   return rebuildLake(pipeline, io, signal, { ...options, wings: PLUGGED });
 }
 
-/** Runs `work` with the extensions that the pipeline's wings add to a run. */
+/** Runs `work` with the optional modules, and if the lake has a remote, with its store. */
 export function withWings<T>(
   { lake }: Pick<Pipeline, 'lake'>,
   io: Io,

@@ -3,9 +3,9 @@ import type { Io } from '../io/io.js';
 import type { Store, Wings } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
-/** An optional capability that plugs into runs, or acts around them. */
+/** An optional module. It extends runs at the points defined by `Wings`, or acts before and after them. */
 export interface Wing extends Partial<Omit<Wings, 'store'>> {
-  /** Does `work` with a store, or without one where the pipeline asks for none. */
+  /** Runs `work` with a store, or without one if the pipeline doesn't use one. */
   holdStore?<T>(
     lake: Pipeline['lake'],
     io: Io,
@@ -13,16 +13,16 @@ export interface Wing extends Partial<Omit<Wings, 'store'>> {
     work: (store: Store | undefined, stop: AbortSignal | undefined) => Promise<T>,
     mirrored: readonly MirroredFolder[],
   ): Promise<T>;
-  /** Folders that the wing keeps in the lake. A store mirrors them. */
+  /** Folders in the lake that belong to the module and that a store mirrors. */
   mirrored?: readonly MirroredFolder[];
-  /** Acts before and after a run. */
+  /** Runs the sync, and can act before and after it. */
   surround?(asked: AskedSync, run: () => Promise<SyncReport>): Promise<SyncReport>;
 }
 
-/** A folder of small files. Only its pointers change under their names. */
+/** A folder of small files. Files never change, except pointer files. */
 export interface MirroredFolder {
   name: string;
-  /** The name of the files that say which others are current. A store sends them after the others. */
+  /** The name of the files that list which other files are current. A store uploads them last. */
   pointer: string;
 }
 
@@ -36,8 +36,8 @@ export interface AskedSync {
 
 export interface SyncReport extends RunReport {
   /**
-   * Histories that were read item by item, if the pipeline asks for them. After a first copy, a run of their own adds
-   * them.
+   * Histories that were downloaded item by item, if the pipeline requests them. After a first copy, they are added by a
+   * separate run.
    */
   histories?: { asked: number; left: number; runId: string };
 }

@@ -151,6 +151,6 @@ describe('watch --compliance', () => {
     expect(stdout).toMatch(/https:\/\/shop\d\.example/u);
     expect(stdout).toMatch(/ 2026-11-\d\d +(│ +)?2026-11-\d\d +(│ +)?\d+\.0 /u);
     expect(stdout).toContain(CREDIT);
-    expect(stderr).toContain('To see the shops, look at the rows with is_now.');
+    expect(stderr).toContain('To see the shops, look at the rows where is_now is true.');
   });
 });

@@ -110,7 +110,7 @@ describe('check', () => {
     expect(text).toContain('\nwarn  gtin_check_digit: 1 GTIN has a wrong length or check digit.\n');
     expect(text).toMatch(/^item_id .*\n─.*\n {6}5 /mu);
     expect(text).not.toMatch(/items_key_unique|^ok /mu);
-    expect(text.endsWith(`\n2 of ${CHECKS} checks found something. --all lists the others, which passed.\n`)).toBe(
+    expect(text.endsWith(`\n2 of ${CHECKS} checks found violations. The others passed; --all lists them.\n`)).toBe(
       true,
     );
   });
@@ -170,6 +170,6 @@ describe('status', () => {
     await store.setAside(Buffer.from('?'));
     const { text, report } = await act(showStatus, { lake: faulty });
     expect(report).toMatchObject({ webhooks: { waiting: 2, setAside: 1 } });
-    expect(text).toContain('webhook events for the next sync: 2 · unreadable, in _pricelake/webhooks/aside: 1\n');
+    expect(text).toContain('webhook events for the next sync: 2 · unreadable, moved to _pricelake/webhooks/aside: 1\n');
   });
 });

@@ -31,7 +31,7 @@ describe('the pipeline file', () => {
     expect(await seekPipeline(undefined, {}, empty)).toBeUndefined();
     await expect(findPipeline(undefined, {}, empty)).rejects.toMatchObject({
       code: 'config',
-      message: `no pipeline file: there is no prices.yaml in ${empty}, and PRICELAKE_PIPELINE is not set`,
+      message: `no pipeline file found: ${empty} doesn't contain prices.yaml, and PRICELAKE_PIPELINE is not set`,
       facts: { hint: expect.stringContaining('`pricelake init`') },
     });
   });
@@ -39,7 +39,7 @@ describe('the pipeline file', () => {
   test('that PRICELAKE_PIPELINE names must be there, also where another is found', async () => {
     await expect(seekPipeline(undefined, { PRICELAKE_PIPELINE: '/none.yaml' }, folder)).rejects.toMatchObject({
       code: 'config',
-      message: '/none.yaml: no such file, but PRICELAKE_PIPELINE is set to it',
+      message: '/none.yaml, which PRICELAKE_PIPELINE is set to, does not exist',
     });
   });
 });

@@ -141,7 +141,7 @@ describe('table', () => {
     const sql = "SELECT 123456789012 AS id, repeat('x', 100) AS title, repeat('茶', 50) AS more, 1 AS last";
     const lines = (await format('table', sql, new MemoryOutput(40))).text.split('\n');
     expect(lines[2]).toBe(`123456789012  ${'x'.repeat(25)}…`);
-    expect(lines[3]).toBe('… columns that do not fit: more, last');
+    expect(lines[3]).toBe("… columns that don't fit: more, last");
     expect((await format('table', sql, new MemoryOutput(5))).text.split('\n')[2]).toBe('123456789012');
   });
 

@@ -41,11 +41,11 @@ describe('pricelake plan', () => {
     expect(text).toMatch(/^export +1 +120 +current item count$/m);
     expect(text).toMatch(/^sample +10 +items to compare with the lake$/m);
     expect(text).toMatch(
-      /^Time: not known before a first run\. In the benchmarks, as many rows took about 2\.0s \(two cores, /m,
+      /^Time: unknown before a first run\. In the benchmarks, this number of rows took about 2\.0s \(two cores, /m,
     );
     expect(text).toContain('Overage: up to 1 block of 10,000 rows.');
     expect(text).toMatch(
-      /Left afterwards: calls [\d,]+ of [\d,]+, export rows 0 of 100 until 2026-12-01T00:00:00.000Z\./,
+      /Left after the run: calls [\d,]+ of [\d,]+, export rows 0 of 100 until 2026-12-01T00:00:00.000Z\./,
     );
     expect(text).toMatch(/The plan command itself made \d calls and wrote nothing\.\n$/);
     expect(JSON.parse(toJsonText(report))).toMatchObject({

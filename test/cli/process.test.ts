@@ -90,7 +90,7 @@ describe('the pricelake command', () => {
     expect([heading, row].map(measureWidth).every((width) => width <= columns)).toBe(true);
     expect(heading).toMatch(/^title +spread % +grade +in +min +max/u);
     expect(row).toMatch(/^Kettle.* 100\.0 +B +EUR +10\.0001 +20\.00/u);
-    expect(stdout.replaceAll(/\n {2}/gu, ' ')).toContain(`\n… columns that do not fit: ${leftOut}\n`);
+    expect(stdout.replaceAll(/\n {2}/gu, ' ')).toContain(`\n… columns that don't fit: ${leftOut}\n`);
   });
 
   it('answers an unknown option with exit code 2 and what was meant, in English whatever the locale', async () => {

@@ -168,7 +168,7 @@ describe('a receiver', () => {
     const fault = await send({ kind: 'url', address: 'http://127.0.0.1:1/T0KEN' }).catch(
       (error: Error) => error.message,
     );
-    expect(fault).toBe('no answer (ECONNREFUSED)');
+    expect(fault).toBe('no response (ECONNREFUSED)');
   });
 });
 

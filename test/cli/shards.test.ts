@@ -49,13 +49,13 @@ describe('sync --dataset', () => {
   });
 
   test.each([
-    [['sync'], 'has a lake for each of its shards', 'Choose one with --dataset: electronics, europe.'],
+    [['sync'], 'has a separate lake for each shard', 'Choose one with --dataset: electronics, europe.'],
     [
       ['sync', '--dataset', 'asia'],
       "doesn't define a shard named asia",
       'Choose one with --dataset: electronics, europe.',
     ],
-    [['status'], 'has a lake for each of its shards', 'Choose one with --lake: '],
+    [['status'], 'has a separate lake for each shard', 'Choose one with --lake: '],
     [['sync', '--dataset', 'europe', '--lake', 'x'], "can't be used together", ''],
   ])('%s is refused, and the message names the shards', async (args, message, hint) => {
     const { run } = await open();

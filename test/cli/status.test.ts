@@ -33,7 +33,7 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
   expect(world.requests).toEqual([]);
   expect(text).toMatch(/: nothing published yet\n/);
   expect(text).toMatch(
-    /^run 1 \(000001-\S+\) is held by rejects_few, landed 40 export rows, 1 change, 0 items in \d+ calls; change checks: /m,
+    /^run 1 \(000001-\S+\) is held by rejects_few, landed 40 export rows, 1 change, 0 items in \d+ calls; change `checks` in /m,
   );
   expect(text).toMatch(
     /^budget: [\d,]+ of [\d,]+ calls left, .* export rows (left|unlimited), until 20\d\d-\S+ \(plan \S.*, as of 20/m,
@@ -83,10 +83,10 @@ test('how far the lake is behind the feed, when a pipeline file or the environme
   vi.stubEnv('PRICELAKE_API_KEY', world.sandbox.keys.live);
   const before = await status({ online: true });
   expect(world.requests).toEqual(['/plan', '/changes/recent?limit=1']);
-  expect(before.text).toMatch(/^feed: newest change \d+, observed 20\S+; the lake has it$/m);
+  expect(before.text).toMatch(/^feed: newest change \d+, observed 20\S+; the lake contains it$/m);
   expect(before.json).toMatchObject({ published: true, lag: { is_behind: false, seconds: 0 } });
   expect(before.json.open).toBeUndefined();
-  expect(before.text).toContain('\npublished by sync --publish-held, although held by rejects_few\n');
+  expect(before.text).toContain('\npublished with sync --publish-held although held by rejects_few\n');
   expect(before.text).not.toContain('let_through');
   expect(before.json.checks).toContainEqual(expect.objectContaining({ name: 'rejects_few', let_through: true }));
 
@@ -109,6 +109,6 @@ test('superseded files that a retention keeps, and runs since that found nothing
   await world.sync();
   const { text, json } = await status();
   expect(text).toMatch(/^on disk: tables \S+ kB, superseded files \S+ kB, raw bytes/m);
-  expect(text).toMatch(/, up to date at 20\S+ \(one run found nothing new since\)/);
+  expect(text).toMatch(/, up to date at 20\S+ \(one run since then found no changes\)/);
   expect(json).toMatchObject({ idle_runs: 1, up_to_date_at: expect.stringMatching(/^20/) });
 });

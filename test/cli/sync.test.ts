@@ -84,7 +84,7 @@ test('--land-only lands and says so; the next sync continues', async () => {
   const status = async (...args: string[]) => runHere(['status', '--lake', './lake', ...args], { cwd });
   expect(readJsonLine(await status('--json'))).toMatchObject({ open: { state: 'landed', step: 'apply' } });
   expect((await status()).stdout).toMatch(
-    /^run 1 \(000001-\S+\) has landed .*; the tables are\s+unchanged, and the next sync continues it with step apply$/m,
+    /^run 1 \(000001-\S+\) has landed .*; the tables are\s+unchanged, and the next sync continues it at step apply$/m,
   );
   expect(readJsonLine(await resync())).toMatchObject({ ok: true, published: true, resumed: true, run_number: 1 });
 });
@@ -94,7 +94,7 @@ describe('sync exits with 2 and says what is wrong', () => {
     cwd = world.folder;
     const named = await runHere(['sync', 'nowhere.yaml', '--json'], { cwd });
     expectError(named, 2, 'config', 'nowhere.yaml: there is no such file');
-    const missing = `no pipeline file: there is no prices.yaml in ${cwd}, and PRICELAKE_PIPELINE is not set`;
+    const missing = `no pipeline file found: ${cwd} doesn't contain prices.yaml, and PRICELAKE_PIPELINE is not set`;
     expectError(await runHere(['sync', '--json'], { cwd }), 2, 'config', missing);
   });
 

@@ -78,7 +78,7 @@ describe('a call that is tried again', () => {
   it('is one short sentence on a terminal', () => {
     const stream = new MemoryStream(true);
     createCliIo({ stream, env: {} }).log('warn', 'api.retry', facts);
-    expect(stream.text).toBe('! GET /changes was answered 503[2J; trying again in 2.3s (attempt 2)\n');
+    expect(stream.text).toBe('! GET /changes was answered 503[2J; retrying in 2.3s (attempt 2)\n');
   });
 
   it('has its facts in a log', () => {
@@ -102,16 +102,20 @@ describe('a sentence', () => {
   const at = new Date('2026-11-20T09:00:00Z');
   it.each([
     ['run.resumed', { runId: '1-x' }, 'Continuing run 1-x, which was interrupted'],
-    ['items.stale', { items: 1n }, '1 item may be out of date; each run reads them again'],
+    ['items.stale', { items: 1n }, '1 item may be out of date; each run rereads them'],
     ['export.broken', { shard: 'all', runs: 1, nextRunAt: at }, /^export all broke off in 1 run; .* 2026-11-20T09:00/u],
-    ['export.overage_not_agreed', { blocks: 2n, agreed: 1n }, /bills 2 blocks of overage, but only 1 are allowed$/u],
+    [
+      'export.overage_not_agreed',
+      { blocks: 2n, agreed: 1n },
+      /charges for 2 blocks of overage, but only 1 are allowed$/u,
+    ],
     ['datasets.waiting', { datasets: '3', reason: 'no rows are left' }, 'datasets 3 are postponed: no rows are left'],
     [
       'copy.datasets_locked',
       { kept: 2n },
       /^kept 2 items unchanged, because the key can no longer read their datasets$/u,
     ],
-    ['pages.short', { seen: 1n, total: 1_000n }, /^the pages show 1 item, but the service counts 1,000;/u],
+    ['pages.short', { seen: 1n, total: 1_000n }, /^the pages contain 1 item, but the service reports 1,000;/u],
     ['probe.skipped', { reason: 'x' }, 'the times when websites were last seen were not requested: x'],
     ['feed.cursor_refused', { cursor: 7n }, /^the service rejects cursor 7;/u],
     ['gate.waived', { checks: ['a', 'b'] }, 'published although a, b failed'],

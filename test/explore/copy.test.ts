@@ -39,7 +39,7 @@ test('runs have their steps with seconds, and a failed one says where, why and w
   expect(failed).toMatch(/<h2>Run 2 failed in step land <span class="tag">unauthorized<\/span><\/h2>/u);
   expect(failed).toMatch(/<p class="next"><bdi>\S/u);
   expect(failed).not.toContain('<b>no</b>');
-  expect(failed).toMatch(/is interrupted, landed .*; the next sync continues it with step land/u);
+  expect(failed).toMatch(/is interrupted, landed .*; the next sync continues it at step land/u);
   expect(readSteps(failed)[0]?.at(-1)).toBe('unauthorized in land');
 
   await world.sync();
@@ -69,7 +69,7 @@ test('a lake without a published run says so on every page, and claims nothing o
   const copy = await served.page('/copy');
   expect(copy).toContain('No run is published yet.');
   expect(copy).not.toMatch(/matched the API document|names no datasets|No run compared/u);
-  expect(copy).toMatch(/the next sync continues it with step apply/u);
+  expect(copy).toMatch(/the next sync continues it at step apply/u);
   expect(await served.page('/products')).toContain('A listing has a product by its GTIN');
   await world.sync();
   await expect.poll(() => served.page('/'), { timeout: 20_000 }).toContain('as of run 1,');

@@ -49,7 +49,7 @@ test('mcp --remote answers of a lake that this machine does not have, but never 
   expect((await call('why', { table: 'items', key: item, column: 'price' })).value).toMatchObject({
     rows: [[{ how: 'read', note: expect.stringContaining('no longer kept here') }]],
   });
-  expect((await refuse('plan')).message).toBe('this server reads a remote, which it cannot sync');
+  expect((await refuse('plan')).message).toBe("this server reads a remote lake, which it can't sync");
   await close();
 });
 

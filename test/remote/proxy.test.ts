@@ -69,7 +69,7 @@ test('a host of NO_PROXY is asked directly, and a proxy that refuses is named wi
   const refused = await count(origin, { HTTPS_PROXY: proxy.address.replace('user:secret', 'no:one') });
   expect([refused.code, refused.stderr]).toEqual([
     75,
-    expect.stringMatching(/the proxy 127\.0\.0\.1:\d+ refuses a tunnel to store\.test:443: 407/u),
+    expect.stringMatching(/the proxy 127\.0\.0\.1:\d+ refused a tunnel to store\.test:443 with status 407/u),
   ]);
   expect(refused.stderr).not.toMatch(/no:one|secret/u);
 }, 120_000);

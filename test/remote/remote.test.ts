@@ -138,7 +138,7 @@ test('a first upload that broke off is continued by its machine, and refused to 
   store.objects.delete('lake.json');
   expect(await failure(other.hold())).toMatchObject({
     code: 'lake_invalid',
-    message: `${store.url}: the first upload of the lake didn't finish`,
+    message: `${store.url}: the first upload of the lake was interrupted`,
     facts: { hint: 'Run `pricelake sync` on the machine that has the lake, or empty the prefix.' },
   });
 });
@@ -214,7 +214,7 @@ test('a machine whose version another one made first takes over what is there', 
   expect(await failure(one.run(2))).toMatchObject({
     code: 'lake_locked',
     message: `${store.url}: another machine published first`,
-    facts: { hint: expect.stringMatching(/^Run the same command again: it fetches that run/) },
+    facts: { hint: expect.stringMatching(/^Run the same command again\. It downloads that run/) },
   });
 });
 
@@ -228,7 +228,9 @@ test('a file that a log names and that is missing is told, and so is one of anot
   const bringAll = (_lake: Lake, remote: Remote) => remote.bringAll();
   object.bytes = Buffer.concat([bytes.subarray(1), Buffer.from('x')]);
   const told = await failure(two.hold(bringAll));
-  expect(told?.message).toMatch(/runs\/.*: has SHA-256 [0-9a-f]{64}, but its log says [0-9a-f]{64}$/);
+  expect(told?.message).toMatch(
+    /runs\/.*: has SHA-256 [0-9a-f]{64}, but should have [0-9a-f]{64} according to its log$/,
+  );
   expect(told).toMatchObject({ code: 'lake_invalid', facts: { hint: expect.stringContaining('changed or damaged') } });
   object.bytes = bytes.subarray(1);
   expect((await failure(two.hold(bringAll)))?.message).toContain(

@@ -46,7 +46,7 @@ test.each([
   [
     fault('CredentialsProviderError'),
     'unauthorized',
-    ': the AWS SDK found no credentials',
+    ": the AWS SDK didn't find any credentials",
     'Set AWS_PROFILE',
     undefined,
   ],
@@ -77,7 +77,7 @@ test('a certificate that is not trusted is lasting, and names the variable for a
   const explained = explainFault(fault('Error', undefined, 'SELF_SIGNED_CERT_IN_CHAIN'), URL, 'put items/1');
   expect(explained).toMatchObject({
     code: 'config',
-    message: 's3://bucket/lake: put items/1: this machine does not trust the certificate (SELF_SIGNED_CERT_IN_CHAIN)',
+    message: "s3://bucket/lake: put items/1: this machine doesn't trust the certificate (SELF_SIGNED_CERT_IN_CHAIN)",
     facts: { hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') },
   });
 });

@@ -119,7 +119,7 @@ test('a new dataset that comes empty, though /datasets counts its items, is not 
   const { row } = await world.sync();
   expect(row).toMatchObject({ mode: 'feed', caught_up: false, caught_up_at: null });
   expect(row.listing_unknown).toBeGreaterThan(0n);
-  expect(row.reason).toMatch(/the copy is not complete: it lists 0 of \d+ items that \/datasets counts/);
+  expect(row.reason).toMatch(/the copy is incomplete: it lists 0 of \d+ items that \/datasets counts/);
   world.intercept = undefined;
   expect((await world.sync()).row).toMatchObject({ mode: 'poll', listing_unknown: 0n, caught_up: true });
   // Items that are no longer listed come with a complete copy alone.

@@ -39,7 +39,7 @@ test('plan says how long a run like the next one took, and for how many rows', a
 
   const first = { lake: path.join(world.folder, 'none') };
   expect(await tellTime(first)).toMatch(
-    /^Time: not known before a first run\. In the benchmarks, as many rows took about 2\.\ds /u,
+    /^Time: unknown before a first run\. In the benchmarks, this number of rows took about 2\.\ds /u,
   );
   world.sandbox.changeAccount({ limits: { ratePerSecond: 5 } });
   expect(await tellTime(first)).toMatch(
@@ -53,6 +53,6 @@ test('plan says how long a run like the next one took, and for how many rows', a
   await syncWithWings({ ...world.pipeline, source: { ...world.pipeline.source, mode: 'snapshot' } }, io);
   expect(await tellTime({ reconcile: true })).toMatch(/^Time: about \d.*s, as run 2 took\.$/u);
   expect(await tellTime()).toMatch(
-    /^Time: not known before a first run of mode feed\. Run \d, of mode snapshot, took \d.*s for [\d,]+ rows; this one has ≈ 0\.$/u,
+    /^Time: unknown before a first run in feed mode\. Run \d, in snapshot mode, took \d.*s for [\d,]+ rows; this one has ≈ 0\.$/u,
   );
 });

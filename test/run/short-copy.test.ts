@@ -73,7 +73,7 @@ describe('a complete copy of nothing, though /facets counts items', () => {
       world.intercept = countNothing;
       const { row } = await world.sync();
       expect(row).toMatchObject({ gone: 0n, caught_up: false });
-      expect(row.reason).toContain('the copy is not complete: it lists 0 of ');
+      expect(row.reason).toContain('the copy is incomplete: it lists 0 of ');
       expect(row.reason).toContain('that /facets counts');
       if (lake !== undefined) await expectExactCopy(world);
       world.intercept = undefined;

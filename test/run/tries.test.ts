@@ -36,7 +36,7 @@ test('a run that fails notes in which step, why, and what to do, without the key
   const { text, tries } = await status();
   expect(text).toMatch(/^run 1 failed in step land at 20\S+ \(unauthorized\): \S/m);
   expect(text).toMatch(/^what to do: \S/m);
-  expect(text).toMatch(/^run 1 \(000001-\S+\) is interrupted, .*; the next sync continues it with step land$/m);
+  expect(text).toMatch(/^run 1 \(000001-\S+\) is interrupted, .*; the next sync continues it at step land$/m);
   expect(tries).toHaveLength(1);
 });
 
@@ -57,7 +57,7 @@ test('a run notes the seconds of each step, beside those of the tries before it'
   const { text } = await status();
   expect(text).not.toContain('failed in step');
   expect(text).toMatch(
-    /^seconds of their steps\nrun +began +open +plan +land +apply +derive +prove +publish +compact +failed$/m,
+    /^seconds per step\nrun +began +open +plan +land +apply +derive +prove +publish +compact +failed$/m,
   );
   expect(text).toMatch(/^ {2}1 {2}20\S+ +[\d.]+ +[\d.]+ +864\d\d\.\d .*[\d.]+ *$/m);
 });

@@ -20,7 +20,7 @@ test('a copy without an item of the last hour, whose removal names no item, is n
   world.settle();
   const { row } = await sync();
   expect(row).toMatchObject({ caught_up: false, listing_unknown: 1n });
-  expect(row.reason).toContain('the copy lacks 1 item that first appeared within the last hour');
+  expect(row.reason).toContain('1 item that first appeared within the last hour is missing from the copy');
   world.now += 3600n * SECOND;
   const later = await sync();
   expect(later.row).toMatchObject({ caught_up: true, listing_unknown: 0n });

@@ -68,8 +68,8 @@ test.each([
     const first = await openLanding();
     await expect(landEvents(first, listEvents, createFakeIo())).rejects.toMatchObject({
       code: 'lake_invalid',
-      message: `${damaged?.path}: not the event that was received`,
-      facts: { hint: 'Move the file away; the feed also has its changes.' },
+      message: `${damaged?.path} is not the event that was received`,
+      facts: { hint: 'Move the file away. The feed also contains its changes.' },
       cause: expect.any(SyntaxError),
     });
     expect(await listOpenFiles(first.folder)).toEqual(['journal.ndjson']);

@@ -95,7 +95,7 @@ describe('a signed body that is no event we know is kept aside, and does not hol
     ['an event without an id', '{"type":"changes","changes":[]}', 'not a WebhookEvent: id'],
     ['changes that are no list', '{"id":"a","type":"changes","changes":{}}', 'not a WebhookEvent: changes'],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
-    ['a type of tomorrow', '{"id":"a","type":"products"}', 'of an unknown type'],
+    ['a type of tomorrow', '{"id":"a","type":"products"}', 'unknown type'],
   ])('%s', async (_name, body, reason) => {
     expect(await site.post(body)).toBe(202);
     expect(await site.read('aside')).toEqual([Buffer.from(body as string)]);

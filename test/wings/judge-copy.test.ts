@@ -37,7 +37,7 @@ describe('a complete copy', () => {
     expect(judge({ listed: 0n, listedByDataset: 0n })).toEqual({
       provesAbsence: NOTHING,
       unknown: 100n,
-      reason: 'the copy is not complete: it lists 0 of 100 items that /facets counts',
+      reason: 'the copy is incomplete: it lists 0 of 100 items that /facets counts',
     });
   });
 
@@ -48,7 +48,7 @@ describe('a complete copy', () => {
 
   test('proves nothing about the kind of items of which the service still shows one', () => {
     const some = { missing: 50n, read: 10n, found: 3n };
-    const reason = 'the copy lacks 50 known items, but the service shows 3 of 10 that were read one by one';
+    const reason = 'the copy lacks 50 known items, but the service returns 3 of 10 that were read individually';
     expect(judge({}, { listed: some })).toEqual({
       provesAbsence: { listed: false, removed: true },
       unknown: 40n,
@@ -65,12 +65,12 @@ describe('a complete copy', () => {
     expect(judge({}, { listed: { missing: 4n, read: 0n, found: 0n } })).toEqual({
       provesAbsence: { listed: false, removed: true },
       unknown: 4n,
-      reason: 'the copy lacks 4 known items, and none could be read one by one',
+      reason: 'the copy lacks 4 known items, and none of them could be read individually',
     });
   });
 
   test('leaves open whether a listed item that is too new for the copy is still listed', () => {
-    const reason = 'the copy lacks 2 items that first appeared within the last hour';
+    const reason = '2 items that first appeared within the last hour are missing from the copy';
     expect(judge({}, { recent: 2n })).toEqual({ provesAbsence: WHOLE, unknown: 2n, reason });
   });
 });

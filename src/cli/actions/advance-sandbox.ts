@@ -3,8 +3,9 @@ import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sandboxAdvance } from '../commands/sandbox.js';
 
 /**
- * @throws PricelakeError `usage` without the sandbox's address, or if the sandbox refuses the request; `unavailable` if
- *   it is not running
+ * Advances the clock of a running sandbox.
+ * @throws PricelakeError `usage` if the sandbox's address is missing or it rejects the request; `unavailable` if it
+ * isn't running
  */
 export async function advanceSandbox(
   { url = process.env.PRICELAKE_BASE_URL, hours, changes }: Arguments<typeof sandboxAdvance>,
@@ -33,6 +34,6 @@ export async function postAdvance(url: URL, body: object, signal: AbortSignal) {
   }
   const answer = (await response.json().catch(() => ({}))) as CommandReport;
   if (response.ok) return answer;
-  const message = `${url.origin} refused: ${answer.message ?? `HTTP ${response.status}`}`;
+  const message = `${url.origin} rejected the request: ${answer.message ?? `HTTP ${response.status}`}`;
   throw new PricelakeError('usage', message, { status: response.status });
 }

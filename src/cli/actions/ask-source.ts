@@ -16,12 +16,12 @@ export interface Place {
   env: NodeJS.ProcessEnv;
 }
 
-/** The key of a call that only shows whether the service answers, before the person has typed a key. */
+/** A placeholder key for the call that checks whether the service responds, before the user has entered a key. */
 const NO_KEY = 'none';
 
 /**
- * Asks for the service's address until the service answers there, then for the key until the service accepts it. Keeps
- * both in `.env` of this folder. Returns false if the person gives an empty answer.
+ * Asks for the service's address until the service responds there, then for the key until the service accepts it. Saves
+ * both to `.env` in the folder. Returns false if the user enters an empty answer.
  */
 export async function askSource(prompter: Prompter, context: CommandContext, place: Place): Promise<boolean> {
   const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = place.env;
@@ -45,7 +45,7 @@ export async function askSource(prompter: Prompter, context: CommandContext, pla
   return true;
 }
 
-/** Asks again, with the reason, until an answer works. */
+/** Repeats a question, printing the reason each time, until an answer is accepted. */
 async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -57,12 +57,12 @@ async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise
   }
 }
 
-/** Removes `/api/v1` from an address that was copied with it, because every call adds it. */
+/** Removes `/api/v1` from the end of a copied address, because every call adds it. */
 const trimAddress = (typed: string) => typed.replace(/\/+$/u, '').replace(/\/api\/v1$/u, '');
 
 async function checkAddress(baseUrl: string, context: CommandContext): Promise<string> {
   await fetchPlan(baseUrl, NO_KEY, context).catch((error: unknown) => {
-    // A refused key shows that the service itself answers.
+    // A rejected key proves that the service responds.
     if (!(error instanceof PricelakeError) || error.code !== 'unauthorized') throw error;
   });
   return baseUrl;
@@ -77,7 +77,10 @@ async function fetchPlan(baseUrl: string, apiKey: string, { io, signal }: Comman
   }
 }
 
-/** Adds variables that the environment lacks to `.env`. If the file sets another value, the user has to change it. */
+/**
+ * Adds variables to `.env` if the environment doesn't have these values. Returns a message, which asks the user to edit
+ * the file if it already sets one of them to a different value.
+ */
 async function keep(source: Source, { folder, env }: Place): Promise<string> {
   const file = join(folder, ENV_FILE);
   const wanted = Object.entries(source).filter(([name, value]) => env[name] !== value);

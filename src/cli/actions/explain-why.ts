@@ -10,7 +10,7 @@ import { readLake } from '../read-lake.js';
 const MOST_RAW = 500;
 const MOST_OTHERS = 20;
 
-/** @throws PricelakeError `usage` if the lake has no such row or column */
+/** Explains where a value in the lake came from. @throws PricelakeError `usage` if there is no such row or column */
 export async function explainWhy({ table, key, column, lake }: Arguments<typeof why>, context: CommandContext) {
   const { json, output, signal } = context;
   const { lake: path, settings } = await findTarget({ lake });
@@ -39,7 +39,7 @@ function formatExplanation(
       line(at === 0 ? 'also' : '', `${one.value ?? 'NULL'}: ${describeWord(one)}${describePlace(one)}`),
     );
   const offers = from.flatMap(({ itemId, price, currency, isCounted, behind }, at) => {
-    const offer = `item ${itemId}, ${price ?? 'no price'} ${currency ?? ''}${isCounted ? '' : ', does not count'}`;
+    const offer = `item ${itemId}, ${price ?? 'no price'} ${currency ?? ''}${isCounted ? '' : ', not used'}`;
     const steps = behind === undefined ? [] : describeBehind(behind);
     return [line(at === 0 ? 'from' : '', offer), ...steps.map((text) => line('', `  ${text}`))];
   });

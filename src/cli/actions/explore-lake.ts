@@ -21,7 +21,8 @@ import { compareRead, tellJoined, tellLocal, tellRemote, watchOwnRemote, without
 const LOOPBACK: readonly [string, ...string[]] = ['127.0.0.1', 'localhost', '::1'];
 const MEMORY = '250MB';
 const OWN_NOTE = "Open this address in a browser. It contains a secret, so don't share it.";
-const SHARED_NOTE = 'Whoever has this address can read these pages until you stop, and change nothing.';
+const SHARED_NOTE =
+  "Anyone with this address can read these pages until you stop the server, but can't change anything.";
 
 /** Writes the pages to a file, or serves them until a signal stops the server, which counts as success. */
 export async function exploreLake(
@@ -71,7 +72,7 @@ async function servePages(request: Arguments<typeof explore>, context: CommandCo
   return undefined;
 }
 
-/** Readers of a shared server don't see paths of this machine, which lines and messages may name. */
+/** Hides file paths, which log lines and messages may contain, from readers of a shared server. */
 const hidePaths = ({ tries, remote }: CopyNow): CopyNow => ({
   lines: [],
   tries: withoutMessages(tries),
@@ -94,9 +95,9 @@ async function chooseSource(request: Arguments<typeof explore>, context: Command
 }
 
 interface Shown {
-  /** The lake's folder on this machine. */
+  /** The folder of the lake on this machine. */
   path: string;
-  /** The lake that pages show. */
+  /** The lake that the pages show. */
   lake: Lake;
   remote: RemoteSource | undefined;
   settings: ReadingSettings | undefined;
@@ -111,7 +112,7 @@ async function chooseTeller({ path, lake, remote, settings }: Shown, io: CliIo):
   return async () => ({ ...(await tellLocal(lake, settings?.budget ?? DEFAULT_BUDGET, io)), remote: await look() });
 }
 
-/** Opens several lakes as one. The union is in another folder as soon as a run of one of them publishes. */
+/** Opens several lakes as one. When any of them has published a run, `refresh` builds the union in a new folder. */
 export async function openJoined(
   request: Pick<Arguments<typeof explore>, 'lake' | 'cache'>,
   context: Pick<CommandContext, 'io' | 'signal'>,
@@ -128,7 +129,7 @@ export async function openJoined(
   };
 }
 
-/** Opens a lake. A remote is read through the cache, which keeps the data files of all tables. */
+/** Opens a lake. For a remote lake, downloads the data files of all tables to the cache. */
 export async function openSource(path: string, remote: RemoteSource | undefined): Promise<LakeSource> {
   if (remote === undefined) return { lake: await openLake(path, { create: false }) };
   const lake = await fetchRemote(remote);

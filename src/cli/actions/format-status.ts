@@ -39,7 +39,7 @@ export function colourStatus(text: string, style: Style): string {
     text,
     [/(?<=^run \S+ \(\S+\) is )(?:held by [\s\S]*?(?=,\s+landed )|interrupted)/gmu, style.bad],
     [/^not caught up(?=:)/gmu, style.warn],
-    [/(?<= passed, )[1-9]\d* found something$/gmu, style.warn],
+    [/(?<= passed, )[1-9]\d* found violations$/gmu, style.warn],
   );
 }
 
@@ -47,7 +47,8 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
   if (pointer === undefined) return `${lake}: nothing published yet`;
   const { runNumber, runId, at, cursor, pipeline } = pointer;
   const runs = idleRuns === 1 ? 'one run' : `${idleRuns} runs`;
-  const idle = idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} found nothing new since)`;
+  const idle =
+    idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} since then found no changes)`;
   const selection = datasets === 'all' ? '' : ` (${nameDatasets(datasets)})`;
   return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${selection}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }
@@ -55,13 +56,13 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
 function formatStale({ tables }: Status): string {
   const stale = tables.find(({ table }) => table === 'stale_items')?.rows ?? 0n;
   if (stale === 0n) return '';
-  return `not caught up: ${countOf(stale, 'item')} may be out of date (table stale_items says why)`;
+  return `not caught up: ${countOf(stale, 'item')} may be out of date (see the stale_items table)`;
 }
 
 function formatLag({ newestChange, newestAt, isBehind, seconds }: NonNullable<Status['lag']>): string {
-  if (newestChange === undefined) return 'feed: the service shows no changes';
-  const behind = seconds === 0 ? "the lake doesn't have it yet" : `the lake is ${formatSeconds(seconds)} behind`;
-  return `feed: newest change ${newestChange}, observed ${newestAt?.toISOString()}; ${isBehind ? behind : 'the lake has it'}`;
+  if (newestChange === undefined) return 'feed: the service has no changes';
+  const behind = seconds === 0 ? "the lake doesn't contain it yet" : `the lake is ${formatSeconds(seconds)} behind`;
+  return `feed: newest change ${newestChange}, observed ${newestAt?.toISOString()}; ${isBehind ? behind : 'the lake contains it'}`;
 }
 
 export function formatOpen({
@@ -76,16 +77,16 @@ export function formatOpen({
   const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
   const rows = `${countOf(landed.exportRows, 'export row')}, ${countOf(landed.changes, 'change')}, ${countOf(landed.items, 'item')}`;
   const next = {
-    held: '; change checks: in the pipeline file and sync, or sync --publish-held',
-    landed: `; the tables are unchanged, and the next sync continues it with step ${step}`,
-    interrupted: `; the next sync continues it with step ${step}`,
+    held: '; change `checks` in the pipeline file and run sync, or run sync --publish-held',
+    landed: `; the tables are unchanged, and the next sync continues it at step ${step}`,
+    interrupted: `; the next sync continues it at step ${step}`,
     running: '',
   }[state];
   const done = state === 'landed' ? 'has landed' : `is ${state}${why}, landed`;
   return `run ${runNumber} (${runId}) ${done} ${rows} in ${countOf(calls, 'call')}${next}`;
 }
 
-/** Why the newest process failed, and what to do. */
+/** Describes why the newest process failed, and what to do about it. */
 function formatFault({ tries: [last] }: Status): string[] {
   if (last?.fault === undefined) return [];
   const { step, code, message, hint } = last.fault;
@@ -97,7 +98,7 @@ function formatFault({ tries: [last] }: Status): string[] {
 }
 
 export function formatLock({ pid, host, since, beatAt, alive }: NonNullable<Status['lock']>): string {
-  const state = alive ? '' : '; that process is gone, so the next run takes over';
+  const state = alive ? '' : '; that process has ended, so the next run takes over the lock';
   return `lock: process ${pid} on ${host} since ${since}, last seen ${beatAt.toISOString()}${state}`;
 }
 
@@ -117,7 +118,7 @@ function formatSizes({ bytes }: Status): string {
 
 function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
   if (waiting === 0 && setAside === 0) return '';
-  const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
+  const unread = setAside === 0 ? '' : ` · unreadable, moved to _pricelake/webhooks/aside: ${formatCount(setAside)}`;
   return `webhook events for the next sync: ${formatCount(waiting)}${unread}`;
 }
 
@@ -129,7 +130,7 @@ function formatTables(tables: Status['tables'], width: number | undefined): stri
   return `\n${layOutTable(['table', ...['version', 'rows', 'files', 'size'].map(right)], cells, width)}`;
 }
 
-/** One row for each process that worked on a run. */
+/** Formats one row for each process that worked on a run. */
 function formatSteps(tries: readonly RunTry[], width: number | undefined): string {
   if (tries.length === 0) return '';
   const reached = RUN_STEPS.filter((step) => tries.some(({ steps }) => steps[step] !== undefined));
@@ -138,20 +139,20 @@ function formatSteps(tries: readonly RunTry[], width: number | undefined): strin
     ...reached.map((step) => steps[step]?.toFixed(1) ?? ''),
     fault === undefined ? '' : `${fault.code} in ${fault.step}`,
   ]);
-  return `\nseconds of their steps\n${layOutTable([right('run'), 'began', ...reached.map(right), 'failed'], cells, width)}`;
+  return `\nseconds per step\n${layOutTable([right('run'), 'began', ...reached.map(right), 'failed'], cells, width)}`;
 }
 
-/** Names checks that found something, and counts the others. */
+/** Lists the checks that found violations, and counts the others. */
 function formatChecks({ names, rows }: Rows, width: number | undefined): string {
   if (rows.length === 0) return '';
   const read = (row: Rows['rows'][number], name: string) => row[names.indexOf(name)];
   const failed = rows.filter((row) => read(row, 'violations') !== 0n);
   const waived = failed.filter((row) => read(row, 'let_through') === true).map((row) => read(row, 'name'));
   const shown = names.filter((name) => name !== 'let_through');
-  const summary = `\nchecks of the last run: ${rows.length - failed.length} passed, ${failed.length} found something\n`;
+  const summary = `\nchecks of the last run: ${rows.length - failed.length} passed, ${failed.length} found violations\n`;
   if (failed.length === 0) return summary;
   const cells = failed.map((row) => shown.map((name) => read(row, name) ?? null));
-  const note = `published by sync --publish-held, although held by ${waived.join(', ')}`;
+  const note = `published with sync --publish-held although held by ${waived.join(', ')}`;
   const end = waived.length === 0 ? '' : `${wrapText(note, width, '  ')}\n`;
   return summary + formatRows({ names: shown, rows: cells }, width) + end;
 }

@@ -22,9 +22,9 @@ import { findTarget } from '../find-target.js';
 import { writeText } from '../output/output.js';
 
 /**
- * Writes the statements that bring a warehouse's copy to the newest run, or loads PostgreSQL.
- * @throws PricelakeError `usage` if the lake does not know what changed since the copy's run, `unavailable` if the
- *   database can't be reached
+ * Writes the SQL statements that update a warehouse's copy to the newest run, or with `--execute`, loads PostgreSQL.
+ * @throws PricelakeError `usage` if the lake's history doesn't reach back to the copy's run; `unavailable` if the
+ * database can't be reached
  */
 export async function loadWarehouse(request: Arguments<typeof deliverLoad>, context: CommandContext) {
   requireSchemaName(request.schema);
@@ -58,11 +58,11 @@ async function writeScript(
   };
 }
 
-/** Lists the files of each load for Redshift's COPY, which refuses a manifest without files. */
+/** Writes a manifest of each load's files for Redshift's COPY, which rejects a manifest without files. */
 async function writeManifests(folder: string | undefined, lake: Lake, loads: TableLoad[], base: string): Promise<void> {
   if (folder === undefined) {
-    throw new PricelakeError('usage', 'Redshift reads files through manifests', {
-      hint: `Write them to a folder with --manifests, and copy it to ${base}/_manifests before you run the statements.`,
+    throw new PricelakeError('usage', 'loading Redshift requires --manifests, a folder to write manifests to', {
+      hint: `Pass --manifests FOLDER, and copy that folder to ${base}/_manifests before you run the statements.`,
     });
   }
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
@@ -102,7 +102,7 @@ async function execute(
   const client = await connect(url);
   const folder = await makeTemporaryFolder();
   const db = await Database.open({ tempDirectory: folder, signal: context.signal });
-  // On a signal, the session ends and the server rolls back.
+  // On a signal, this ends the session, so the server rolls back.
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {
@@ -120,27 +120,33 @@ async function execute(
   }
 }
 
-/** The password comes from the environment, because every process of the machine can read command lines. */
+/**
+ * Connects to PostgreSQL. A password in `url` is rejected, because every process on the machine can read command lines.
+ */
 async function connect(url: string | undefined) {
   const hasPassword =
     url !== undefined && (!URL.canParse(url) || new URL(url).password !== '' || /[?&]password=/.test(url));
   if (hasPassword) {
-    throw new PricelakeError('usage', '--url must be postgres://user@host/database, without a password', {
-      hint: 'Put the password in PGPASSWORD or ~/.pgpass.',
-    });
+    throw new PricelakeError(
+      'usage',
+      '--url must look like postgres://user@host/database and must not contain a password',
+      {
+        hint: 'Put the password in PGPASSWORD or ~/.pgpass.',
+      },
+    );
   }
   const { default: pg } = await import('pg').catch((cause: unknown) => {
     const hint = 'Run `npm install pg pg-copy-streams`.';
     throw new PricelakeError('usage', 'the pg package is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
-  // Ignored on purpose: if the connection drops, the running statement fails as well and reports the error.
+  // Ignored on purpose: if the connection drops, the running statement also fails and reports the error.
   client.on('error', () => {});
   await client.connect().catch(explainPostgres);
   return client;
 }
 
-/** Throws errors of the SQLSTATE classes 08, 53, 57 and 40 as temporary, because a later load may succeed. */
+/** Throws errors in the SQLSTATE classes 08, 53, 57 and 40 as `unavailable`, because a later load may succeed. */
 function explainPostgres(thrown: unknown): never {
   const cause = explainFileFault(thrown);
   if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;

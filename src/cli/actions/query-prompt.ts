@@ -8,16 +8,16 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { CommandContext } from '../command.js';
 import { fitError, formatError } from '../exit-codes.js';
 
-const HELP = `Type one SELECT, on one line or several, and end it with a semicolon. ↑ ↓ recall earlier ones.
+const HELP = `Type a SELECT on one or more lines and end it with a semicolon. ↑ and ↓ recall earlier lines.
 .tables          table names
 .schema TABLE    a table's columns and types
-.exit            leave (also Ctrl-D)
+.exit            exit (also Ctrl-D)
 Ctrl-C           stop the query, or discard the input
 `;
 
 export type RunStatement = (sql: string) => Promise<unknown>;
 
-/** The state of the prompt, with the lines of a statement that has not ended. */
+/** The state of the prompt. `statement` holds the lines of an unfinished statement. */
 interface Progress {
   statement: string;
   state: 'typing' | 'running' | 'interrupted';
@@ -36,8 +36,8 @@ const openTerminal = (): Terminal => ({
 });
 
 /**
- * Reads statements from a terminal until end of file. An error ends a statement, not the prompt. Ctrl-C interrupts the
- * running statement; without one, it clears the typed text; without text, it ends the prompt.
+ * Reads statements from a terminal until end of file, and runs them. A failed statement doesn't end the prompt. Ctrl-C
+ * interrupts the running statement, else discards the typed text, or ends the prompt if there is none.
  */
 export async function promptQueries(
   context: Pick<CommandContext, 'output' | 'io'>,
@@ -45,7 +45,7 @@ export async function promptQueries(
   interrupt: () => void,
   { input, output, historyFile }: Terminal = openTerminal(),
 ): Promise<void> {
-  // If the home folder can't be written, the prompt works without a history.
+  // If the home folder isn't writable, the prompt works without a history.
   const history = await openHistory(historyFile).catch((error: unknown) => {
     context.io.log('warn', 'query.history_off', { file: historyFile, reason: String(error) });
     return undefined;
@@ -60,8 +60,7 @@ export async function promptQueries(
     lines.prompt();
   };
   lines.on('SIGINT', () => {
-    // DuckDB can't be interrupted while it computes a single value. Then the signal ends the process, as without a
-    // prompt.
+    // DuckDB can't be interrupted while it computes a single value, so a second Ctrl-C ends the process.
     if (progress.state === 'interrupted') process.kill(process.pid, 'SIGINT');
     if (progress.state !== 'typing') {
       progress.state = 'interrupted';
@@ -76,7 +75,7 @@ export async function promptQueries(
   });
   async function* read() {
     for await (const line of lines) {
-      // Each line is kept at once, so that a kill or a second prompt can't lose it.
+      // Each line is saved immediately, so that a kill or a second prompt can't lose it.
       if (history !== undefined && line.trim() !== '') await appendFile(historyFile, `${line}\n`, { mode: 0o600 });
       yield line;
     }
@@ -91,7 +90,7 @@ export async function promptQueries(
   }
 }
 
-/** Runs statements that span lines; `ask(true)` asks for the next line of an unfinished one. */
+/** Runs statements, which may span lines. Calls `ask(true)` to request the next line of an unfinished statement. */
 export async function answerLines(
   lines: AsyncIterable<string>,
   { output, io }: Pick<CommandContext, 'output' | 'io'>,
@@ -124,18 +123,18 @@ async function answer(statement: string, output: CommandContext['output'], run: 
   const table = TABLE_NAMES.find((one) => one === name.replace(/;$/u, ''));
   if (word === '.schema' && table !== undefined) return run(`DESCRIBE ${quoteIdentifier(table)}`);
   return output.write(
-    word === '.schema' ? `There is no table ${JSON.stringify(name)}. Type .tables for a list.\n` : HELP,
+    word === '.schema' ? `There is no table named ${JSON.stringify(name)}. Type .tables for a list.\n` : HELP,
   );
 }
 
 export const HISTORY_SIZE = 1000;
 
-/** `pricelake/query-history` in the user's state folder. */
+/** Returns the path of `pricelake/query-history` in the user's state folder. */
 export function findHistory(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'pricelake', 'query-history');
 }
 
-/** Reads the lines of earlier prompts, newest first, and shortens the file, which only its user can read. */
+/** Reads the lines of earlier prompts, newest first, and truncates the file. Only its user can read the file. */
 async function openHistory(file: string): Promise<string[]> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const text = await readFile(file, 'utf8').catch((error: unknown) => {

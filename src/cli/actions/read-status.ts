@@ -28,7 +28,7 @@ export interface Rows {
   rows: DuckDBValue[][];
 }
 
-/** The facts that `status` shows, with the datasets of the lake; undefined if nothing is published. */
+/** The facts that `status` shows. `datasets` is undefined if nothing has been published. */
 export type Status = Awaited<ReturnType<typeof readStatus>> & { datasets: DatasetSelection | undefined };
 
 export async function readStatus(
@@ -51,7 +51,7 @@ export async function readStatus(
     pointer,
     /** The last time that a run read the feed to its end. */
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
-    /** The number of runs since the last publication. None of them found anything new. */
+    /** The number of runs since the last publication, none of which found changes. */
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,
@@ -65,7 +65,7 @@ export async function readStatus(
       retryAt: broken.format === undefined ? findRetryAt(broken) : undefined,
     })),
     lag: service === undefined ? undefined : await measureLag(db, pointer, service),
-    /** The newest processes that worked on runs, with the seconds of their steps and their errors. */
+    /** The newest processes that worked on runs, with the seconds that each step took and the errors. */
     tries: memory.tries.slice(-RUNS_SHOWN).reverse(),
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),
@@ -73,8 +73,8 @@ export async function readStatus(
 }
 
 /**
- * The number of items of which the last run, even an idle one, could not establish whether they are listed. Undefined
- * for 0.
+ * Returns how many items the last run, even one without changes, couldn't determine to be listed or not. Returns
+ * undefined if the number is 0.
  */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
@@ -91,7 +91,10 @@ async function measureFolders(lake: Lake, tableBytes: number) {
   return { superseded: Math.max(0, onDisk - tableBytes), landing };
 }
 
-/** The bytes of a folder without table logs. A file that vanishes meanwhile counts as empty. */
+/**
+ * Sums the file sizes in a folder, in bytes, without transaction logs. A file that is deleted meanwhile counts as
+ * empty.
+ */
 async function measureFolder(folder: string, suffix: string): Promise<number> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
   let bytes = 0;
@@ -102,7 +105,10 @@ async function measureFolder(folder: string, suffix: string): Promise<number> {
   return bytes;
 }
 
-/** Reads the rest of the month's budget by the tightest rule; undefined if no run has read the plan. */
+/**
+ * Returns the calls and export rows left this month under the tightest limit. Returns undefined if no run has read the
+ * plan.
+ */
 export function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
   const seen = service === undefined ? recallAccountPlan(memory) : { plan: service.plan, seenAt: io.now() };
   if (seen === undefined) return undefined;
@@ -122,7 +128,9 @@ function describeBound(bound: Bound | undefined) {
   return bound && { rule: bound.rule, allowed: bound.allowed, left: countLeft(bound) };
 }
 
-/** Measures the seconds between the newest change in the lake and the newest in the feed, by the service's clock. */
+/**
+ * Measures how many seconds the lake is behind the newest change in the feed, according to the service's timestamps.
+ */
 async function measureLag(db: Database, pointer: Pointer | undefined, { newest }: ServiceState) {
   if (newest === undefined) return { newestChange: undefined, newestAt: undefined, isBehind: false, seconds: 0 };
   const newestAt = new Date(newest.observedAt);

@@ -20,10 +20,10 @@ import { toPlainLine } from '../plain-text.js';
 import { readLake } from '../read-lake.js';
 import { paint, type Style } from '../style.js';
 
-/** From most to least severe. */
+/** Severities, from highest to lowest. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
 
-/** @throws PricelakeError `check_failed` if a check of severity `failOn` or higher found violations */
+/** Runs the checks. @throws PricelakeError `check_failed` if a check of severity `failOn` or higher found violations */
 export async function runCheckCommand(request: Arguments<typeof check>, context: CommandContext) {
   const { checks, results } = await checkLake(request, context);
   if (!context.json) await context.output.write(formatResults(results, checks, request.all === true, context));
@@ -37,7 +37,6 @@ export async function runCheckCommand(request: Arguments<typeof check>, context:
   return { checks: report };
 }
 
-/** Runs the checks over a lake. */
 export async function checkLake(
   request: Arguments<typeof check> & { remote?: RemoteSource | undefined },
   { signal, io }: Pick<CommandContext, 'signal' | 'io'>,
@@ -52,7 +51,7 @@ export async function checkLake(
   return { checks, results };
 }
 
-/** Runs the checks of a demo, and prints one line for each that found violations. */
+/** Runs the checks for the demo, and returns one line for each that found violations. */
 export async function runDemoChecks(lake: string, context: CommandContext) {
   const { checks, results } = await checkLake({ lake, failOn: 'gate' }, context);
   const { output, style } = context;
@@ -70,19 +69,19 @@ function selectChecks(checks: Check[], names: string[] | undefined): Check[] {
   for (const name of names) {
     if (known.includes(name)) continue;
     const near = suggestName(name, known);
-    const hint = near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
-    throw new PricelakeError('usage', `--select ${name}: no such check`, { hint });
+    const hint = near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean ${near}?`;
+    throw new PricelakeError('usage', `--select ${name}: there is no such check`, { hint });
   }
   return checks.filter(({ name }) => names.includes(name));
 }
 
-/** Drops settings of checks that are not selected, which `runChecks` would refuse. */
+/** Removes the settings of checks that aren't selected, because `runChecks` rejects settings of unknown checks. */
 function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings {
   const names = new Set(checks.map(({ name }) => name));
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
 }
 
-/** Formats findings, most severe first. `isWhole` also lists the checks that passed. */
+/** Formats violations, highest severity first. `isWhole` also lists the checks that passed. */
 function formatResults(results: CheckResult[], checks: Check[], isWhole: boolean, context: CommandContext): string {
   const { output, style } = context;
   const failed = listFailed(results);
@@ -98,8 +97,8 @@ function formatResults(results: CheckResult[], checks: Check[], isWhole: boolean
 
 function summarize(all: number, failed: number, isWhole: boolean): string {
   if (failed === 0) return `${all === 1 ? 'The check' : `All ${all} checks`} passed.\n`;
-  const rest = isWhole || failed === all ? '' : ' --all lists the others, which passed.';
-  return `${failed} of ${countOf(all, 'check')} found something.${rest}\n`;
+  const rest = isWhole || failed === all ? '' : ' The others passed; --all lists them.';
+  return `${failed} of ${countOf(all, 'check')} found violations.${rest}\n`;
 }
 
 const listFailed = (results: CheckResult[]) =>
@@ -107,7 +106,7 @@ const listFailed = (results: CheckResult[]) =>
     .filter(({ violations }) => violations > 0n)
     .sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 
-/** `error price_with_currency: 21 prices have no currency.` */
+/** Formats one violated check: `error price_with_currency: 21 prices have no currency.` */
 function formatFinding(result: CheckResult, checks: Check[], width: number | undefined, style: Style): string {
   const { name, severity } = result;
   const found = describeFinding(
@@ -127,7 +126,7 @@ function formatTable(results: CheckResult[], width: number | undefined, style: S
   return paint(table, [/^FAILED(?= +(?:gate|error))/gmu, style.bad], [/^FAILED(?= +warn)/gmu, style.warn]);
 }
 
-/** The result of a check as `--json` prints it. */
+/** Returns the result of a check as `--json` prints it. */
 export function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult) {
   return { name, severity, passed: violations === 0n, violations, description, sample: new RawJson(sample), seconds };
 }

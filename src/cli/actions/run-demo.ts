@@ -28,9 +28,9 @@ export async function runDemo(request: Arguments<typeof demo>, context: CommandC
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const lake = keep === undefined ? request.lake : join(keep, 'lake');
   await clearDemoLake(lake);
-  const first = `1. A sandbox of the service with ${formatCount(items)} made-up listings starts on this machine. It plants faults that real shops make, so that the checks of step 5 find something.`;
+  const first = `1. A sandbox of the service with ${formatCount(items)} made-up listings starts on this machine. It includes mistakes that real shops make, for the checks in step 5 to find.`;
   await context.say(`${wrapText(first, context.output.columns)}\n`);
-  // `pricelake sandbox` in a process of its own, on a free port.
+  // Starts `pricelake sandbox` in a separate process, on a free port.
   const args = ['sandbox', '--port', '0', '--items', String(items), '--rate', '0', '--json'];
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -60,7 +60,7 @@ async function runSteps(
   const sync = async (title: string) => {
     await say(`\n${wrapText(title, columns)}\n`);
     const report = await syncWithWings(pipeline, io, signal);
-    io.close(); // each run draws its own bars
+    io.close(); // each run draws its own progress bars
     await say(formatReport(report, lake, { style: context.style, program, isStep: true, columns }));
     return describeReport(report, lake);
   };
@@ -79,18 +79,18 @@ async function runSteps(
   const found =
     lines.length === 0
       ? `All ${checks.length} pass.`
-      : `They find planted faults: ${lines.length} of ${checks.length} found something.`;
-  const fifth = wrapText(`5. The checks run over the copy. ${found}`, columns);
+      : `${lines.length} of ${checks.length} find violations, which the sandbox planted.`;
+  const fifth = wrapText(`5. The checks run on the copy. ${found}`, columns);
   await say(`\n${fifth}\n\n${lines.join('')}`);
   if (lines.length > 0) await say(`\n  ${program} check --lake ${word}   # shows the rows\n`);
-  await say('\n6. The widest price spreads, of products in four shops or more. Questionable prices are left out.\n\n');
+  await say('\n6. The widest price spreads, of products in four shops or more. Questionable prices are excluded.\n\n');
   const spread = { lake, minShops: 4, top: 10, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
   await say('\n7. Pages show everything in a browser.\n');
   const pages = `  ${program} explore --lake ${word}   # until Ctrl-C\n`;
   if (keep === undefined) {
     await say(
-      `${pages}  ${program} explore --lake ${word} --output report.html   # one HTML file to pass on\n${nextSteps(lake, program)}`,
+      `${pages}  ${program} explore --lake ${word} --output report.html   # one HTML file to share\n${nextSteps(lake, program)}`,
     );
     return { runs, checks };
   }
@@ -113,7 +113,7 @@ Next:
 `;
 }
 
-/** Removes the lake of an earlier demo. `openLake` refuses any other folder. */
+/** Deletes the lake of an earlier demo. `openLake` rejects a folder that isn't a lake. */
 async function clearDemoLake(path: string): Promise<void> {
   const lake = await openLake(path, { create: true });
   const owner = (await readPointer(lake))?.pipeline ?? (await peekUnfinishedRun(lake.root, 0n))?.state.begin.pipeline;
@@ -141,8 +141,8 @@ async function readAddress(child: ChildProcessByStdio<null, Readable, null>, sig
 }
 
 /**
- * The command that starts this program from this folder: `pricelake` only if the PATH leads to it. Folders that npm
- * adds to the PATH don't count, because npm removes them when its script ends.
+ * Returns the command that starts this program from the current folder: `pricelake` only if it is on the PATH. Folders
+ * that npm adds to the PATH are ignored, because they are removed when the npm script ends.
  */
 function nameOwnCommand(env: NodeJS.ProcessEnv): string {
   const entry = process.argv[1] ?? '';

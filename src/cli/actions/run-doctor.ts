@@ -33,7 +33,7 @@ interface Finding {
   name: string;
   state: 'ok' | 'warn' | 'failed';
   found: string;
-  /** The next step; undefined if all is well. */
+  /** The next step for the user; undefined if nothing needs to be done. */
   next?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ const ok = (name: string, found: string): Finding => ({ name, state: 'ok', found
 const warn = (name: string, found: string, next: string): Finding => ({ name, state: 'warn', found, next });
 const failed = (name: string, found: string, next?: string): Finding => ({ name, state: 'failed', found, next });
 
-/** @throws PricelakeError `check_failed` if a finding is `failed` */
+/** Runs all diagnostics. @throws PricelakeError `check_failed` if a finding has the state `failed` */
 export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext) {
   const findings: Finding[] = [lookAtNode()];
   const pipeline = await openPipeline(request, context).catch(toFinding('pipeline'));
@@ -72,7 +72,7 @@ function lookAtNode(): Finding {
   return isOld ? failed('node', found, 'Install Node 20.19 or newer.') : ok('node', found);
 }
 
-/** Turns an error into a finding, with the hint that a command would print. */
+/** Returns a function that converts an error to a failed finding with the error's hint. */
 function toFinding(name: string): (error: unknown) => Finding {
   return (error) => {
     if (!(error instanceof Error) || (error instanceof PricelakeError && error.code === 'stopped')) throw error;
@@ -94,13 +94,13 @@ function formatFindings(findings: Finding[], { output: { columns }, style, io }:
   );
 }
 
-/** The bytes that every run may need for its journal, logs and temporary files. */
+/** Free bytes that any run may need for its journal, logs and temporary files. */
 const LEAST_BYTES = 200e6;
 const MILLION = 1_000_000n;
 
 /**
- * Checks that the disk has room for a second copy of all items, the most that a run over an existing lake usually
- * needs.
+ * Checks that the disk has room for a second copy of all items, which is usually the most that a run on an existing
+ * lake needs.
  */
 async function lookAtDisk(path: string): Promise<Finding> {
   const free = await readFreeBytes(await findExisting(path));
@@ -115,7 +115,10 @@ async function lookAtDisk(path: string): Promise<Finding> {
   return free < needed ? warn('disk', found, 'Free some space, or move the lake to a larger disk.') : ok('disk', found);
 }
 
-/** Checks for hard links, which commits and locks need and some network and container file systems lack. */
+/**
+ * Checks that the file system supports hard links, which commits and locks need. Some network and container file
+ * systems don't support them.
+ */
 async function lookAtFileSystem(path: string): Promise<Finding> {
   const name = 'file system';
   const folder = await mkdtemp(join(await findExisting(path), '.pricelake-doctor-')).catch((error: Error) => error);
@@ -137,7 +140,7 @@ async function lookAtFileSystem(path: string): Promise<Finding> {
 
 const SKEW_SECONDS = 60;
 
-/** Makes one call, which checks the service, the key, the plan and the clocks. */
+/** Makes one call to check the service, the key, the plan and the clocks. */
 async function lookAtService({ source, budget }: Pipeline, { io, signal }: CommandContext): Promise<Finding[]> {
   const client = createClient({ ...source, signal, attempts: 2 }, io);
   try {
@@ -163,11 +166,11 @@ function compareClocks(service: Date | undefined, now: Date): Finding {
   const skew = Math.abs(service.getTime() - now.getTime()) / 1000;
   const found = `${formatSeconds(skew)} off the service's clock`;
   if (skew <= SKEW_SECONDS) return ok('clock', found);
-  const next = "Check this machine's clock. If it is wrong, the receiver rejects webhooks.";
+  const next = "Check this machine's clock. If it is wrong, the receiver will reject webhooks.";
   return warn('clock', found, next);
 }
 
-/** Reads the log of every table, and names unfinished runs and waiting events. Proofs are the work of `verify`. */
+/** Reads the transaction log of every table, and reports unfinished runs. `verify` checks the data itself. */
 async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding> {
   const lake = await openLake(path, { create: false }).catch((error: unknown) => {
     if (error instanceof PricelakeError && error.code === 'lake_invalid') return error;
@@ -176,7 +179,7 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   if (lake instanceof PricelakeError) {
     if (!/there is no lake here$/u.test(lake.message)) throw lake;
     const [other] = (await readdir(path).catch(ignoreMissing)) ?? [];
-    if (other === undefined) return ok('lake', `nothing at ${path} yet; the first sync creates it`);
+    if (other === undefined) return ok('lake', `${path} is empty; the first sync creates the lake`);
     const next = "Set lake.path to an empty folder, or to one that doesn't exist yet.";
     return failed('lake', `${path} is not a lake; it contains ${other}`, next);
   }
@@ -192,11 +195,12 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   const running =
     open === undefined ? '' : `; run ${open.runNumber} ${open.state === 'landed' ? 'has' : 'is'} ${open.state}`;
   const partial = await readPartial(lake);
-  const remoteFiles = partial === undefined ? '' : `; files that no run has needed here are only on ${partial.remote}`;
+  const remoteFiles =
+    partial === undefined ? '' : `; files that local runs haven't needed are only on ${partial.remote}`;
   return ok('lake', published + running + remoteFiles);
 }
 
-/** Names attributes that may hold availability, delivery and the like, and that the pipeline file doesn't map. */
+/** Lists attributes that look like availability, delivery or similar data but aren't mapped in the pipeline file. */
 async function lookAtAttributes(path: string, { signal }: CommandContext): Promise<Finding[]> {
   const lake = await openLake(path, { create: false }).catch(() => undefined);
   // `lookAtLake` has already reported why the lake can't be opened.
@@ -206,7 +210,7 @@ async function lookAtAttributes(path: string, { signal }: CommandContext): Promi
   const proposals = await readLake({ path, signal, tables }, ({ db }) => proposeAttributes(db));
   if (proposals.length === 0) return [];
   const lines = `analysis: { attributes: { ${writeAttributes(proposals)} } }`;
-  const next = `Look at the values with pricelake query --analysis attribute_names. If the proposal fits them, add ${lines} to the pipeline file.`;
+  const next = `Check the values with pricelake query --analysis attribute_names. If the proposal is right, add ${lines} to the pipeline file.`;
   return [{ ...ok('attributes', `not mapped: ${describeProposals(proposals)}`), next }];
 }
 

@@ -38,7 +38,10 @@ import { toPlainLine, toTerminalText } from '../plain-text.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 
-/** @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all */
+/**
+ * Runs SQL from an argument, a file, an analysis or the prompt. @throws PricelakeError `query` if DuckDB rejects the
+ * SQL; `usage` if the SQL is missing or given in more than one way
+ */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output, fx, weights, tree } = request;
   if (request.analysis === '') return showAnalyses(context);
@@ -98,7 +101,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   });
 }
 
-/** Shows the analyses, each with its question and variables. */
+/** Lists the analyses, each with its question and variables. */
 async function showAnalyses({ json, output }: CommandContext) {
   const analyses = listAnalyses().map((name) => ({
     name,
@@ -113,12 +116,12 @@ async function showAnalyses({ json, output }: CommandContext) {
       : [hangText(' '.repeat(width), `Variables: ${variables.map(showVariable).join(', ')}.`, output.columns)]),
   ]);
   const advice =
-    'Run one with pricelake query --analysis NAME --set VARIABLE=VALUE. pricelake help reference/analyses says what each returns and what its variables mean.';
+    'Run one with pricelake query --analysis NAME --set VARIABLE=VALUE. pricelake help reference/analyses describes their results and variables.';
   if (!json) await output.write(`${lines.join('\n')}\n\n${wrapText(advice, output.columns)}\n`);
   return { analyses };
 }
 
-/** `period (month | week | day)` with its default. A variable that is named like its type appears alone. */
+/** Describes a variable as `period (month | week | day; default week)`. Shows the type only if it lists choices. */
 function showVariable(variable: Variable): string {
   const { name, kind, isRequired } = variable;
   const value = kind === 'choice' || kind === 'choices' ? describeType(variable) : undefined;
@@ -128,7 +131,10 @@ function showVariable(variable: Variable): string {
 
 const SPELLS = 'price_spells';
 
-/** The tables that a statement reads, including those behind the view and the table with the credits. */
+/**
+ * Lists the tables that a statement uses, including those that the price_spells view uses, and `sites`, which holds the
+ * attributions.
+ */
 function findTables(db: Database, sql: string): TableName[] {
   const named = listNames(db, sql);
   const behind = named.includes(SPELLS) ? listNames(db, readAnalysis(SPELLS)) : [];
@@ -136,8 +142,8 @@ function findTables(db: Database, sql: string): TableName[] {
 }
 
 /**
- * The names of tables and views in lower case. DuckDB returns no names for a statement that joins with USING or has
- * parameters. Then all words of the statement are returned, because any of them may be a name.
+ * Lists the tables and views that a statement uses, in lower case. For a statement that joins with USING or has
+ * parameters, DuckDB returns no names, so all words are returned, because any of them may be a table name.
  */
 function listNames(db: Database, sql: string): string[] {
   const words = () => sql.toLowerCase().match(/\w+/gu) ?? [];
@@ -145,25 +151,26 @@ function listNames(db: Database, sql: string): string[] {
     const names = db.connection.getTableNames(sql, false).map((name) => name.toLowerCase());
     return names.length > 0 ? names : words();
   } catch {
-    return []; // the statement can't be parsed, and is refused later
+    return []; // the statement can't be parsed, so it will be rejected later
   }
 }
 
-/** Binds a day as a DATE and any other value as text, which the queries of pipelines/analysis cast. */
+/** Converts a date to a DATE and leaves any other value as text, which the queries in pipelines/analysis cast. */
 function toVariable([name, value]: readonly [string, string]): [string, DuckDBValue] {
   return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
 }
 
-/** The variables of an analysis, or of a file whose header declares some. Undefined for SQL without declarations. */
+/**
+ * Returns the variables of an analysis, or those that a file's header declares. Returns undefined for SQL without
+ * declarations.
+ */
 function declareVariables({ analysis, file }: Arguments<typeof query>, sql: string): Variable[] | undefined {
   if (analysis !== undefined) return readVariables(analysis);
   const declared = readDeclarations(sql, file ?? 'the SQL');
   return declared.length === 0 ? undefined : declared;
 }
 
-/**
- * @throws PricelakeError `usage` for a variable that the SQL does not read, or a value that the variable does not allow
- */
+/** @throws PricelakeError `usage` if a variable isn't used by the SQL, or has a value that isn't allowed */
 function checkSql(
   { analysis, file }: Arguments<typeof query>,
   sql: string,
@@ -172,7 +179,7 @@ function checkSql(
 ): void {
   const subject = analysis ?? file ?? 'the SQL';
   if (declared === undefined) requireRead(subject, sql, set);
-  // --fx sets the base. Without it, there are no rates, and the query says so.
+  // --fx sets the base currency. Without it, there are no exchange rates, and the query reports that.
   else
     checkSet(
       subject,
@@ -197,7 +204,7 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
   }
 }
 
-/** Loads weights. An index is then computed for each unit that has a weight. */
+/** Loads the weights into the session and sets the variable `by` to their unit, for which the index is computed. */
 async function prepareWeights(
   db: Database,
   weights: string,

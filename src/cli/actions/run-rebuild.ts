@@ -7,7 +7,7 @@ import { openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 
-/** @throws PricelakeError `config` if no pipeline file and no lake is named or found */
+/** Rebuilds a lake. @throws PricelakeError `config` if there is neither a pipeline file nor `--lake` */
 export async function runRebuild(request: Arguments<typeof lakeRebuild>, context: CommandContext) {
   const { io, signal, json, say, output } = context;
   const { pipeline: file, lake } = request;
@@ -26,8 +26,8 @@ export async function runRebuild(request: Arguments<typeof lakeRebuild>, context
     const many = runs.length === 1 ? 'one run' : `${runs.length} runs`;
     const source =
       runs.length === 0
-        ? "Put back the newest run's files, without any calls."
-        : `Rebuilt from the raw bytes of ${many}, starting with ${runs[0]}, without any calls.`;
+        ? "Restored the newest run's files without any API calls."
+        : `Rebuilt from the raw bytes of ${many}, starting with ${runs[0]}, without any API calls.`;
     await say(`${source}\n`);
     for (const [fate, texts] of Object.entries({ damaged: damage, 'carried over': carried, lost })) {
       for (const text of texts) await say(`${fate}: ${toPlainLine(text)}\n`);

@@ -9,14 +9,17 @@ import type { Arguments, CommandContext } from '../command.js';
 import type { lakeRestore } from '../commands/keep.js';
 import { findPipeline } from '../find-pipeline.js';
 
-/** @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it */
+/**
+ * Downloads missing files of a lake from its remote. @throws PricelakeError `config` if the pipeline file doesn't set
+ * lake.remote; `lake_locked` if another run holds the lock
+ */
 export async function runRestore(request: Arguments<typeof lakeRestore>, context: CommandContext) {
   const { io, signal, say } = context;
   const file = await findPipeline(request.pipeline, process.env);
   const { lake } = await readReadingSettings(file, process.env);
   const { remote: address } = lake;
   if (address === undefined) {
-    const hint = 'Set it, for example to s3://bucket/prefix.';
+    const hint = 'Set lake.remote, for example to s3://bucket/prefix.';
     throw new PricelakeError('config', `${file}: lake.remote is not set, so there is nothing to restore from`, {
       hint,
     });
@@ -26,7 +29,7 @@ export async function runRestore(request: Arguments<typeof lakeRestore>, context
     withRemote({ path, remote: address }, io, signal, async (remote) => remote?.bringAll(), MIRRORED),
   );
   const { files = 0, bytes = 0 } = fetched ?? {};
-  const what = files === 0 ? 'No files were missing' : `Fetched ${countOf(files, 'file')} (${formatBytes(bytes)})`;
+  const what = files === 0 ? 'No files were missing' : `Downloaded ${countOf(files, 'file')} (${formatBytes(bytes)})`;
   await say(`${what}; the lake at ${path} is complete.\n`);
   return { lake: path, remote: address, files, bytes };
 }

@@ -15,13 +15,13 @@ import { describeReport, formatReport } from '../run-report.js';
 import { setDeadline } from '../set-deadline.js';
 
 export interface SyncTerms extends Pick<SyncOptions, 'connect' | 'caps'> {
-  /** Does not run again after an interrupted run, even if that was not a complete copy. */
+  /** Disables the second run after an interrupted one (see `runSync`). */
   isOnce?: boolean;
 }
 
 /**
- * Runs a pipeline. If the user asked for a complete copy and the run first had to finish an interrupted one, runs it a
- * second time.
+ * Runs a pipeline. If the user asked for a full copy but the run first had to finish an interrupted run of another
+ * mode, runs the pipeline again.
  */
 export async function runSync(
   request: Arguments<typeof sync>,
@@ -45,7 +45,7 @@ export async function runSync(
     }
     const sync = (): Promise<SyncReport> => syncWithWings(pipeline, io, signal, whole);
     const report = await sync();
-    // An interrupted run continues in its own mode.
+    // An interrupted run continues in its own mode, so the full copy needs another run.
     return request.reconcile === true && !isOnce && report.row.mode !== 'snapshot' ? sync() : report;
   });
   if (histories !== undefined)
@@ -73,15 +73,15 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
   const { path } = pipeline.lake;
   await say(
     report.landed
-      ? `Run ${report.runNumber} landed ${countOf(report.rows, 'row')} in ${report.folder} (${countOf(report.calls, 'call')}). The tables are unchanged; the next sync continues the run.\n`
-      : `Nothing new (${countOf(report.calls, 'call')}). ${path} is unchanged.\n`,
+      ? `Run ${report.runNumber} downloaded ${countOf(report.rows, 'row')} to ${report.folder} (${countOf(report.calls, 'call')}). The tables are unchanged; the next sync continues the run.\n`
+      : `No changes (${countOf(report.calls, 'call')}). ${path} is unchanged.\n`,
   );
   const { runId, runNumber, ...figures } = report;
   return { ...figures, run_id: runId, run_number: runNumber, lake: path };
 }
 
 async function listObservers({ metrics, openlineage, notify }: Arguments<typeof sync>, { io }: CommandContext) {
-  // This comes first, because a metrics file that can't be written ends the command.
+  // Comes first, because an unwritable metrics file makes the command fail.
   const observers: RunObserver[] = [openNotifier(resolveFlags(notify, process.env, io), io, process.env)];
   if (metrics !== undefined) observers.push(await openMetricsFile(metrics));
   if (openlineage !== undefined) observers.push(openLineage(openlineage, io, process.env));

@@ -13,18 +13,18 @@ import { toPlainLine } from '../plain-text.js';
 import { paint } from '../style.js';
 
 const MAKE_AGAIN =
-  '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes; `pricelake sync --reconcile` repairs them from the service.';
+  '`pricelake lake rebuild` rebuilds the tables from the saved raw data; `pricelake sync --reconcile` repairs them with data from the service.';
 
-/** The maximum number of items to list; all of them are counted. */
+/** The maximum number of items to list. All of them are counted. */
 const KEPT = 20;
 
-/** @throws PricelakeError `verify_failed` if a proof finds a fault */
+/** Verifies the lake. @throws PricelakeError `verify_failed` if a proof finds an error */
 export async function runVerify(request: Arguments<typeof verify>, context: CommandContext) {
   const { sample, items } = request;
   const { lake: path, settings } = await findTarget(request);
   const { io, signal, json, output, style } = context;
   const { lake, isOtherFormat } = await openDamagedLake(path);
-  // Opening refuses a lake of another format, which the proofs can't read.
+  // Throws for a lake in another format, which the proofs can't read.
   if (isOtherFormat) await openLake(path, { create: false });
   await refusePartial(lake);
   const session = await openSession({ signal, memoryLimit: settings?.lake.memory });
@@ -71,7 +71,7 @@ function formatProofs(proofs: ProofResult[], width: number | undefined): string 
   const rows = proofs.map(({ name, looked, of, found }) =>
     found === 0 ? ['ok', name, looked, of, ''] : ['FAILED', name, looked, of, found],
   );
-  const table = layOutTable(['status', 'proof', right('looked at'), '', right('findings')], rows, width);
+  const table = layOutTable(['status', 'proof', right('checked'), '', right('findings')], rows, width);
   const notes = proofs.flatMap((proof) => proof.notes.map((note) => `${proof.name}: ${note}\n`)).join('');
   const findings = proofs.filter(({ found }) => found > 0).map(formatFindings);
   return table + (notes === '' ? '' : `\n${notes}`) + findings.join('');

@@ -14,7 +14,7 @@ import { untilStopped } from '../run-command.js';
 import { openSource } from './explore-lake.js';
 import { DEFAULT_BUDGET } from './show-status.js';
 
-/** Serves until the client closes stdin or a signal comes. Both count as success. */
+/** Runs the MCP server until the client closes stdin or a signal arrives, both of which count as success. */
 export async function serveMcp(request: Arguments<typeof mcp>, context: CommandContext): Promise<undefined> {
   const { io, signal } = context;
   const report = (error: unknown) =>
@@ -23,7 +23,7 @@ export async function serveMcp(request: Arguments<typeof mcp>, context: CommandC
   const ended = new AbortController();
   const stop = AbortSignal.any([signal, ended.signal]);
   try {
-    await desk.snapshots.renew(); // fails now if the lake can't be read
+    await desk.snapshots.renew(); // fails immediately if the lake can't be read
     const create = () => createServer(desk, stop);
     const server = request.http === true ? await openHttp(create, request, context, report) : openStdio(create);
     await untilStopped(stop);
@@ -51,7 +51,7 @@ async function openHttp(
   await output.write(
     json
       ? `${JSON.stringify({ url, token })}\n`
-      : `${url}\nAuthorization: Bearer ${token}\n\nGive both to a client of this machine. Press Ctrl-C to stop.\n`,
+      : `${url}\nAuthorization: Bearer ${token}\n\nEnter both in an MCP client on this machine. Press Ctrl-C to stop.\n`,
   );
   return server;
 }

@@ -6,7 +6,7 @@ import type { Arguments, CommandContext } from '../command.js';
 import type { sandbox } from '../commands/sandbox.js';
 import { untilStopped } from '../run-command.js';
 
-/** Serves until a signal comes, which counts as success. */
+/** Runs the sandbox until a signal arrives, which counts as success. */
 export async function serveSandbox(argv: Arguments<typeof sandbox>, context: CommandContext): Promise<undefined> {
   const log = (text: string) => context.io.log('warn', 'sandbox.email', { text });
   const { progress } = context.io;
@@ -20,7 +20,7 @@ export async function serveSandbox(argv: Arguments<typeof sandbox>, context: Com
   }
 }
 
-/** Maps options of the command to those of the sandbox. Missing ones take the sandbox's defaults. */
+/** Maps the command's options to the sandbox's. Options that are missing get the sandbox's defaults. */
 function toSandboxOptions(argv: Arguments<typeof sandbox>, log: (text: string) => void): SandboxOptions {
   const { webhook, webhookSecret, webhookTimeScale, webhookAnyHost = false, ...world } = argv;
   const { data, changes, rate, start, limit = [], fault = [], reading = [], ...same } = world;

@@ -21,14 +21,14 @@ import { findPipeline } from '../find-pipeline.js';
 import { escapeControls } from '../plain-text.js';
 import { untilStopped } from '../run-command.js';
 
-/** Serves until it is stopped, then throws `stopped`. */
+/** Runs the webhook receiver until a signal arrives, then throws `stopped`. */
 export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {
   const { io, signal, output, json } = context;
   if (argv.path === HEALTH_PATH)
     throw new PricelakeError('usage', `--path ${HEALTH_PATH} is reserved for the health check`);
   const file = await findPipeline(argv.pipeline, process.env);
   const { lakePath, secrets: sources } = await readReceiver(file, process.env);
-  // The pipeline file is read now, so that a mistake in it shows at once and not in every run.
+  // The pipeline file is read at startup, so that a mistake in it is reported once instead of by every run.
   if (argv.sync === true) io.protectSecret((await readPipeline(file, process.env)).source.apiKey);
   const secrets = await SigningSecrets.open(sources, io.protectSecret, io);
   const lake = await openLake(argv.lake ?? lakePath, { create: true });
@@ -62,7 +62,7 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
   throw signal.reason;
 }
 
-/** The members of the last line of `sync --json` that this file reads. */
+/** The members used here of the last line that `sync --json` prints. */
 interface SyncLine {
   ok?: boolean;
   published?: boolean;
@@ -78,8 +78,8 @@ const OUTCOMES: Record<number, RunEnd['outcome']> = {
 };
 
 /**
- * Runs `sync` in a process of its own, because the receiver has to answer within seconds even if a run uses much memory
- * or crashes. The run's log becomes part of this process's log. Aborting the signal stops the run as SIGTERM does.
+ * Runs `sync` in a separate process, because the receiver must respond within seconds even if a run uses much memory or
+ * crashes. Relays the run's log to this process's log. Aborting the signal sends SIGTERM to the run.
  */
 async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Promise<RunEnd> {
   io.log('info', 'webhook.sync_started', {});
@@ -102,7 +102,7 @@ async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Prom
   }
 }
 
-/** Passes on a line of the run's log. Any other text becomes a log line. */
+/** Relays a line of the run's log. Logs any other text as a warning. */
 function relayLine(line: string, io: Io): void {
   if (line.startsWith('{')) process.stderr.write(`${escapeControls(line)}\n`);
   else if (line !== '') io.log('warn', 'webhook.sync_said', { text: line });
@@ -117,7 +117,10 @@ function reportEnd(code: number | null, stdoutLine: string, io: Io): RunEnd {
   return { outcome, nextRunAt: error?.next_run_at === undefined ? undefined : new Date(error.next_run_at) };
 }
 
-/** Reads the last line of a run. A killed process leaves none. */
+/**
+ * Parses the last line of a run's stdout. Returns an empty object if it isn't JSON, for example because the process was
+ * killed.
+ */
 function readSyncLine(line: string): SyncLine {
   try {
     return JSON.parse(line) as SyncLine;

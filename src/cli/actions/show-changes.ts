@@ -6,7 +6,10 @@ import { readStatement } from '../output/result-set.js';
 import { findDestination, requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
 
-/** @throws PricelakeError `usage` if the lake does not know what changed */
+/**
+ * Shows the rows of a table that have changed since a run. @throws PricelakeError `usage` if the lake's history doesn't
+ * reach back that far
+ */
 export async function showChanges(request: Arguments<typeof deliverChanges>, context: CommandContext) {
   const { table, since } = request;
   await requireDestination(request, context);

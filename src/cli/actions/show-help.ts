@@ -7,16 +7,16 @@ import type { Arguments, CommandContext } from '../command.js';
 import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';
 
-/** If two pages have the same name, the name alone means the first. The second one's topic begins with its folder. */
+/** The folders of help pages. If two pages have the same name, the second one's topic includes its folder. */
 const FOLDERS = ['', 'engineer', 'analyst', 'loader', 'concepts', 'reference'];
 
 interface Topic {
-  /** `cost`, or `reference/checks`. */
+  /** For example `cost` or `reference/checks`. */
   name: string;
   file: string;
 }
 
-/** @throws PricelakeError `usage` for an unknown topic, with the nearest known one */
+/** Shows a help page or the list of topics. @throws PricelakeError `usage` for an unknown topic */
 export async function showHelp({ topic }: Arguments<typeof help>, { output, json }: CommandContext) {
   const topics = await listTopics();
   if (topic === undefined || topic === ALL_TOPICS) {

@@ -13,7 +13,10 @@ import { formatSeconds } from '../progress.js';
 import { estimateShards, type Overlap, type ShardPlans } from '../shards/estimate-shards.js';
 import { paint } from '../style.js';
 
-/** @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early */
+/**
+ * Shows what the next sync would do and cost. @throws PricelakeError `budget` or `quota`, with the plan in its facts,
+ * if sync would refuse to start or would stop early
+ */
 export async function showPlan(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
   const { maxRows, maxOverage } = request;
@@ -29,7 +32,10 @@ export async function showPlan(request: Arguments<typeof plan>, context: Command
   throw new PricelakeError(refusal.code, `sync would stop: ${refusal.message}`, { ...refusal.facts, plan: report });
 }
 
-/** @throws PricelakeError as `showPlan` does, if sync of any shard would be refused or stop early */
+/**
+ * Plans every shard. @throws PricelakeError like `showPlan`, if sync of any shard would refuse to start or would stop
+ * early
+ */
 async function showShards(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output } = context;
   const { maxRows, maxOverage, reconcile = false } = request;
@@ -65,8 +71,8 @@ function formatShards({ shards, overlap }: Omit<ShardPlans, 'refusal'>, width: n
 
 function describeOverlap({ counted, least, most }: Overlap): string {
   const count = least === most ? formatCount(most) : `${formatCount(least)} to ${formatCount(most)}`;
-  const bought = most === 0n ? 'no listing is in several datasets' : `${count} are bought more than once`;
-  return `Overlap: a first copy of all shards takes ${countOf(counted, 'listing')}, of which ${bought}: the API's filters can't leave out listings of another dataset.`;
+  const bought = most === 0n ? 'no listing is in more than one dataset' : `${count} are bought more than once`;
+  return `Overlap: a first copy of all shards takes ${countOf(counted, 'listing')}, of which ${bought}, because the API's filters can't exclude the listings of another dataset.`;
 }
 
 function formatEstimate(estimate: RunEstimate, width: number | undefined): string {
@@ -88,8 +94,8 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
 }
 
 function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']>): string {
-  if (held.length === 0) return `Run ${runId} was interrupted: sync finishes it first.`;
-  return `Run ${runId} is held by ${held.join(', ')}: sync checks it again without any calls.`;
+  if (held.length === 0) return `Run ${runId} was interrupted, so sync finishes it first.`;
+  return `Run ${runId} is held by ${held.join(', ')}, so sync rechecks it without any calls.`;
 }
 
 function formatTotal(estimate: RunEstimate): string[] {
@@ -101,18 +107,18 @@ function formatTotal(estimate: RunEstimate): string[] {
   return [
     `Total: ${about}${countOf(calls, 'call')} and ${about}${countOf(exportRows, 'export row')}.`,
     `Time: ${describeTime(estimate)}.`,
-    `Disk: about ${formatBytes(disk.needed)} until its end; ${formatBytes(disk.free)} free.`,
+    `Disk: about ${formatBytes(disk.needed)} during the run; ${formatBytes(disk.free)} free.`,
     `Overage: ${overageBlocks === 0n ? 'none' : `up to ${overageBlocks} block${overageBlocks === 1n ? '' : 's'} of 10,000 rows`}.`,
-    `Left afterwards: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
+    `Left after the run: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
   ];
 }
 
-/** Runs that differ in rows by less than this factor take about the same time. */
+/** Runs whose row counts differ by less than this factor take about the same time. */
 const ALIKE = 1.5;
 
 /**
- * Describes only what is known: the time of an earlier run, the least time that the calls take, or the time in
- * benchmarks.
+ * Describes the time that a run will take, claiming only what is known: the time of an earlier run, the minimum time
+ * for the calls, or the time in benchmarks.
  */
 function describeTime({ mode, seconds, rows, earlier, benchSeconds }: RunEstimate): string {
   const expected = `this one has ≈ ${formatCount(rows)}`;
@@ -126,11 +132,11 @@ function describeTime({ mode, seconds, rows, earlier, benchSeconds }: RunEstimat
   const least =
     seconds === undefined ? undefined : `at least ${formatSeconds(seconds)}, for the calls at the plan's rate`;
   if (benchSeconds !== undefined) {
-    const benched = `In the benchmarks, as many rows took about ${formatSeconds(benchSeconds)}`;
-    return `${least ?? 'not known before a first run'}. ${benched} (two cores, the service on the same machine)`;
+    const benched = `In the benchmarks, this number of rows took about ${formatSeconds(benchSeconds)}`;
+    return `${least ?? 'unknown before a first run'}. ${benched} (two cores, the service on the same machine)`;
   }
-  const unknown = `not known before a first run of mode ${mode}`;
-  const known = least === undefined ? unknown : `${least}; the whole is ${unknown}`;
+  const unknown = `unknown before a first run in ${mode} mode`;
+  const known = least === undefined ? unknown : `${least}; the total is ${unknown}`;
   if (earlier === undefined) return known;
-  return `${known}. Run ${earlier.run}, of mode ${earlier.mode}, ${took} for ${countOf(earlier.rows, 'row')}; ${expected}`;
+  return `${known}. Run ${earlier.run}, in ${earlier.mode} mode, ${took} for ${countOf(earlier.rows, 'row')}; ${expected}`;
 }

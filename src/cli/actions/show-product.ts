@@ -21,7 +21,7 @@ import type { OpenedLake } from '../read-lake.js';
 export interface ProductRequest extends ResultRequest {
   product: string;
   currency?: string | undefined;
-  /** The first day of the chart; by default 90 days ago. */
+  /** The first day of the chart; default: 90 days ago. */
   since?: string | undefined;
   conversion: Conversion | undefined;
 }
@@ -48,8 +48,8 @@ const DAY_MS = 24 * 3600 * 1000;
 const CHART_DAYS = 90;
 
 /**
- * Requires that `selectSpreads` has set the variables. @throws PricelakeError `usage` if the product has no listed
- * offer
+ * Shows one product's offers and price chart. The variables of `selectSpreads` must already be set. @throws
+ * PricelakeError `usage` if the product has no listed offers
  */
 export async function showProduct(opened: OpenedLake, request: ProductRequest, context: CommandContext) {
   const { db } = opened;
@@ -67,7 +67,7 @@ export async function showProduct(opened: OpenedLake, request: ProductRequest, c
 
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   if (name === 'price_changed_at' && value !== null) return valueToText(value).slice(0, 10);
-  // Reasons quote prices with all four decimals.
+  // Prices in reasons have four decimals.
   if (name === 'reason' && typeof value === 'string') return trimZeros(value);
   return showAmount(name, value, read('currency'));
 }
@@ -83,7 +83,7 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
     ORDER BY converted_price NULLS LAST, item_id`);
 }
 
-/** The most frequent currency of the offers. Undefined if no offer has a price. */
+/** Returns the most frequent currency of the offers; undefined if no offer has a price. */
 async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
   if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
     const where = currency === undefined ? '' : ` in ${currency}`;
@@ -108,7 +108,7 @@ async function writeChart(
   currency: string,
   { output, style }: CommandContext,
 ): Promise<void> {
-  // The chart ends at the newest time of the lake, because later prices are unknown.
+  // The chart ends at the newest time in the lake, because later prices are unknown.
   const newest = await findNewestTime(new RelationGraph(db), { history: itself('history'), items: itself('items') });
   const until = newest?.getTime() ?? 0;
   const last = new Date(until).toISOString().slice(0, 10);
@@ -122,11 +122,11 @@ async function writeChart(
     style,
   });
   await output.write(
-    `\n${currency}: ░ lowest to highest price that counts, ━ median, at the end of each UTC day\n\n${chart}`,
+    `\n${currency}: ░ lowest to highest trusted price, ━ median, at the end of each UTC day\n\n${chart}`,
   );
 }
 
-/** Lists every day from the first to the last; undefined for a day on which nobody sold the product. */
+/** Lists every day from the first to the last, with undefined for a day without offers. */
 function fillDays(first: string, last: string, days: ProductDay[]): (ProductDay | undefined)[] {
   const byDay = new Map(days.map((day) => [day.day, day]));
   const filled: (ProductDay | undefined)[] = [];

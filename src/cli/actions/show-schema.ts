@@ -20,7 +20,7 @@ export async function showSchema(request: Arguments<typeof schema>, context: Com
   return { tables, format, ...(await writeText(text, output, context)) };
 }
 
-/** Lists tables with their descriptions, because all columns of all tables would be too long for a screen. */
+/** Lists the tables with their descriptions. All columns of all tables would be too long for a terminal. */
 function listTables(tables: readonly TableName[], columns: number | undefined): string {
   const width = Math.max(...tables.map((table) => table.length)) + 2;
   const lines = tables.map((table) => {
@@ -28,13 +28,13 @@ function listTables(tables: readonly TableName[], columns: number | undefined): 
     return `${hangText(table.padEnd(width), sentence, columns)}\n`;
   });
   const advice =
-    '`pricelake schema TABLE` shows the columns of a table, and --format prints all tables for another system.';
+    '`pricelake schema TABLE` shows the columns of a table, and --format prints the schemas of all tables for another system.';
   return `${lines.join('')}\n${wrapText(advice, columns)}\n`;
 }
 
 function requireArrowTarget({ table, output }: Arguments<typeof schema>, context: CommandContext): void {
   if (table === undefined) {
-    throw new PricelakeError('usage', '--format arrow needs a single table', { hint: 'Name a table.' });
+    throw new PricelakeError('usage', '--format arrow needs a single table', { hint: 'Add a table name.' });
   }
   if (output === undefined && (context.json || context.output.columns !== undefined)) {
     throw new PricelakeError('usage', "can't write --format arrow to a terminal", {

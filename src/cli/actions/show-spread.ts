@@ -17,7 +17,7 @@ import { isForEyes, requireDestination, writeResult } from '../output/write-resu
 import { readLake } from '../read-lake.js';
 import { showProduct } from './show-product.js';
 
-/** The columns that people see, with their headings. A narrow terminal leaves out the last ones. */
+/** The columns shown to people, with their headings. A narrow terminal omits the last ones. */
 const SHOWN = {
   title: 'title',
   trusted_spread_pct: 'spread %',
@@ -38,7 +38,7 @@ const SHOWN = {
   delivered_shop: 'delivered by',
 } as const;
 
-/** Columns that are left out if no attribute is mapped to them. */
+/** Columns that are omitted if no attribute is mapped to them. */
 const FROM_ATTRIBUTES = ['in_stock_min', 'in_stock_shop', 'delivered_min', 'delivered_shop'] as const;
 
 const SHOWN_DAYS = {
@@ -73,7 +73,7 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
     const { db } = opened;
     const request = asked.by === 'match' ? await compareMatches(db, asked) : asked;
     const selection = { ...request, since };
-    // With exchange rates, all prices are in the base currency, even if no shop uses it.
+    // With exchange rates, all prices are converted to the base currency, even if no shop uses it.
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {
@@ -90,7 +90,7 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
   });
 }
 
-/** Replaces products by their matches in the views. Returns the match of the requested product. */
+/** Replaces products with matches in the views, and returns the request with the requested product's match. */
 async function compareMatches(db: Database, request: Arguments<typeof spread>): Promise<Arguments<typeof spread>> {
   await keyByMatch(db);
   return request.product === undefined ? request : { ...request, product: await findMatch(db, request.product) };
@@ -98,7 +98,7 @@ async function compareMatches(db: Database, request: Arguments<typeof spread>): 
 
 function refuseDailyMatches({ by, daily }: Arguments<typeof spread>): void {
   if (by !== 'match' || daily !== true) return;
-  throw new PricelakeError('usage', "--daily reports days by product, so it can't be used with --by match", {
+  throw new PricelakeError('usage', "--daily reports each product separately, so it can't be used with --by match", {
     hint: 'Drop --daily.',
   });
 }
@@ -110,7 +110,7 @@ async function describeLeftOut(db: Database, columns: number | undefined): Promi
   return { count, text: count === 0n ? '' : `\n${wrapText(text, columns)}\n` };
 }
 
-/** Creates the small `spreads` table. */
+/** Creates the `spreads` table, which holds only the rows to show. */
 async function createResult(db: Database, daily: boolean, conversion: Conversion | undefined): Promise<void> {
   const create = (sql: string) => db.run(`CREATE OR REPLACE TABLE spreads AS ${sql}`);
   if (!daily) {
@@ -123,7 +123,7 @@ async function createResult(db: Database, daily: boolean, conversion: Conversion
   return create(readAnalysis('converted_days'));
 }
 
-/** Formats a value. One decimal is enough for a share. */
+/** Formats a value. Shares are rounded to one decimal. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   if (name === 'trusted_spread_pct' && typeof value === 'number') return value.toFixed(1);
   return showAmount(name, value, read('currency'));
@@ -136,7 +136,7 @@ function findConversion(request: Arguments<typeof spread>, { settings }: Reading
   if (request.currency === undefined || request.daily === true || request.currency === base) return { file, base };
   throw new PricelakeError(
     'usage',
-    `--currency ${request.currency} matches no prices, because the exchange rates convert all prices to ${base}`,
+    `--currency ${request.currency} doesn't match any prices, because all prices are converted to ${base}`,
     {
       hint: 'Drop --currency, or add --daily.',
     },

@@ -14,10 +14,10 @@ import { type ReadOptions, readLake } from '../read-lake.js';
 import { colourStatus, formatStatus } from './format-status.js';
 import { readStatus, type Status } from './read-status.js';
 
-/** The tables that `status` reads. The lag behind the feed needs more of them. */
+/** The tables that `status` reads. Measuring the lag behind the feed also requires `DATED`. */
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
 const DATED: readonly TableName[] = ['history', 'items'];
-/** The default budget of a pipeline file. */
+/** The budget of a pipeline file that doesn't set one. */
 export const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
@@ -36,7 +36,7 @@ export async function showStatus(request: Arguments<typeof status>, context: Com
 
 type Service = Parameters<typeof askService>[0];
 
-/** Reads the status. Makes no call without `service`. */
+/** Reads the status. Calls the service only if `service` is given. */
 export function gatherStatus(options: ReadOptions, budget: Budget, io: Io, service?: Service): Promise<Status> {
   return readLake(options, async (opened) => {
     const datasets = readLakeSelection(await readTable(opened.lake, 'items'));
@@ -60,7 +60,7 @@ async function chooseSource({ pipeline, lake, online = false }: Arguments<typeof
   return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-/** The status as `--json` prints it. */
+/** Returns the status as `--json` prints it. */
 export function describeStatus({ pointer, runs, checks, ...status }: Status) {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   const published = { published: pointer !== undefined, pipeline, runId, runNumber, cursor, at };

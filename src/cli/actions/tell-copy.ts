@@ -20,7 +20,7 @@ import { DEFAULT_BUDGET } from './show-status.js';
 
 const TRIES_SHOWN = 20;
 
-/** Describes an unfinished run and what is left of the month, in the words of `status`. */
+/** Describes an unfinished run and the quota left this month, in the same words as `status`. */
 export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<Omit<CopyNow, 'remote'>> {
   const lock = await readLock(lake, io);
   const open = await inspectOpenRun(lake, lock?.alive === true);
@@ -30,16 +30,19 @@ export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<
   return { lines: lines.flatMap((line) => line ?? []), tries: listTries(memory) };
 }
 
-/** Describes a remote that is read through the cache. */
+/** Describes a remote lake that is read through the cache. */
 export async function tellRemote({ address }: RemoteSource, lake: Lake): Promise<Omit<CopyNow, 'remote'>> {
   const url = parseRemoteUrl(address);
   const shown = url === undefined ? 'a remote' : showRemoteUrl(url);
-  return { lines: [`read from ${shown}, and looked at again once a minute`], tries: listTries(await readMemory(lake)) };
+  return {
+    lines: [`read from ${shown}, and checked for changes once a minute`],
+    tries: listTries(await readMemory(lake)),
+  };
 }
 
 /** Describes each of several lakes that are shown as one. */
 export async function tellJoined(paths: readonly string[], io: CliIo): Promise<CopyNow> {
-  const lines: string[] = [`several lakes shown as one, and looked at again once a minute: ${paths.join(', ')}`];
+  const lines: string[] = [`several lakes shown as one, and checked for changes once a minute: ${paths.join(', ')}`];
   for (const path of paths) {
     if (isAddress(path)) continue;
     const { lines: own } = await tellLocal({ root: resolve(path) }, DEFAULT_BUDGET, io);
@@ -48,7 +51,7 @@ export async function tellJoined(paths: readonly string[], io: CliIo): Promise<C
   return { lines, tries: [], remote: { kind: 'unasked' } };
 }
 
-/** Lists processes newest first, with their steps in order. */
+/** Lists the processes that worked on runs, newest first, with their steps in order. */
 export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tries'] {
   const order = (steps: RunTry['steps']) =>
     Object.fromEntries(RUN_STEPS.flatMap((step) => (steps[step] === undefined ? [] : [[step, steps[step]]])));
@@ -58,11 +61,11 @@ export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tri
     .map((one) => ({ ...one, steps: order(one.steps) }));
 }
 
-/** Tries without messages and advice, which may name paths of this machine. */
+/** Removes error messages and hints from the list of processes, because they may contain file paths. */
 export const withoutMessages = (tries: CopyNow['tries']): CopyNow['tries'] =>
   tries.map(({ fault, ...one }) => ({ ...one, fault: fault && { step: fault.step, code: fault.code } }));
 
-/** The remote's state is read again after this time, and a page waits at most this long for it. */
+/** The remote's state is read again after this time, and a page waits at most WAIT_MS for it. */
 const FRESH_MS = 60_000;
 const WAIT_MS = 500;
 const MOST_MS = 5_000;
@@ -84,7 +87,10 @@ class RemoteWatch {
     this.#now = now;
   }
 
-  /** Returns the known state. If it is old, reads it again, but does not wait for a slow answer. */
+  /**
+   * Returns the last known state. If it is no longer fresh, starts reading it again, but doesn't wait for a slow
+   * response.
+   */
   async look(): Promise<RemoteState> {
     if (this.#asking === undefined && performance.now() - this.#askedAt > FRESH_MS) this.#ask();
     await Promise.race([this.#asking, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref())]);
@@ -120,7 +126,7 @@ const toState = ({ runNumber, runId, at, tables }: Pointer): PublishedState => (
   versions: new Map(Object.entries(tables).map(([table, { version }]) => [table, version])),
 });
 
-/** Watches the remote that the pipeline file names, or that the folder is a copy of. */
+/** Watches the remote that the pipeline file sets, or that the folder is a copy of. */
 export async function watchOwnRemote(
   lake: Lake,
   named: string | undefined,
@@ -137,7 +143,7 @@ export async function watchOwnRemote(
   return () => watch.look();
 }
 
-/** Compares this machine's folder with the cached state of its remote. Makes no request. */
+/** Compares the folder on this machine with the cached state of its remote. Makes no requests. */
 export async function compareRead(path: string, cached: Lake, address: string): Promise<RemoteState> {
   const parsed = parseRemoteUrl(address);
   if (parsed === undefined) return { kind: 'unasked' };

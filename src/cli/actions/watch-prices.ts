@@ -48,10 +48,10 @@ const SHOWN = {
   changes: 'changed',
 } as const;
 
-/** Columns that are left out if no row has a value. */
+/** Columns that are omitted if they have no values. */
 const RARE = ['in_stock_cheapest', 'in_stock_shop', 'delivered_cheapest', 'delivered_shop', 'alarm'] as const;
 
-/** Columns that a narrow terminal keeps longest. */
+/** Columns that a narrow terminal omits last. */
 const KEPT = ['product', 'price', 'currency', 'cheapest', 'cheapest_shop', 'alarm', 'unsure_because'];
 
 const SHOWN_BREACHES = {
@@ -80,14 +80,17 @@ const SHOWN_SUGGESTED = {
 
 const HINTS = {
   watched:
-    'The `below allowed` column shows the first shop; narrow terminals omit it. To see all shops, use --format csv and read its below_now column.',
-  compliance: 'To see the shops, look at the rows with is_now.',
+    'The `below allowed` column, which narrow terminals omit, shows the first shop. To see all shops, use --format csv and read the below_now column.',
+  compliance: 'To see the shops, look at the rows where is_now is true.',
   suggested: 'To see the shops, run the command without --suggest.',
 } as const;
 
 type Table = keyof typeof HINTS;
 
-/** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
+/**
+ * Compares a price list with the lake. @throws PricelakeError `below_allowed`, after writing the result, if a shop is
+ * below a lowest allowed price
+ */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   await requireDestination(request, context);
   const { name, receivers } = await openReceivers(request, context);
@@ -103,7 +106,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       return finishWatch(opened, 'compliance', SHOWN_BREACHES, request, context);
     }
     const state = request.state ?? nameState(request.list);
-    // A result that includes suspect prices is not a base for the next comparison.
+    // A result that includes suspect prices isn't used as the base of the next comparison.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {
@@ -117,7 +120,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
   });
 }
 
-/** Writes a table, then keeps the state for the next run, then fails if there are alarms. */
+/** Writes the result, saves the state for the next run, then throws if there are alarms. */
 async function finishWatch(
   opened: OpenedLake,
   table: Table,
@@ -151,8 +154,8 @@ function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBVa
 }
 
 /**
- * Holds the rows as JSON text, because the line is written only after prices were compared with the lowest allowed
- * ones.
+ * Builds the report with the rows as JSON text. The result is held in memory, because the JSON object is printed only
+ * after the check for alarms.
  */
 async function gatherReport(result: ResultSet): Promise<CommandReport> {
   const parts: string[] = [];
@@ -161,7 +164,7 @@ async function gatherReport(result: ResultSet): Promise<CommandReport> {
   return { rows: new RawJson(`[${parts.join('')}]`), attribution: result.credits };
 }
 
-/** Writes a temporary file and renames it, so that a killed run leaves the older state. */
+/** Saves the state by renaming a temporary file, so that a killed run leaves the old state intact. */
 async function keepState(db: Database, state: string): Promise<void> {
   const part = `${state}.part`;
   try {
@@ -179,7 +182,7 @@ async function keepState(db: Database, state: string): Promise<void> {
   }
 }
 
-/** Fails the command for sure alarms, and with `unsure` for all alarms. */
+/** Throws if a shop is certainly below a lowest allowed price. With `unsure`, also throws for possible cases. */
 async function refuseBelow(
   db: Database,
   report: CommandReport | undefined,

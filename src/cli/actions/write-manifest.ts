@@ -9,8 +9,8 @@ import { renameMembers } from '../member-names.js';
 import { writeText } from '../output/output.js';
 
 /**
- * Lists the files of a table's current version, or those that came since another one, for a warehouse's loader.
- * @throws PricelakeError `usage` for an address or files that the loader can't read, `lake_invalid` if there is no lake
+ * Lists the files in a table's current version, or only those added since a given version, for a warehouse loader.
+ * @throws PricelakeError `usage` if the loader can't read the address or the files; `lake_invalid` if there is no lake
  */
 export async function writeManifest(
   request: Arguments<typeof deliverManifest>,
@@ -22,7 +22,7 @@ export async function writeManifest(
   const listing = await readManifest(await openLake(path, { create: false }), request);
   const text = format === 'json' ? `${toJsonText(renameMembers(listing))}\n` : writeForLoader(listing, format);
   await writeText(text, file, context);
-  // The other formats have no field for credits.
+  // Only JSON has a field for attribution texts, so they are logged for the other formats.
   const texts = listing.attribution.map(({ attribution }) => attribution);
   if (format !== 'json' && texts.length > 0) context.io.log('info', 'attribution', { texts });
   return { ...listing, format, file };

@@ -16,14 +16,14 @@ const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 const ATTRIBUTES = /^( {2}attributes: \{ )/m;
 
-/** @throws PricelakeError `usage` if the file exists, or its folder is missing */
+/** Writes a new pipeline file. @throws PricelakeError `usage` if the file exists, or its folder doesn't */
 export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
 ) {
   const { say, prompter } = context;
-  // This check comes before any question is asked.
+  // Checked before the user has to answer any questions.
   if (existsSync(file)) throw refuse(file, 'it already exists');
   if (!existsSync(dirname(file))) throw refuse(file, "its folder doesn't exist");
   const isSet =
@@ -31,7 +31,7 @@ export async function writePipeline(
   const proposals = lake === undefined ? [] : await proposeForLake(lake, context);
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
-  // JSON is YAML, so the path may have any characters.
+  // JSON is valid YAML, so the path may contain any characters.
   const placed = lake === undefined ? titled : titled.replace(LAKE_PATH, (_line, key) => key + JSON.stringify(lake));
   const members = proposals.length === 0 ? '' : `${writeAttributes(proposals)}, `;
   const text = placed.replace(ATTRIBUTES, (_line, begin) => begin + members);
@@ -43,14 +43,14 @@ export async function writePipeline(
   await say(`Wrote ${file}. Comments explain every option.\n`);
   if (proposals.length > 0) {
     await say(
-      `It maps attributes of the lake: ${toPlainLine(describeProposals(proposals))}. Check that each fits its values.\n`,
+      `It maps these attributes of the lake: ${toPlainLine(describeProposals(proposals))}. Check that each fits its values.\n`,
     );
   }
   await say(nextSteps(file, isSet));
   return { file, lake: lake ?? './lake' };
 }
 
-/** Proposes a mapping from the attributes of an existing lake. */
+/** Proposes attribute mappings based on an existing lake. Returns an empty array if there is no lake. */
 async function proposeForLake(path: string, { signal }: CommandContext) {
   const tables = (): TableName[] => ['items', 'offer_rules'];
   try {
@@ -77,13 +77,13 @@ function explain(cause: unknown): string | undefined {
 }
 
 function nextSteps(file: string, isSet: boolean): string {
-  // Commands find a file of the default name without an argument.
+  // Commands find a file with the default name without an argument.
   const named = file === PIPELINE_FILE ? '' : ` ${file}`;
   const variables = isSet
     ? ''
-    : '  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what `pricelake sandbox` prints; pricelake also reads .env\n';
+    : '  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or the values that `pricelake sandbox` prints; pricelake also reads .env\n';
   return `Next:
-${variables}  pricelake plan${named}      what the first run would cost
+${variables}  pricelake plan${named}      shows what the first run would cost
   pricelake sync${named}
 `;
 }

@@ -18,7 +18,7 @@ import { joinLakes } from '../join-lakes.js';
 import { loadAdvice } from '../load-advice.js';
 import { listTries, withoutMessages } from './tell-copy.js';
 
-/** DuckDB's limit. It leaves memory for the page and its charts. */
+/** DuckDB's memory limit. It leaves enough memory for the page and its charts. */
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
@@ -27,7 +27,7 @@ type ReportRequest = Arguments<typeof explore> & { output: string };
 export async function writeReport(request: ReportRequest, context: CommandContext) {
   const { output, currency, minShops, top = 50, product: products = [], list, since, ownSite } = request;
   if (products.length > MOST_PRODUCTS) {
-    const message = `--product is given ${products.length} times, but the file shows at most ${MOST_PRODUCTS}`;
+    const message = `--product is given ${products.length} times, but the limit is ${MOST_PRODUCTS}`;
     throw new PricelakeError('usage', message);
   }
   await requireReportTarget(output);

@@ -8,9 +8,9 @@ export const init = declareCommand({
   name: 'init',
   describe: 'Write a pipeline file with comments on every option',
   arguments: { file: file('Path of the new file', { default: 'prices.yaml' }) },
-  options: { lake: folder('Folder of the lake, as lake.path') },
+  options: { lake: folder('Lake folder, written to the file as lake.path') },
   examples: [
-    ['pricelake init', 'Write prices.yaml, which commands find in this folder; never overwrites a file'],
+    ['pricelake init', 'Write prices.yaml, which other commands find in this folder; never overwrites a file'],
     ['pricelake init /etc/pricelake/prices.yaml --lake /data/lake', 'For a scheduler'],
   ],
   notes:
@@ -23,7 +23,7 @@ export const doctor = declareCommand({
   arguments: { pipeline: PIPELINE },
   options: { lake: OWN_LAKE, dataset: SHARD },
   examples: [
-    ['pricelake doctor', 'Node, pipeline file, disk, file system, service, key, plan, clock, lake, remote'],
+    ['pricelake doctor', 'Check Node, pipeline file, disk, file system, service, key, plan, clock, lake and remote'],
     ['pricelake doctor --json', 'The same checks, for a monitoring system'],
   ],
   notes:
@@ -37,26 +37,26 @@ export const plan = declareCommand({
   options: {
     lake: OWN_LAKE,
     dataset: SHARD,
-    all: flag('Plan every shard of the pipeline file, and count the listings that are in several', {
+    all: flag('Plan every shard in the pipeline file, and count the listings that are in more than one', {
       excludes: ['dataset', 'lake'],
     }),
-    reconcile: flag('Plan sync --reconcile, the complete comparison'),
+    reconcile: flag('Plan sync --reconcile, a full comparison'),
     ...CAPS,
   },
   examples: [
-    ['pricelake plan', 'Mode, calls, export rows, overage, and what is left this month'],
+    ['pricelake plan', 'Mode, calls, export rows, overage, and the remaining monthly quota'],
     ['pricelake plan --max-overage 2 --json', 'Allow two blocks of overage; print one JSON object'],
-    ['pricelake plan --all', 'The cost of all shards, and of listings that are in several'],
+    ['pricelake plan --all', 'The cost of all shards, and of listings that are in more than one'],
   ],
   notes:
-    "Changes nothing. Exits with 5 if sync would refuse to start or would stop early. plan itself makes up to seven calls: for the account's plan, the newest change, a page of changes, and item counts. Its result shows their number, and they count like any other calls.",
+    "Changes nothing. Exits with 5 if sync would refuse to start or would stop early. plan itself makes up to seven calls, for the account's plan, the newest change, a page of changes, and item counts. They count toward the quota, and the result shows their number.",
 });
 
 const MAX_INT64 = 9223372036854775807n;
 
-/** Ids of items, or a condition that selects items. */
+/** Accepts item IDs, or a condition that selects items. */
 const ITEMS: Form<HistorySelection> = {
-  what: 'a list of item ids, separated by commas, or an SQL condition on table items',
+  what: 'a comma-separated list of item IDs, or an SQL condition on the items table',
   parse: (typed) => {
     if (!/^[\d,\s]*$/.test(typed)) return { where: typed };
     const ids = typed.split(',').map((id) => id.trim());
@@ -66,7 +66,7 @@ const ITEMS: Form<HistorySelection> = {
   placeholder: 'ITEMS',
 };
 
-/** The text is quoted in the message of a run that reaches the deadline. */
+/** Keeps the text as typed, because the error message for the deadline quotes it. */
 const DEADLINE: Form<{ ms: number; text: string }> = {
   ...duration(),
   parse: (typed) => {
@@ -82,14 +82,14 @@ export const sync = declareCommand({
   options: {
     lake: OWN_LAKE,
     dataset: SHARD,
-    publishHeld: flag('Publish the batch that a failed gate holds, and do nothing else; makes no calls'),
-    reconcile: flag('Compare the lake with a complete copy: repair differences, and mark items that are gone'),
-    landOnly: flag('Land new data without touching the tables; the next sync continues from there', {
+    publishHeld: flag('Publish the batch that a failed gate check is holding, and do nothing else; makes no calls'),
+    reconcile: flag('Compare the lake with a full copy, repair differences, and mark items that are gone'),
+    landOnly: flag('Download new data without changing the tables; the next sync continues from there', {
       excludes: ['publishHeld', 'metrics', 'openlineage', 'notify'],
     }),
     backfill: value(
       ITEMS,
-      "Also read the history of these items, one call each, and add what the lake's history lacks: ids with commas, or an SQL condition",
+      "Also download the history of these items, one call each, and add the changes that the lake doesn't have; comma-separated IDs, or an SQL condition",
       { excludes: ['publishHeld', 'reconcile', 'landOnly', 'deadline'] },
     ),
     ...CAPS,
@@ -99,7 +99,7 @@ export const sync = declareCommand({
     ),
     metrics: file("Write the run's metrics to this file (.prom) for the node exporter's textfile collector"),
     openlineage: text(
-      'Send OpenLineage events to this file (one per line) or address; OPENLINEAGE_API_KEY is the bearer token',
+      'Send OpenLineage events to this file (one per line) or URL; OPENLINEAGE_API_KEY sets the bearer token',
     ),
     notify: NOTIFY,
   },
@@ -114,12 +114,12 @@ export const sync = declareCommand({
     ['pricelake sync --max-overage 2', 'Allow this run two blocks of overage, of 10,000 export rows each'],
     [
       'pricelake sync --notify slack:SLACK_URL',
-      'Tell Slack if the run fails; SLACK_URL is an environment variable with the address',
+      'Post to Slack if the run fails; the environment variable SLACK_URL holds the webhook URL',
     ],
     ['pricelake sync /etc/prices.yaml --lake /data/lake --json', 'For schedulers: print one JSON object on stdout'],
   ],
   notes:
-    'If a run stops for any reason, run the same command again: it continues where it stopped. A run publishes nothing unless its gate checks pass. --backfill reads as far back as the history of your plan, adds rows with origin history, and never adds a change twice.',
+    'If a run stops for any reason, run the same command again to continue where it stopped. A run publishes nothing unless its gate checks pass. --backfill reads as far back as your plan allows, adds rows whose origin is history, and never adds a change twice.',
   stopHint: RESUME_HINT,
   aliases: { 'backfill history': { renames: { items: 'backfill', where: 'backfill' } } },
 });
@@ -132,7 +132,7 @@ const ENDPOINT: Form<string> = {
 
 export const webhook = declareCommand({
   name: 'webhook',
-  describe: 'Receive webhooks, and keep them for the next sync',
+  describe: 'Receive webhooks and save them for the next sync',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: OWN_LAKE,
@@ -154,9 +154,9 @@ export const webhook = declareCommand({
     }),
   },
   examples: [
-    ['pricelake webhook', 'Keep events on disk for the next scheduled sync'],
+    ['pricelake webhook', 'Save events on disk for the next scheduled sync'],
     ['pricelake webhook --sync --sync-after 10s', 'Changes reach the lake within seconds, but runs make more calls'],
   ],
-  notes: `The receiver speaks plain HTTP, so put a proxy that terminates TLS in front of it. GET /health returns 200, for load balancers.
+  notes: `The receiver uses plain HTTP, so put a proxy that terminates TLS in front of it. GET /health returns 200, for load balancers.
 On SIGHUP, the receiver rereads its secret files. On SIGTERM, it finishes current work, then exits.`,
 });

@@ -10,15 +10,21 @@ export const mcp = declareCommand({
     lake: LAKE,
     ...REMOTE,
     ...RATES,
-    fx: file('Exchange rates for analyses across currencies, and as table rates: a CSV file with date,currency,rate'),
-    list: file('Your products as CSV, for tool watch'),
-    currency: currency('Currency for lines that have none'),
+    fx: file(
+      'Exchange rates for analyses across currencies, and for queries as the rates table: a CSV file with the columns date,currency,rate',
+    ),
+    list: file('Your products as CSV, for the watch tool'),
+    currency: currency('Currency for lines without one'),
     ownSite: OWN_SITE,
-    http: flag('Serve on this machine by HTTP instead, to those who send the secret that it prints'),
+    http: flag(
+      'Serve over HTTP on this machine instead of stdin and stdout; clients must send the secret that is printed',
+    ),
     port: whole('Port of --http; 0 picks a free one', { from: 0, to: 65_535, needs: 'http' }),
-    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '500MB' }),
-    timeout: value(duration(), 'Longest time of one query; default 30s'),
-    allowSync: flag('Also offer sync, which spends money, within the next three options', { excludes: ['remote'] }),
+    memory: value(MEMORY, "DuckDB's memory limit", { default: '500MB' }),
+    timeout: value(duration(), 'Maximum time for one query; default: 30s'),
+    allowSync: flag('Also offer the sync tool, which can cost money, within the next three limits', {
+      excludes: ['remote'],
+    }),
     maxCalls: whole('Maximum calls to the service in this session', {
       from: 0,
       default: 100,
@@ -30,14 +36,14 @@ export const mcp = declareCommand({
     }),
   },
   examples: [
-    ['pricelake mcp --lake /data/lake', 'The command that a client starts'],
-    ['pricelake mcp prices.yaml --list mine.csv', 'With plan, and with your own prices'],
+    ['pricelake mcp --lake /data/lake', 'The command that an MCP client starts'],
+    ['pricelake mcp prices.yaml --list mine.csv', 'With the plan tool, and with your own prices'],
     ['pricelake mcp --remote s3://prices/production', 'On a machine without the lake'],
     [
       'pricelake mcp prices.yaml --allow-sync --max-calls 500 --max-rows 100000',
-      'With sync, which takes no more than this',
+      "With the sync tool, which can't exceed these limits",
     ],
   ],
   notes:
-    'Speaks the Model Context Protocol on stdin and stdout. Tools only read, except sync, which takes the digest of a plan. A session never takes more than its budget.',
+    'Uses the Model Context Protocol over stdin and stdout. All tools are read-only except sync, which requires the digest of a plan. A session never exceeds its budget.',
 });

@@ -5,7 +5,7 @@ import { choice, type Form, file, flag, repeated, text, value, whole } from '../
 import { CREDITS_NOTE, LAKES, MEMORY, RATES, REMOTE, RESULT } from '../shared-options.js';
 
 const VARIABLE: Form<readonly [name: string, value: string]> = {
-  what: 'of the form name=value',
+  what: 'in the form name=value',
   parse: (typed) => {
     const [, name, given = ''] = /^([a-z_]\w*)=(.*)$/su.exec(typed) ?? [];
     return name === undefined ? undefined : [name, given];
@@ -15,8 +15,8 @@ const VARIABLE: Form<readonly [name: string, value: string]> = {
 
 export const query = declareCommand({
   name: 'query',
-  describe: 'Query the lake with SQL, or run a ready analysis',
-  arguments: { sql: text("One SELECT in DuckDB's SQL; if you leave it out on a terminal, a prompt opens") },
+  describe: 'Query the lake with SQL, or run a built-in analysis',
+  arguments: { sql: text("One SELECT statement in DuckDB's SQL; if it is missing on a terminal, a prompt opens") },
   options: {
     lake: LAKES,
     ...REMOTE,
@@ -27,20 +27,22 @@ export const query = declareCommand({
       { isBare: true },
     ),
     set: repeated(
-      value(VARIABLE, "Set a variable (name=value) that the SQL reads with getvariable('name'); can be repeated", {
+      value(VARIABLE, "Set a variable (name=value), which SQL reads with getvariable('name'); can be repeated", {
         completes: 'variables',
       }),
     ),
     ...RATES,
-    fx: file('Exchange rates to query as table rates: a CSV file with date,currency,rate'),
-    asOf: whole('Answer from the tables as they were after this run', { from: 1, excludes: ['remote'] }),
-    explainSource: flag('Show the lake versions, settings and SQL that the result is made of, instead of its rows'),
+    fx: file('Exchange rates, for queries as the rates table: a CSV file with the columns date,currency,rate'),
+    asOf: whole('Query the tables as they were after this run', { from: 1, excludes: ['remote'] }),
+    explainSource: flag('Show the lake versions, settings and SQL behind the result, instead of its rows'),
     weights: file(
-      'Weights to query as table weights: a CSV file with category (or shop, product, item …), weight and period',
+      'Weights, for queries as the weights table: a CSV file with the columns category (or shop, product, item …), weight and period',
     ),
-    tree: file('Tree above the units of --weights, such as COICOP: a CSV file with child,parent', { needs: 'weights' }),
+    tree: file('Hierarchy of the units in --weights, such as COICOP: a CSV file with the columns child,parent', {
+      needs: 'weights',
+    }),
     ...RESULT,
-    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '2GB' }),
+    memory: value(MEMORY, "DuckDB's memory limit", { default: '2GB' }),
   },
   examples: [
     ['pricelake query "SELECT site_name, count(*) FROM items GROUP BY ALL"', 'Listings per shop'],
@@ -56,7 +58,7 @@ export const query = declareCommand({
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
     [
       'pricelake query --analysis match_candidates --set top=50 --format csv --output matches.csv',
-      'Pairs of products that may be the same; write yes or no into column match',
+      'Pairs of products that may be the same; enter yes or no in the match column',
     ],
     [
       'pricelake query --analysis weighted_index --weights weights.csv --tree coicop.csv',
@@ -69,8 +71,8 @@ export const query = declareCommand({
   ],
   notes: `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, with its start and end.
 The prompt keeps its history in ~/.local/state/pricelake/query-history.
-Numbers are exact in every format: JSON writes int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
-Parquet and Arrow hold what --explain-source shows in their metadata, as source.
+Numbers are exact in every format: JSON contains int64 and decimals as plain numbers with all their digits (use a parser that preserves them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
+The metadata of Parquet and Arrow files contains the output of --explain-source as source.
 ${CREDITS_NOTE}`,
   aliases: {
     matches: { implies: ['--analysis=match_candidates'], renames: { brand: 'set=brand', top: 'set=top' } },

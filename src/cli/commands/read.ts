@@ -32,7 +32,7 @@ const TABLES_WITH_REASONS = [
   'price_spread',
 ] as const satisfies ExplainedTable[];
 
-/** A day, or a number of days before now. */
+/** The first day of a period: a date, or a number of days before today. */
 export type FirstDay = { day: string } | { daysAgo: number };
 
 const FIRST_DAY: Form<FirstDay> = {
@@ -47,7 +47,7 @@ const FIRST_DAY: Form<FirstDay> = {
 
 export const spread = declareCommand({
   name: 'spread',
-  describe: 'Show the widest price spreads, or one product',
+  describe: "Show the widest price spreads, or one product's prices",
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKES,
@@ -59,7 +59,7 @@ export const spread = declareCommand({
     minShops: whole('Only products in at least this many shops', { from: 0, default: 2 }),
     top: whole('Maximum number of products', { from: 0, default: 20 }),
     grade: choice(GRADES, 'Lowest grade to show; A is the most trustworthy, C shows all', { default: 'B' }),
-    by: choice(['product', 'match'], 'Compare the offers of each product (default), or of all products of a match'),
+    by: choice(['product', 'match'], 'Compare the offers of each product (default), or of all products in each match'),
     daily: flag('One row per product and closed day (UTC)'),
     since: value(FIRST_DAY, 'First day of --daily (default 30d) or of the price history (90d): 2026-10-01 or 30d'),
     ...RATES,
@@ -72,20 +72,20 @@ export const spread = declareCommand({
       'Only spreads without questionable offers',
     ],
     ['pricelake spread --product 5994655937055', 'One product: its offers and its price history'],
-    ['pricelake spread --daily --since 90d --format parquet --output days.parquet', 'Day by day'],
-    ['pricelake spread --by match', 'Treat matched products as one (table matches)'],
+    ['pricelake spread --daily --since 90d --format parquet --output days.parquet', 'Spreads day by day'],
+    ['pricelake spread --by match', 'Treat matched products as one (see the matches table)'],
     ['pricelake spread --fx ecb.csv', 'Across currencies, with your own exchange rates'],
   ],
-  notes: `spread % is 100 * (max - min) / min of the trusted prices; other formats call these columns trusted_*. To see which offers are left out and why, use --product, or column reason of table offers.
-A rate is how much of the currency one unit of the base buys, as central banks publish it (2026-11-20,PLN,4.2435). It applies from its date until the next one. Prices in a currency without a rate are left out.
+  notes: `spread % is 100 * (max - min) / min of the trusted prices; other formats call these columns trusted_*. To see which offers are left out and why, use --product, or the reason column of the offers table.
+A rate is the price of one unit of the base currency in another currency, as central banks publish it (2026-11-20,PLN,4.2435). It applies from its date until the next one. Prices in currencies without a rate are left out.
 ${CREDITS_NOTE}`,
 });
 
 const RULE: Form<SuggestRule> = {
-  what: 'a rule: cheapest, second or median, with a percentage to go below it if you like, such as median-5%',
+  what: 'a rule: cheapest, second or median, optionally minus a percentage, such as median-5%',
   parse: (typed) => {
     const [, by, minus = '0'] = /^(cheapest|second|median)(?:-(\d{1,2}(?:\.\d{1,2})?)%)?$/u.exec(typed) ?? [];
-    // The number drops trailing zeros.
+    // Converting to a number drops trailing zeros.
     return by === undefined ? undefined : { by: by as SuggestRule['by'], minus: String(Number(minus)) };
   },
   placeholder: 'RULE',
@@ -98,10 +98,10 @@ export const watch = declareCommand({
   options: {
     lake: LAKE,
     list: file('Your products as CSV: product,price and optionally currency,lowest,highest', { isRequired: true }),
-    currency: currency('Currency for lines that have none'),
+    currency: currency('Currency for lines without one'),
     ownSite: OWN_SITE,
     withSuspects: flag('Compare every price, even those that look wrong; saves nothing for the next run'),
-    compliance: flag('Show every time a shop went below a lowest allowed price, with evidence', {
+    compliance: flag("Show each time that a shop's price was below a lowest allowed price, with evidence", {
       excludes: ['suggest', 'state'],
     }),
     suggest: value(
@@ -111,14 +111,14 @@ export const watch = declareCommand({
         excludes: ['withSuspects', 'state'],
       },
     ),
-    unsure: flag('Raise the alarm for unsure ones as well: exit code 7 and messages'),
-    state: file('File that saves the result, so that the next run can compare; default LIST.watch.parquet'),
+    unsure: flag('Also raise unsure alarms, with exit code 7 and messages'),
+    state: file('File for the result, which the next run compares with; default: LIST.watch.parquet'),
     notify: NOTIFY,
     ...RESULT,
-    format: choice(FORMATS, 'Output format; default table, which shows fewer columns'),
+    format: choice(FORMATS, 'Output format; default: table, which shows fewer columns'),
   },
   examples: [
-    ['pricelake watch --list mine.csv', 'Your position, and who has undercut you since when'],
+    ['pricelake watch --list mine.csv', 'Your position, who undercuts you, and since when'],
     ['pricelake watch --list mine.csv --format csv --output found.csv', 'All columns, to a file'],
     [
       'pricelake watch --list mine.csv --compliance',
@@ -127,10 +127,10 @@ export const watch = declareCommand({
     ['pricelake watch --list mine.csv --suggest median-5% --format csv --output new.csv', 'New prices for your shop'],
     ['pricelake watch --list mine.csv --notify slack:SLACK_URL', 'Post new price alarms to Slack'],
   ],
-  notes: `product is a GTIN in any form, or a product_id from table products. lowest and highest are the prices that you allow. The exit code is 7 if a shop is surely below the lowest allowed price of a product, so that a scheduler can raise an alarm. Column alarm says sure or unsure, and unsure_because why; --unsure raises it for both.
-By default, watch ignores prices that look wrong (is_counted of table offers), so they raise no alarm: column left_out says which, and why.
---suggest stays within lowest and highest, uses only prices that count, and gives its reason in words. --compliance and --suggest save nothing for the next run.
-If semicolons separate the columns, prices may have a decimal comma: the prices of the file show which sign it is, and 1.299 alone is refused. A product that nobody sells is not an error: column reason says why no offer was found.
+  notes: `product is a GTIN in any form, or a product_id from the products table. lowest and highest are the prices that you allow. The exit code is 7 if a shop is certainly below a product's lowest allowed price, so that a scheduler can raise an alarm. The alarm column is sure or unsure, and unsure_because gives the reason; with --unsure, both raise an alarm.
+By default, watch ignores prices that look wrong (is_counted in the offers table), so they don't raise alarms. The left_out column lists these prices and the reasons.
+--suggest stays within lowest and highest, uses only trusted prices, and explains each suggestion. --compliance and --suggest save nothing for the next run.
+If semicolons separate the columns, prices may have a decimal comma. The decimal separator is detected from the prices in the file, so a file whose only price is 1.299 is rejected. A product without offers is not an error; the reason column explains why none was found.
 ${CREDITS_NOTE}`,
 });
 
@@ -140,19 +140,19 @@ export const why = declareCommand({
   arguments: {
     table: choice(TABLES_WITH_REASONS, 'Table of the row', { isRequired: true }),
     key: text('item_id of items and offers, change_id of history, product_id of the others', { isRequired: true }),
-    column: text('Column to explain; default all, without what was said before'),
+    column: text('Column to explain; default: all columns, without their earlier values'),
   },
   options: { lake: LAKE },
   examples: [
-    ['pricelake why items 9107000000000002 price', 'The change or the read that set a price, and earlier words'],
-    ['pricelake why history 9500000000005608', 'Where the raw bytes of a change are'],
+    ['pricelake why items 9107000000000002 price', 'The change or read that set a price, and earlier values'],
+    ['pricelake why history 9500000000005608', 'Where the raw data of a change is stored'],
     ['pricelake why price_spread 5994655937055 trusted_min', 'The offers that a spread comes from'],
   ],
-  notes: 'Raw bytes are kept for landing.keep (7 days). If they are gone, why says so.',
+  notes: 'Raw data is kept for landing.keep (7 days by default). After that, why reports that it was deleted.',
 });
 
 const MOMENT: Form<Since> = {
-  what: 'a run such as 41 (0 is before the first), or a time in UTC such as 2026-11-20 or 2026-11-20T08:00:00Z',
+  what: 'a run such as 41 (0 means before the first run), or a UTC time such as 2026-11-20 or 2026-11-20T08:00:00Z',
   parse: (typed) => {
     if (/^\d{1,9}$/u.test(typed)) return { run: BigInt(typed) };
     const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/u.test(typed) && !Number.isNaN(Date.parse(typed));
@@ -175,26 +175,26 @@ export const explore = declareCommand({
     lake: LAKES,
     ...REMOTE,
     output: file(
-      'Write the pages to this HTML file and serve nothing; replaces an older file of pages, but no other file',
+      'Write the pages to this HTML file instead of serving them; only overwrites a file that explore wrote',
       { excludes: ['port', 'host', 'pictures', 'remote'] },
     ),
-    port: whole('Port to listen on; default a free one', { from: 0, to: 65_535 }),
+    port: whole('Port to listen on; default: a free port', { from: 0, to: 65_535 }),
     host: text(
-      'Address to listen on, default 127.0.0.1; any address but loopback is open to the network, protected by the secret',
+      'Address to listen on; default: 127.0.0.1. Any address except loopback is reachable from the network, and protected only by the secret',
     ),
     share: flag(
-      'Serve colleagues: they change nothing and run no SQL, and their requests are limited. Name the address with --host',
+      "Serve colleagues, who can't change anything or run SQL, and whose requests are limited. Set the address with --host",
       { excludes: ['output'] },
     ),
     list: file('Your products as CSV, as for watch; adds a page with your position'),
-    currency: currency('Currency for lines of --list that have none; with --output, show only prices in this currency'),
+    currency: currency('Currency for lines of --list without one; with --output, show only prices in this currency'),
     ownSite: value(
       SITE_ID,
-      "site_id of your own shop, which is left out of the comparison; with --output, adds products that others sell and you don't",
+      "site_id of your own shop, which is excluded from the comparison; with --output, adds products that others sell and you don't",
       { completes: 'shops' },
     ),
     pictures: repeated(
-      value(HOST, "Show shops' pictures from this host; can be repeated. Your browser then asks that host for them"),
+      value(HOST, "Show shops' pictures from this host, which your browser then contacts; can be repeated"),
     ),
     minShops: whole('With --output: only products in at least this many shops; default 4, or all shops if fewer', {
       from: 2,
@@ -214,13 +214,13 @@ export const explore = declareCommand({
     ),
     since: value(
       MOMENT,
-      'With --output: show price moves since this run or time; 0 means from the beginning; default: the run before',
+      'With --output: show price moves since this run or time; 0 means the beginning; default: the previous run',
       { needs: 'output' },
     ),
-    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk; default 250MB, and 1GB with --output'),
+    memory: value(MEMORY, "DuckDB's memory limit; default: 250MB, or 1GB with --output"),
   },
   examples: [
-    ['pricelake explore', 'Print the address of the pages; press Ctrl-C to stop'],
+    ['pricelake explore', 'Serve the pages and print their address; press Ctrl-C to stop'],
     ['pricelake explore --remote s3://prices/production', 'On a machine without the lake'],
     ['pricelake explore --list mine.csv --port 8080', 'With your own prices, on a fixed port'],
     ['pricelake explore --share --host 192.168.1.20 --port 8080', 'For colleagues, who can only read'],
@@ -232,8 +232,8 @@ export const explore = declareCommand({
       'Your prices and assortment, and a week of price moves',
     ],
   ],
-  notes: `The address contains a secret, a new one at each start. Pages show the newest run and follow new runs; with --remote they look for one every minute. explore writes to the lake only the views that you save, in _pricelake/views.json, and its pages load nothing from other hosts.
-The file of --output needs no network and no other files: mail it, print it, or put it on any web server. It shows spreads, shops, price moves, price histories, the state of the copy and checks, has light and dark colours, works on a phone and with a keyboard, and runs only its own script.
+  notes: `The address contains a secret, which changes at each start. Pages show the newest run and update when a new run is published; with --remote, they check for one every minute. explore writes only the views that you save, to _pricelake/views.json in the lake, and its pages don't load anything from other hosts.
+The --output file needs neither the network nor other files, so you can mail it, print it, or put it on any web server. It shows spreads, shops, price moves, price histories, the state of the copy and checks, has light and dark colors, works on a phone and with a keyboard, and runs only its own script.
 ${CREDITS_NOTE}`,
   aliases: { report: { implies: ['--output=./pricelake-report.html'] } },
 });

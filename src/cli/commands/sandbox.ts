@@ -19,10 +19,10 @@ export const demo = declareCommand({
     ['pricelake demo', 'Takes about half a minute'],
     ['pricelake demo --items 1000000 --keep /tmp/demo', 'A million listings; then open /tmp/demo/report.html'],
   ],
-  notes: 'Copies the sandbox, syncs, checks, and shows price spreads. Needs no network and no account.',
+  notes: 'Copies the sandbox, syncs changes, runs checks, and shows price spreads. Needs no network or account.',
 });
 
-// These are repeated here, because importing them would load the whole sandbox.
+// These values are repeated here, because importing them would load the whole sandbox.
 const PLANS = ['free', 'trial', 'pro', 'unlimited'] as const satisfies PlanCode[];
 const SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const satisfies ExportShape[];
 const KEYS = ['live', 'test', 'operator'] as const satisfies AccountChange['revoked'];
@@ -36,19 +36,23 @@ const START: Form<Date> = {
 };
 
 const SECRET: Form<string> = {
-  what: 'a secret: it is empty',
+  what: 'a secret, because it is empty',
   parse: (typed) => (typed === '' ? undefined : typed),
   placeholder: 'SECRET',
 };
 
 const world = {
   port: whole('Port on 127.0.0.1; 0 picks a free one', { from: 0, to: 65_535, default: 0 }),
-  seed: whole('The same seed gives the same data', { from: 0, to: 1_000_000, default: 1 }),
+  seed: whole('Seed of the generated data', {
+    from: 0,
+    to: 1_000_000,
+    default: 1,
+  }),
   items: whole('Number of generated listings', { from: 1, to: 50_000_000, default: 20_000 }),
-  sites: whole('Number of shops; default grows with --items, 8 to 400', { from: 1, to: 2000 }),
+  sites: whole('Number of shops; default: 8 to 400, depending on --items', { from: 1, to: 2000 }),
   pastDays: whole('Days of past changes; default 90', { from: 5, to: 3650 }),
-  data: file('Serve your own Items instead, as NDJSON, plain or gzip'),
-  changes: file('With --data: recorded Changes of these Items, oldest first, instead of a generated past', {
+  data: file('Serve your own Items from this NDJSON file (plain or gzip) instead'),
+  changes: file('With --data: serve recorded Changes of these Items, oldest first, instead of generated past changes', {
     needs: 'data',
   }),
 };
@@ -56,16 +60,16 @@ const world = {
 const account = {
   plan: choice(PLANS, 'Plan of the account', { default: 'pro' }),
   rate: number("Requests per second; 0 for no limit; default: the plan's rate", { from: 0 }),
-  limit: repeated(text('NAME=VALUE, such as apiCallsPerMonth=100; null for unlimited; can be repeated')),
-  overage: flag('Bill export rows beyond the quota; --no-overage ends exports there'),
-  revoked: repeated(choice(KEYS, 'A key that gets 401; can be repeated')),
-  overdueDays: number('Days that a payment is overdue; requests get 402 from day 30', { from: 0 }),
+  limit: repeated(text('Plan limit NAME=VALUE, such as apiCallsPerMonth=100; null means unlimited; can be repeated')),
+  overage: flag('Charge for export rows beyond the quota; with --no-overage, exports stop at the quota'),
+  revoked: repeated(choice(KEYS, 'A key that is rejected with 401; can be repeated')),
+  overdueDays: number('Days that a payment is overdue; from day 30, requests are rejected with 402', { from: 0 }),
 };
 
 const webhook = {
   webhook: text('Endpoint on this machine that receives events'),
   webhookSecret: repeated(
-    value(SECRET, 'Signing secret; a second one stands for an older, still valid secret; default: a generated one'),
+    value(SECRET, 'Signing secret; a second one is an older secret that is still valid; default: generated'),
   ),
   webhookTimeScale: number('Speed-up of retries and of the 24-hour failure limit; default: the speed of --clock', {
     from: 1,
@@ -76,19 +80,17 @@ const webhook = {
 
 export const sandbox = declareCommand({
   name: 'sandbox',
-  describe: 'Serve the whole API on this machine',
+  describe: 'Serve a simulation of the whole API on this machine',
   options: {
     ...world,
     ...account,
     ...webhook,
     exportShape: choice(SHAPES, 'Field names of export rows; default: item, CSV flat-camel'),
-    fault: repeated(text('ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; can be repeated')),
-    reading: repeated(
-      text("NAME=VALUE: how the service behaves where the API document doesn't say, see below; can be repeated"),
-    ),
+    fault: repeated(text('Fault to inject: ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; can be repeated')),
+    reading: repeated(text('NAME=VALUE: behavior that the API document leaves open, see below; can be repeated')),
     clock: value(
       CLOCK,
-      'frozen: only `sandbox advance` moves it; real, or a speed such as 60x: time passes, and prices change',
+      'frozen: only `sandbox advance` moves the clock; real or a speed such as 60x: time passes and prices change',
       { default: 'frozen' },
     ),
     start: value(START, 'Start time of the clock, such as 2026-11-20T06:00:00Z'),
@@ -99,29 +101,29 @@ export const sandbox = declareCommand({
     ['pricelake sandbox --data items.ndjson.gz --plan trial', 'Your own items, with the limits of a trial'],
     [
       'pricelake sandbox --data items.ndjson.gz --changes changes.ndjson.gz --limit historyDays=null',
-      'Your own past: its changes appear in the feed and in item histories',
+      'Your own past changes, which appear in the feed and in item histories',
     ],
     ['pricelake sandbox --limit exportRowsPerMonth=5000 --no-overage', 'Exports stop at the quota'],
     [
       'pricelake sandbox --fault export:drop@1 --fault any:429@5%',
-      'The first export breaks off, and the service is busy',
+      'The first export is cut off, and 5% of requests get 429',
     ],
     ['pricelake sandbox --reading replicas=300s --reading feed.title=null', 'A service that behaves differently'],
-    ['pricelake sandbox --clock 60x', 'Time passes by itself, an hour per minute'],
+    ['pricelake sandbox --clock 60x', 'One hour passes per minute'],
     [
       'pricelake sandbox --webhook http://127.0.0.1:8700/ --webhook-time-scale 60',
-      'Sends events, with retries 60 times faster',
+      'Send events, with retries 60 times faster',
     ],
   ],
   notes:
-    () => `Serves generated data, or your own items with --data. Needs no network and no account. Runs until you press Ctrl-C; its data is in a temporary folder and then deleted.
+    () => `Serves generated data, or your own items with --data. Needs neither a network nor an account. Runs until you press Ctrl-C, then deletes its data, which is in a temporary folder.
 With --json, it prints one line when it is ready: {"base_url":…,"keys":{"live":…,"test":…,"operator":…}}.
 
 ${describeFaults()}
 
 ${describeReadings()}
 
-While it runs, open these in a browser: / for a start page, /openapi.json, /sandbox for the state of the world.
+While it runs, open these in a browser: / for a start page, /openapi.json, /sandbox for the state of the sandbox.
 Send these with POST, without a key:
     /sandbox/advance  {"hours":1,"changes":500}
     /sandbox/faults   {"faults":["plan:html@1"]}
@@ -139,7 +141,7 @@ export const sandboxAdvance = declareCommand({
   options: {
     url: text('Base URL that the sandbox printed; default PRICELAKE_BASE_URL'),
     hours: number('Hours to pass', { from: 0, default: 1 }),
-    changes: whole('Exact number of changes; default: 0.8 % of the items per hour', { from: 0 }),
+    changes: whole('Exact number of changes; default: 0.8% of the items per hour', { from: 0 }),
   },
   examples: [
     ['pricelake sandbox advance --url http://127.0.0.1:8600 --hours 24', 'A day passes'],

@@ -4,18 +4,18 @@ import { choice, text } from '../parameter.js';
 
 export const completion = declareCommand({
   name: 'completion',
-  describe: 'Print a script for your shell that completes commands, options and values',
+  describe: 'Print a script that makes your shell complete commands, options and values',
   arguments: { shell: choice(SHELLS, 'Your shell', { isRequired: true }) },
   examples: [
-    ['source <(pricelake completion bash)', 'Put this into ~/.bashrc'],
-    ['source <(pricelake completion zsh)', 'Put this into ~/.zshrc, after compinit'],
+    ['source <(pricelake completion bash)', 'Add this line to ~/.bashrc'],
+    ['source <(pricelake completion zsh)', 'Add this line to ~/.zshrc, after compinit'],
     ['pricelake completion fish > ~/.config/fish/completions/pricelake.fish', 'Run this once'],
   ],
   notes:
-    'It completes paths, names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) of your lake.',
+    'The script completes paths, names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) in your lake.',
 });
 
-/** Not a topic: this word lists the topics. */
+/** This word lists the topics; it isn't a topic itself. */
 export const ALL_TOPICS = 'topics';
 
 export const help = declareCommand({
@@ -25,6 +25,6 @@ export const help = declareCommand({
   examples: [
     ['pricelake help', 'List the topics'],
     ['pricelake help cost', 'What a run costs, and how to cap it'],
-    ['pricelake help sync', 'What `sync --help` prints'],
+    ['pricelake help sync', 'The same as `pricelake sync --help`'],
   ],
 });

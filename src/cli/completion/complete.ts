@@ -10,12 +10,12 @@ export interface Completion {
   meaning?: string | undefined;
 }
 
-/** Asks the shell to complete paths itself. */
+/** Makes the shell complete paths itself. */
 const FILES: Completion = { value: ':files' };
 
 type Options = Readonly<Record<string, Parameter>>;
 
-/** Completes the last word after `pricelake`: commands, options and their values. */
+/** Completes the last word of a command line: a command, an option or a value. */
 export async function complete(typed: readonly string[]): Promise<Completion[]> {
   const words = resolveAlias(typed);
   const [last, second] = [words.at(-1), words.at(-2)];
@@ -36,7 +36,7 @@ export async function complete(typed: readonly string[]): Promise<Completion[]> 
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));
 }
 
-/** Bash splits `name=value` at the sign, and replaces only the part after it. */
+/** Completes a word that bash has split at `=`. Bash replaces only the part after the sign. */
 async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Completion[]> {
   const start = `${words.at(-1 - parts)}=`;
   const found = await complete([...words.slice(0, -1 - parts), parts === 1 ? start : `${start}${words.at(-1)}`]);
@@ -46,7 +46,7 @@ async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Co
   }));
 }
 
-/** Reads a word as the shell would. Shells pass words as typed, possibly with an open quote. */
+/** Removes the quoting from a word, because shells pass words as typed, possibly with an open quote. */
 function unquote(word: string): string {
   const [first = ''] = word;
   return first === '"' || first === "'" ? word.slice(1) : word.replace(/\\(.)/gu, '$1');
@@ -78,11 +78,11 @@ async function listValues(parameter: Parameter, words: readonly string[]): Promi
   if (completes === 'files') return [FILES];
   if (completes === 'checks') return listChecks();
   if (completes === 'variables') return listSettings(words).catch(() => []);
-  // Errors give no completions, because an error message would disturb the line being typed.
+  // On an error, nothing is completed, because an error message would disturb the line being typed.
   return readLakeValues(LAKE_VALUES[completes], words).catch(() => []);
 }
 
-/** The queries that list values. A second column describes a value. */
+/** The queries that list values. A second column describes the value. */
 const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, { table: TableName; sql: string }> = {
   shops: { table: 'sites', sql: 'SELECT site_id, name FROM sites WHERE is_current ORDER BY name' },
   currencies: { table: 'items', sql: 'SELECT DISTINCT currency FROM items WHERE currency IS NOT NULL ORDER BY 1' },
@@ -96,7 +96,7 @@ const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, 
   },
 };
 
-/** Limits a list, because nobody reads or waits for more. */
+/** Limits for a list of values and for the time to read it; nobody reads or waits for more. */
 const MOST_VALUES = 500;
 const MOST_MS = 2000;
 

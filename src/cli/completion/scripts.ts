@@ -4,11 +4,11 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * The hidden first word by which the scripts ask for completions. Answers are lines `value<TAB>meaning`, or `:files`.
+ * The hidden command that the scripts call for completions. It prints `value<TAB>meaning` lines, or `:files` for paths.
  */
 export const COMPLETE_WORD = '__complete';
 
-/** The scripts ask the installed command, so they never become outdated. */
+/** The scripts call the installed command, so they never become outdated. */
 export const SCRIPTS: Record<Shell, string> = {
   bash: `_pricelake() {
   local value meaning

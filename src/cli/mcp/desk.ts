@@ -13,60 +13,60 @@ import type { RemoteSource } from '../join-lakes.js';
 import type { CliIo } from '../terminal-io.js';
 import type { SessionBudget, Spent } from './session-budget.js';
 
-/** A plan that `sync` may carry out, once. */
+/** A plan that the `sync` tool may run once. */
 export interface KnownPlan {
   isReconcile: boolean;
   state: LakeState;
-  /** The cost that the plan announced. */
+  /** The cost that the plan reported. */
   cost: Spent;
-  /** The limits that the plan announced for its run. */
+  /** The limits that the plan reported for its run. */
   allows: Spent;
 }
 
-/** The state that a plan was made for: the lake's newest run, and the unfinished run. */
+/** The state of the lake that a plan was made for: its newest run and its unfinished run. */
 export interface LakeState {
   published: string;
   unfinished: string | null;
-  /** Export rows and overage blocks that the unfinished run has already taken. */
+  /** Export rows and overage blocks that the unfinished run has already used. */
   taken: bigint;
   blocks: bigint;
 }
 
-/** The lake, limits and budget that the tools of one server share. */
+/** The lake, limits and session budget that the tools of one server share. */
 export interface Desk {
   /** The lake's folder on this machine. */
   path: string;
   lake: Lake;
-  /** The remote that is read through a cache instead of `path`. */
+  /** The remote lake that is read through a cache instead of `path`. */
   remote: RemoteSource | undefined;
-  /** The user's exchange rates, as the `rates` table of each snapshot. */
+  /** The user's exchange rates, available as the `rates` table in each snapshot. */
   rates: Conversion | undefined;
-  /** The pipeline's own names for columns of export rows. */
+  /** The pipeline's mapping of export column names. */
   mapping: Mapping;
   snapshots: Snapshots;
   /** The time limit of a query in milliseconds. */
   most: number;
-  /** The named pipeline file; undefined if commands look for one. */
+  /** The pipeline file that the user passed; undefined if commands should find one. */
   pipeline: string | undefined;
   monthly: Budget;
   allowSync: boolean;
   session: SessionBudget;
-  /** The plans of the session, by digest. */
+  /** The plans made in this session, keyed by digest. */
   plans: Map<string, KnownPlan>;
-  /** Runs paid calls one at a time, so that each answer reports its own cost. */
+  /** Runs calls that may cost money one at a time, so that each answer reports its own cost. */
   inTurn: LimitFunction;
   io: CliIo;
   now(): Date;
 }
 
-/** A call of a tool. */
+/** A call to a tool. */
 export interface Call {
   desk: Desk;
-  /** Aborted when the client cancels, or the server stops. */
+  /** Aborted when the client cancels the call or the server stops. */
   signal: AbortSignal;
 }
 
-/** Lends the newest snapshot. Tries again if a run has removed its files meanwhile. */
+/** Runs `work` on the newest snapshot. Retries once on a new snapshot if a run has deleted its files meanwhile. */
 export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const { snapshots } = desk;
   return snapshots.use(work).catch(async (error: unknown) => {
@@ -78,20 +78,20 @@ export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Pro
 
 const PAST = new Set(['product_listings', 'product_history', 'listing_stock', 'spread_days']);
 
-/** True if a query, or an analysis within it, reads rows that take long to prepare. */
+/** True if the SQL uses past prices, which take long to prepare. Includes SQL that refers to analyses. */
 export const readsPast = (sql: string): boolean =>
   (sql.replaceAll(/--[^\n]*/gu, '').match(/\w+/gu) ?? []).some((word) => {
     const name = word.toLowerCase();
     return name === 'price_spells' || PAST.has(name);
   });
 
-/** As `readsPast`, for an analysis and those that it includes. */
+/** Like `readsPast`, for an analysis and the analyses that it includes. */
 export const isOfPast = (analysis: string): boolean => readsPast(readAnalysis(analysis, PAST));
 
 /**
- * Waits until the rows of the past are prepared, at most for the time limit of a query: computing them in the query
- * would take longer.
- * @throws PricelakeError `query` if they are not ready by then
+ * Waits until past prices are prepared, but no longer than the time limit of a query, because computing them in the
+ * query would take even longer.
+ * @throws PricelakeError `query` if they aren't ready by then
  */
 export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call): Promise<void> {
   if (snapshot.isWhole) return;
@@ -105,5 +105,5 @@ export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call)
   });
 }
 
-/** The folder's name, without its path on the machine. */
+/** Returns the last part of a path, so that answers don't reveal where files are stored. */
 export const nameOf = (path: string): string => path.split(sep).filter(Boolean).at(-1) ?? path;

@@ -14,12 +14,14 @@ const MARKDOWN = 'text/markdown';
 const JSON_TYPE = 'application/json';
 const LEDGER_ROWS = 100;
 
-/** Lets a client read the glossary, the tables and the ledger without calling a tool. */
+/**
+ * Registers the glossary, the table schemas and the ledger as resources, which clients can read without calling a tool.
+ */
 export function addResources(server: McpServer, desk: Desk): void {
   server.registerResource(
     'glossary',
     'pricelake://glossary',
-    { title: 'Glossary', description: 'The words of tables and tools', mimeType: MARKDOWN },
+    { title: 'Glossary', description: 'Terms used in tables and tools', mimeType: MARKDOWN },
     async ({ href }) => {
       return {
         contents: [{ uri: href, mimeType: MARKDOWN, text: readFileSync(packagePath('docs/glossary.md'), 'utf8') }],
@@ -34,10 +36,10 @@ export function addResources(server: McpServer, desk: Desk): void {
       }),
       complete: { table: (typed) => TABLE_NAMES.filter((name) => name.startsWith(typed)) },
     }),
-    { title: 'Table', description: 'Columns, types and key of a table', mimeType: MARKDOWN },
+    { title: 'Table', description: "A table's columns, types and key", mimeType: MARKDOWN },
     async ({ href }, { table }) => {
       const known = TABLE_NAMES.find((name) => name === table);
-      if (known === undefined) throw new PricelakeError('usage', 'there is no such table');
+      if (known === undefined) throw new PricelakeError('usage', 'there is no table with this name');
       return { contents: [{ uri: href, mimeType: MARKDOWN, text: writeMarkdown(loadTableSchema(known)) }] };
     },
   );

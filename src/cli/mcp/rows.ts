@@ -11,10 +11,13 @@ import { toReportValue } from '../output/report-rows.js';
 import { row } from '../results/kinds.js';
 import type { Call } from './desk.js';
 
-/** Limits and default of the rows in an answer. An agent reads all of them, so it gets few unless it asks for more. */
+/**
+ * The maximum and the default number of rows in an answer. An agent reads all rows, so it gets few unless it requests
+ * more.
+ */
 export const MOST_ROWS = 1000;
 export const ROWS = 20;
-/** Limits of the characters in one value, and in all rows of an answer. */
+/** The maximum number of characters in one value, and in all rows of an answer. */
 export const MOST_TEXT = 2000;
 const MOST_CHARACTERS = 100_000;
 
@@ -23,29 +26,29 @@ export interface RowsRequest {
   set?: Readonly<Record<string, string>> | undefined;
   limit?: number | undefined;
   offset?: number | undefined;
-  /** True for SQL that an agent wrote. */
+  /** True if an agent wrote the SQL, which is then untrusted. */
   isForeign?: boolean;
 }
 
-/** The members of an answer with rows. */
+/** The members of an answer that contains rows. */
 export const rowsShape = {
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),
-  more: z.boolean().describe('True if there are more rows: pass a larger limit, or an offset'),
-  cut: z.array(z.string()).describe(`Columns in which values were cut after ${MOST_TEXT} characters`),
+  more: z.boolean().describe('True if there are more rows; to get them, pass a larger limit or an offset'),
+  cut: z.array(z.string()).describe(`Columns with values that were truncated to ${MOST_TEXT} characters`),
 };
 export type RowsAnswer = z.output<z.ZodObject<typeof rowsShape>>;
 
-/** Limit and offset, as members of a tool's input. */
+/** The limit and offset members of a tool's input. */
 export const boundsShape = {
   limit: z.int().min(1).max(MOST_ROWS).optional().describe(`Maximum number of rows; default ${ROWS}`),
-  offset: z.int().min(0).max(1_000_000_000).optional().describe('Rows to leave out at the beginning'),
+  offset: z.int().min(0).max(1_000_000_000).optional().describe('Number of rows to skip'),
 };
 
 /**
- * Reads the rows of one SELECT over a snapshot, limited in time, memory, rows and characters. DuckDB cuts long texts,
- * so that they never reach this process.
- * @throws PricelakeError `query`
+ * Reads the rows of a SELECT from a snapshot, limited in time, memory, rows and characters. DuckDB truncates long text,
+ * so that it never reaches this process.
+ * @throws PricelakeError `query` if DuckDB rejects the SQL or a limit is exceeded
  */
 export async function selectRows(
   snapshot: Snapshot,
@@ -81,7 +84,7 @@ async function readRows(
   return boundRows({ names, types }, reader.getRows(), limit);
 }
 
-/** Makes equal column names unique, as DuckDB does: `id`, `id_1`. */
+/** Makes column names unique as DuckDB does, by adding a number: `id`, `id_1`. */
 function nameApart(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {
@@ -98,7 +101,10 @@ const SCALAR = new Set([
   ...[DuckDBTypeId.DATE, DuckDBTypeId.TIME, DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ, DuckDBTypeId.UUID],
 ]);
 
-/** Replaces a column of text or nested values by two: the part that fits, and whether it was cut. */
+/**
+ * Replaces each column of text or nested values with two columns: the value, truncated if it is too long, and whether
+ * it was truncated.
+ */
 function cutTexts(sql: string, types: readonly DuckDBType[]): string {
   const columns = types.map((_, at) => quoteIdentifier(`c${at}`));
   const selected = types.flatMap(({ typeId }, at) => {

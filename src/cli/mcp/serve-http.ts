@@ -10,14 +10,14 @@ const PATH = '/mcp';
 
 export interface HttpServer {
   url: string;
-  /** Grants reading the lake and spending the session's budget. */
+  /** Allows its holder to read the lake and to spend the session's budget. */
   token: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves on loopback to clients that have the token. Pages in a browser are refused: they lack the token, and their
- * `Host` or `Sec-Fetch-Site` reveals them.
+ * Serves MCP over HTTP on loopback to clients that have the token. Rejects requests from browser pages, which don't
+ * have the token and are recognized by their `Origin` and `Sec-Fetch-Site` headers.
  * @throws PricelakeError `usage` if the port can't be opened
  */
 export async function serveHttp(

@@ -3,7 +3,7 @@ import type { CallCap } from '../../api/client.js';
 import { PricelakeError } from '../../io/errors.js';
 import { int64 } from '../results/kinds.js';
 
-/** The limits of what a session may take from the service. */
+/** Limits on what a session may use of the service's quotas. */
 export interface SessionCaps {
   calls: bigint;
   exportRows: bigint;
@@ -13,7 +13,7 @@ export interface SessionCaps {
 export type Spent = SessionCaps;
 export const SPENT = { calls: int64, exportRows: int64, overageBlocks: int64 };
 export const paidShape = {
-  paid: z.object(SPENT).describe('Taken from the service by this call'),
+  paid: z.object(SPENT).describe('Quota that this call used'),
   session: z.object({ spent: z.object(SPENT), left: z.object(SPENT) }),
 };
 
@@ -24,8 +24,8 @@ const subtract = (a: Spent, b: Spent): Spent => ({
 });
 
 /**
- * Counts what a session takes from the service. The cap of calls holds for each call of any client; the caps of export
- * rows and overage hold for each run. Reserved calls count as made.
+ * Tracks what a session uses of the service's quotas. The limit on calls is checked before each call of any client; the
+ * limits on export rows and overage apply to each run. Calls in progress count as made.
  */
 export class SessionBudget implements CallCap {
   readonly #caps: SessionCaps;
@@ -47,9 +47,13 @@ export class SessionBudget implements CallCap {
   begin(): void {
     const { calls } = this.#caps;
     if (this.#spent.calls + this.#underWay >= calls) {
-      throw new PricelakeError('budget', `--max-calls allows ${calls} calls in this session, and none are left`, {
-        hint: 'Landed data is kept. Ask the user to restart the server with a larger budget.',
-      });
+      throw new PricelakeError(
+        'budget',
+        `--max-calls allows ${calls} calls in this session, and all of them have been used`,
+        {
+          hint: 'Downloaded data is kept. Ask the user to restart the server with a larger budget.',
+        },
+      );
     }
     this.#underWay += 1n;
   }
@@ -64,7 +68,7 @@ export class SessionBudget implements CallCap {
     this.#spent = { calls, exportRows: rows + exportRows, overageBlocks: blocks + overageBlocks };
   }
 
-  /** Measures what `work` takes, even if it fails. */
+  /** Measures what `work` uses. @throws PaidError with the measured cost if `work` throws */
   async measure<T>(work: () => Promise<T>): Promise<{ result: T; paid: Spent }> {
     const before = this.#spent;
     try {
@@ -75,7 +79,7 @@ export class SessionBudget implements CallCap {
   }
 }
 
-/** Limits the calls of one run to what its plan announced, within the budget of the session. */
+/** Limits the calls of one run to the number that its plan allows, and to the session's budget. */
 export class PlannedCalls implements CallCap {
   readonly #session: SessionBudget;
   readonly #most: bigint;
@@ -88,7 +92,7 @@ export class PlannedCalls implements CallCap {
 
   begin(): void {
     if (this.#begun >= this.#most) {
-      throw new PricelakeError('budget', `the plan allows at most ${this.#most} calls, and none are left`);
+      throw new PricelakeError('budget', `the plan allows at most ${this.#most} calls, and all of them have been used`);
     }
     this.#session.begin();
     this.#begun += 1n;
@@ -100,7 +104,7 @@ export class PlannedCalls implements CallCap {
   }
 }
 
-/** Wraps an error of work that had already made paid calls. */
+/** Wraps an error from work that may have used quota, with what it used. */
 export class PaidError extends Error {
   readonly paid: Spent;
 

@@ -9,33 +9,36 @@ import { openLake } from '../../lake/lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { contentSchema, MAX_WAITING, noticeSchema } from './notice.js';
 
-/** The maximum number of sent facts to remember per receiver. */
+/** The maximum number of sent facts to store per receiver. */
 export const MAX_ACTIVE = 20_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 
 const receiverMemory = z.strictObject({
   /** Keys of the facts that held at the last run. */
   active: z.array(z.string().max(200)).max(MAX_ACTIVE),
-  /** The last message that was tried. It may have arrived. */
+  /** The last message that the process tried to send. It may have arrived. */
   unsent: contentSchema.optional(),
-  /** Notices for the next message. */
+  /** Notices that wait for the next message. */
   waiting: z.array(noticeSchema).max(MAX_WAITING),
   dropped: z.int().nonnegative(),
 });
 const memorySchema = z.strictObject({ version: z.literal(1), receivers: z.record(z.string(), receiverMemory) });
 
 export type ReceiverMemory = z.infer<typeof receiverMemory>;
-/** Keyed by the name of the receiver, which is not its address: `slack 1`. */
+/** Keyed by the receiver's kind and number, such as `slack 1`, because addresses must not be stored. */
 export type NoticeMemory = Record<string, ReceiverMemory>;
 
-/** The file with the facts that receivers have been sent, and with unsent messages. */
+/** The file that stores which facts each receiver was sent, and unsent messages. */
 export interface MemoryFile {
   path: string;
-  /** A temporary file beside it, on the same file system. */
+  /** A temporary file next to it, on the same file system. */
   part: string;
 }
 
-/** `_pricelake/notify.json`; undefined if there is no lake, because then nothing may be written there. */
+/**
+ * Returns the path of `_pricelake/notify.json`. Returns undefined if there is no lake, because nothing may be written
+ * there.
+ */
 export async function findLakeMemory(lakePath: string): Promise<MemoryFile | undefined> {
   try {
     const lake = await openLake(lakePath, { create: false });
@@ -46,13 +49,13 @@ export async function findLakeMemory(lakePath: string): Promise<MemoryFile | und
   }
 }
 
-/** The file beside the result that `watch` keeps. */
+/** Returns the path of the file next to the result that `watch` saves. */
 export function findWatchMemory(state: string): MemoryFile {
   const path = `${state}.notify.json`;
   return { path, part: join(dirname(path), `.${randomUUID()}.notify.tmp`) };
 }
 
-/** Reads the memory. A damaged file is treated as missing, so facts that still hold are sent again. */
+/** Reads the stored state. A damaged file is treated as missing, so facts that still hold are sent again. */
 export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Promise<NoticeMemory> {
   if (file === undefined) return {};
   try {
@@ -64,7 +67,7 @@ export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Pr
   }
 }
 
-/** Writes the memory. A failure is only logged, because it must not fail the run. */
+/** Writes the stored state. A failure is only logged, because it must not fail the run. */
 export async function keepNoticeMemory(file: MemoryFile | undefined, receivers: NoticeMemory, io: Io): Promise<void> {
   if (file === undefined) return;
   try {

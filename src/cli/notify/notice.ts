@@ -2,28 +2,28 @@ import * as z from 'zod';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { toPlainLine } from '../plain-text.js';
 
-/** The maximum number of notices to queue per receiver. Older ones are only counted. */
+/** The maximum number of notices that wait per receiver. If there are more, the oldest are dropped and counted. */
 export const MAX_WAITING = 200;
 
 const line = z.string().max(1000);
 
 export const noticeSchema = z.strictObject({
-  /** Identifies the fact that the notice reports. While the fact holds, it is not sent again. */
+  /** Identifies the fact that is reported. The fact isn't sent again as long as it holds. */
   key: z.string().max(200),
   kind: z.enum(['price', 'held', 'failed', 'stale', 'budget']),
   at: z.iso.datetime(),
-  /** One line for people. */
+  /** The notice for people, on one line. */
   text: line,
-  /** Facts for programs. Amounts of money are exact texts. */
+  /** The notice for programs. Money amounts are decimal strings. */
   facts: z.record(z.string(), z.union([line, z.number(), z.null(), z.array(line).max(50)])),
-  /** Credits of the open data in the notice. */
+  /** Attribution texts of the open data in the notice. */
   credits: z.array(line).max(50),
 });
 
-/** News for a person. */
+/** A fact that people should be notified of. */
 export type Notice = z.infer<typeof noticeSchema>;
 
-/** Makes one line of foreign text, and cuts it. */
+/** Converts untrusted text to one line of at most `most` characters. */
 export function cutLine(text: string, most: number): string {
   const plain = toPlainLine(text);
   return plain.length <= most ? plain : `${plain.slice(0, most - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
@@ -43,7 +43,10 @@ export function writeNotice({ key, text, facts, ...rest }: Omit<Notice, 'credits
   };
 }
 
-/** The content of a message. A message that is sent again keeps its id, so that the receiver can drop the repeat. */
+/**
+ * The content of a message. A message that is sent again has the same id, so that the receiver can discard the
+ * duplicate.
+ */
 export const contentSchema = z.strictObject({
   id: z.uuid(),
   createdAt: z.iso.datetime(),
@@ -52,22 +55,21 @@ export const contentSchema = z.strictObject({
   dropped: z.int().nonnegative(),
 });
 
-/** The content of a message with the time at which a command sends it. */
+/** A message's content, with the command and the time at which it is sent. */
 export interface Batch extends z.infer<typeof contentSchema> {
   pipeline: string | undefined;
   command: 'sync' | 'watch';
   at: Date;
 }
 
-/** The message for programs, as a POST body or as the stdin of a command. */
+/** A message for programs (a POST body, or a command's stdin) and its form for people. */
 export interface Message {
   id: string;
   body: Record<string, unknown>;
-  /** The message for people. */
   text: string;
 }
 
-/** The maximum number of lines in a message for people. Teams accepts messages of up to 28 kB. */
+/** The maximum number of notices in the text for people. Teams accepts messages of up to 28 kB. */
 const LINES = 20;
 
 export function writeMessage({ id, createdAt, pipeline, command, notices, dropped, at }: Batch): Message {

@@ -13,18 +13,21 @@ import type { Receiver } from './receivers.js';
 import { sendMessage } from './send-message.js';
 
 export interface News {
-  /** Undefined if the command has no pipeline file, or can't read it. */
+  /** Undefined if the command has no pipeline file or can't read it. */
   pipeline: string | undefined;
   command: Batch['command'];
-  /** Returns all facts that hold now, whether or not they were sent before. */
+  /** Returns all facts that hold now, including those that have already been sent. */
   find(receiver: Receiver): Notice[];
-  /** True if facts that `find` does not return no longer hold. A failed run has not seen everything. */
+  /**
+   * True if facts that `find` doesn't return no longer hold. False for a failed run, which may not have found all
+   * facts.
+   */
   isComplete: boolean;
 }
 
 /**
- * Sends each receiver its unsent message, then one with the new facts. A message that can't be sent waits in `file` for
- * the next run. Never throws, because notifications must not fail a run.
+ * Sends each receiver its unsent message, then a message with new facts. A message that can't be sent is saved in
+ * `file` for the next run. Never throws, because notifications must not fail a run.
  */
 export async function notify(
   receivers: readonly Receiver[],
@@ -38,7 +41,7 @@ export async function notify(
   const memory: NoticeMemory = { ...old };
   for (const [name, receiver] of named) memory[name] = takeNews(old[name], find(receiver), isComplete);
   const at = io.now();
-  /** Sends the next message of a receiver. Returns true if it arrived. */
+  /** Sends a receiver's next message. Returns true if it was delivered. */
   const sendNext = async ([name, receiver]: (typeof named)[number]): Promise<boolean> => {
     const { unsent, ...rest } = memory[name] as ReceiverMemory;
     if (unsent === undefined) return false;
@@ -56,7 +59,7 @@ export async function notify(
   };
   for (let open = named; open.length > 0; ) {
     for (const [name] of open) memory[name] = fillMessage(memory[name] as ReceiverMemory, at);
-    // The memory is written before sending: a process that is killed meanwhile sends the message again with the same
+    // The state is written before sending, so that if the process is killed, the message is sent again with the same
     // id.
     await keepNoticeMemory(file, memory, io);
     const haveArrived = await Promise.all(open.map(sendNext));
@@ -65,7 +68,10 @@ export async function notify(
   await keepNoticeMemory(file, memory, io);
 }
 
-/** Puts new facts into another message, because one that may have arrived must not change. */
+/**
+ * Moves waiting notices to a new message, unless one is unsent, because a message that may have been delivered must not
+ * change.
+ */
 function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: Date): ReceiverMemory {
   if (unsent !== undefined) return { ...rest, unsent, waiting, dropped };
   if (waiting.length === 0) return { ...rest, waiting, dropped };
@@ -74,8 +80,8 @@ function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: 
 }
 
 /**
- * Names receivers by kind and position, because a file must not hold an address. A receiver that is named twice gets
- * one message.
+ * Names receivers by kind and number, because addresses must not be stored. A receiver that is listed twice gets one
+ * message.
  */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();

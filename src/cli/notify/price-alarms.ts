@@ -3,7 +3,7 @@ import { trimZeros } from '../output/money.js';
 import { type Notice, writeNotice } from './notice.js';
 import { MAX_ACTIVE } from './notice-memory.js';
 
-/** Rows of the `alarms` table (watch_alarms.sql). */
+/** Reads rows of the `alarms` table, which watch_alarms.sql creates. */
 const ALARMS = `
 SELECT product, product_id, found.title, found.currency, lowest::VARCHAR AS lowest,
   alarms.price::VARCHAR AS price, round(100 * (1 - alarms.price::DOUBLE / lowest::DOUBLE), 1) AS percent, doubt,
@@ -14,7 +14,7 @@ LEFT JOIN (SELECT site_id, name, attribution FROM sites WHERE is_current) AS nam
 LEFT JOIN (SELECT item_id, url FROM items WHERE item_id IN (SELECT item_id FROM alarms)) AS links USING (item_id)
 ORDER BY line, alarms.price, site_id LIMIT ${MAX_ACTIVE}`;
 
-/** Finds sure alarms, and with `unsure` all alarms. */
+/** Finds sure alarms or, with `unsure`, all alarms. */
 export async function findPriceAlarms(db: Database, unsure: boolean, now: Date): Promise<Notice[]> {
   const rows = await db.rows(ALARMS, [unsure]);
   return rows.map((row) => {
@@ -23,9 +23,9 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
     const [product, currency, shop, siteId] = [text('product'), text('currency'), text('shop'), text('site_id')];
     const [url, doubt] = [findLink(text('url')), text('doubt')];
     const name = text('title') === null ? product : `${text('title')} (${product})`;
-    const below = `${shop} sells ${name} for ${price} ${currency}: ${Number(row.percent)}% below your lowest allowed price of ${lowest}`;
+    const below = `${shop} sells ${name} for ${price} ${currency}, ${Number(row.percent)}% below your lowest allowed price of ${lowest}`;
     return writeNotice({
-      // The price is part of the key, because a new price of the same shop is news.
+      // The price is part of the key, because a new price at the same shop is reported again.
       key: `price ${currency} ${siteId} ${price} ${text('product_id')}`,
       kind: 'price',
       at: now.toISOString(),
@@ -40,7 +40,7 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
   });
 }
 
-/** Addresses come from shops, so only http and https links are kept. */
+/** Returns the address if it is an http or https link, because addresses come from shops; otherwise null. */
 function findLink(url: string | null): string | null {
   return url !== null && /^https?:\/\/[^\s<>"]{1,500}$/iu.test(url) ? url : null;
 }

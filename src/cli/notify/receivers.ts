@@ -8,13 +8,13 @@ import type { CliIo } from '../terminal-io.js';
 
 const KINDS = ['slack', 'teams', 'url'] as const;
 
-/** A destination of messages. */
+/** A destination for notifications. */
 export type Receiver = { staleAfterMs: number } & (
   | { kind: (typeof KINDS)[number]; address: string; secret?: string | undefined }
   | { kind: 'command'; command: readonly string[] }
 );
 
-/** `--notify` names variables, because other users of a machine can see command lines. */
+/** A value of `--notify`, which names environment variables because other users of a machine can see command lines. */
 type Named = { kind: 'command'; program: string } | { kind: (typeof KINDS)[number]; names: string[] };
 
 const RECEIVER: Form<Named> = {
@@ -33,17 +33,17 @@ const RECEIVER: Form<Named> = {
 
 const one = value(
   RECEIVER,
-  'Also notify this receiver, besides those in the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
+  'Also notify this receiver, in addition to those in the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
 );
 
-/** Its error does not quote the value, which may be the address itself. */
+/** The error message doesn't quote the value, because a user may have passed the address itself. */
 export const NOTIFY = repeated({
   ...one,
   read: (typed: unknown, flag: string): Named => {
     const parsed = typeof typed === 'string' ? RECEIVER.parse(typed) : undefined;
     if (parsed !== undefined) return parsed;
-    throw new PricelakeError('usage', `${flag} is not a receiver`, {
-      hint: "Use slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET with the names of environment variables, or command:PROGRAM. Don't put an address on a command line.",
+    throw new PricelakeError('usage', `${flag} is not a valid receiver`, {
+      hint: "Use slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET with the names of environment variables, or command:PROGRAM. Don't pass an address on the command line.",
     });
   },
 });
@@ -51,7 +51,8 @@ export const NOTIFY = repeated({
 const STALE_AFTER_MS = parseDuration('24h') ?? 0;
 
 /**
- * Resolves the receivers of `--notify`. @throws PricelakeError `usage` for a variable that is unset or holds no address
+ * Resolves the receivers that `--notify` names. @throws PricelakeError `usage` if a variable is unset or isn't a valid
+ * address
  */
 export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEnv, io: CliIo): Receiver[] {
   return flags.map((flag): Receiver => {
@@ -59,7 +60,7 @@ export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEn
     if (flag.kind === 'command') return { kind: 'command', command: [flag.program], staleAfterMs };
     const [address = '', secret] = flag.names.map((name) => env[name] ?? '');
     protect(io, address, secret);
-    // Any other name is not shown, because it may be the secret itself.
+    // Any other name isn't shown, because it may be the secret itself.
     const [shown] = flag.names.filter((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
     const where = `--notify ${flag.kind}:${shown ?? '…'}`;
     const fault = address === '' || secret === '' ? 'refers to a variable that is not set' : findReceiverFault(address);
@@ -70,7 +71,7 @@ export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEn
   });
 }
 
-/** The receivers of a pipeline file. */
+/** Reads the receivers in a pipeline file. */
 export async function readReceivers(
   file: string,
   env: NodeJS.ProcessEnv,
@@ -82,8 +83,8 @@ export async function readReceivers(
 }
 
 /**
- * Reads the receivers of the pipeline file that a command names or finds. Empty for a lake given by `--lake` without a
- * file.
+ * Reads the receivers in the pipeline file that is passed or found. Returns no receivers if `--lake` is given without a
+ * pipeline file.
  */
 export async function seekReceivers(
   { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },

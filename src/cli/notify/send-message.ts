@@ -8,17 +8,17 @@ import type { Message } from './notice.js';
 import type { Receiver } from './receivers.js';
 
 export interface SendLimits {
-  /** The time limit of each try, from the connection to the end of the answer. */
+  /** The time limit of each attempt, from connecting to the end of the response, in milliseconds. */
   tryMs: number;
   tries: number;
   pauseMs: number;
-  /** The maximum number of bytes to read from a response, because only its status matters. */
+  /** The maximum number of bytes to read from a response. Only its status matters. */
   answerBytes: number;
 }
 
 export const SEND_LIMITS: SendLimits = { tryMs: 10_000, tries: 2, pauseMs: 1_000, answerBytes: 64 * 1024 };
 
-/** A failed try. Its message contains neither the address nor the receiver's answer. */
+/** A failed attempt. The message contains neither the address nor the receiver's response. */
 class SendFault extends Error {
   readonly isFinal: boolean;
 
@@ -28,7 +28,7 @@ class SendFault extends Error {
   }
 }
 
-/** Sends a message, with a second try if the first fails. @throws Error that says why, without the address */
+/** Sends a message, retrying once. @throws Error with the reason, but without the address */
 export async function sendMessage(
   receiver: Receiver,
   message: Message,
@@ -58,7 +58,10 @@ export async function sendMessage(
   }
 }
 
-/** The headers are those of the service's own webhooks, so that one receiver can read both (section 6). */
+/**
+ * Builds the headers that the service's own webhooks have, so that one receiver can handle both (API document, section
+ * 6).
+ */
 function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   return {
     'service-event-id': id,
@@ -67,7 +70,7 @@ function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   };
 }
 
-/** Escapes names of shops and products for Slack, and sends them to Teams as plain text. */
+/** Builds the request body. Escapes names of shops and products for Slack, and sends Teams plain text. */
 function writeBody(kind: 'slack' | 'teams' | 'url', { text, body }: Message): Record<string, unknown> {
   if (kind === 'url') return renameMembers(body) as Record<string, unknown>;
   if (kind === 'slack') {
@@ -82,7 +85,7 @@ function writeBody(kind: 'slack' | 'teams' | 'url', { text, body }: Message): Re
   };
 }
 
-/** Sends a POST. Redirects are not followed, because the message is for this address only. */
+/** Sends a POST request. Doesn't follow redirects, because the message is only for this address. */
 async function post(
   address: string,
   body: Buffer,
@@ -101,19 +104,19 @@ async function post(
     throw new SendFault(`it returned ${status}`, status < 500 && status !== 408 && status !== 429);
   } catch (error) {
     if (error instanceof SendFault) throw error;
-    throw new SendFault(signal.aborted ? `no response within ${tryMs / 1000} s` : `no answer${nameCode(error)}`);
+    throw new SendFault(signal.aborted ? `no response within ${tryMs / 1000} s` : `no response${nameCode(error)}`);
   } finally {
     await agent.destroy();
   }
 }
 
-/** Names an error by its code only, because its message may contain the host. */
+/** Formats an error's code. The message is omitted, because it may contain the host. */
 function nameCode(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : '';
 }
 
-/** Gives a program the message on stdin, without a shell. Ignores its output, which may hold secrets. */
+/** Runs a program without a shell, with the message on stdin. Ignores its output, which may contain secrets. */
 function runCommand([program = '', ...args]: readonly string[], input: string, { tryMs }: SendLimits): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: tryMs, killSignal: 'SIGKILL' });

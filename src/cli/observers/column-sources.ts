@@ -1,7 +1,7 @@
 import { ITEM_VALUES } from '../../tables/item-names.js';
 import type { TableName } from '../../tables/table.js';
 
-/** `items.price` names a column of the lake, `api:Item.price` a field of the service. */
+/** `items.price` is a column of the lake, and `api:Item.price` a field in the API. */
 type Source = `${TableName}.${string}` | `api:${'Item' | 'Change' | 'Product' | 'Dataset'}.${string}`;
 type Sources = Record<string, readonly Source[]>;
 
@@ -10,14 +10,14 @@ const item = (...columns: string[]): readonly Source[] => columns.map((column): 
 const each = (columns: string[], find: (column: string) => readonly Source[]): Sources =>
   Object.fromEntries(columns.map((column) => [column, find(column)]));
 
-/** Columns of items that hold a field of Item unchanged (API section 2). */
+/** Columns of items that contain a field of Item unchanged (API document, section 2). */
 const ITEM_FIELDS: Sources = Object.fromEntries(
   Object.entries(ITEM_VALUES)
     .filter(([, column]) => column !== 'site_attribution')
     .map(([field, column]) => [column === 'id' ? 'item_id' : column, [`api:Item.${field}`] as const]),
 );
 
-/** Columns of history that hold a field of Change unchanged. */
+/** Columns of history that contain a field of Change unchanged. */
 const CHANGE_FIELDS: Sources = Object.fromEntries(
   ['itemId', 'kind', 'observedAt', 'price', 'previousPrice', 'currency', 'changes', 'title', 'url'].map((field) => [
     field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -30,8 +30,8 @@ const LISTED = item('product_id', 'is_listed');
 const STATISTICS = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct'];
 
 /**
- * The sources of each table's columns. Columns that pricelake makes itself (run_id, read_at) and tables of runs have no
- * source.
+ * The sources of each table's columns. Columns that pricelake generates (run_id, read_at) and tables about runs have
+ * none.
  */
 export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
   items: {

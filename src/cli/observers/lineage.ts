@@ -13,12 +13,12 @@ import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
-/** A run waits this long for a catalog to answer. */
+/** The time that a run waits for a catalog to respond. */
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES = 64 * 1024;
 
 /**
- * Sends OpenLineage events to a file, one a line, or by POST to an address with the token OPENLINEAGE_API_KEY. A
+ * Sends OpenLineage events to a file, one per line, or by POST to a URL with OPENLINEAGE_API_KEY as bearer token. A
  * failure is only logged, because lineage must not fail a run.
  */
 export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
@@ -77,8 +77,8 @@ function facet(version: string, name: string, members: Record<string, unknown>):
 }
 
 /**
- * Describes the end of a run: `COMPLETE` with the schemas, rows, bytes and files of the tables, the sources of their
- * columns and the results of the checks, or `FAIL` with the error message.
+ * Builds the event for the end of a run: `COMPLETE` with the schemas, sizes and column sources of the tables and the
+ * results of the checks, or `FAIL` with the error message.
  */
 async function describeEnd(
   id: string,
@@ -122,7 +122,7 @@ function writeEvent(eventType: string, id: string, pipeline: WatchedPipeline, at
   };
 }
 
-/** Names only the host of the service, because the rest of the address may be private. */
+/** Identifies the service only by its origin, because the rest of the address may be private. */
 function describeService({ source }: WatchedPipeline) {
   return { namespace: new URL(source.baseUrl).origin, name: 'price-and-product-data' };
 }

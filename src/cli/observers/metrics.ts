@@ -9,8 +9,8 @@ import { type LakeFigures, readLakeFigures } from './lake-figures.js';
 import type { RunObserver, WatchedRun } from './watch-run.js';
 
 /**
- * Writes the metrics of each run to a file of the node exporter's textfile collector.
- * @throws PricelakeError `usage` if the folder of the file can't be written
+ * Writes the metrics of each run to a file for the node exporter's textfile collector.
+ * @throws PricelakeError `usage` if the file's folder isn't writable
  */
 export async function openMetricsFile(file: string): Promise<RunObserver> {
   try {
@@ -18,12 +18,12 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   } catch (cause) {
     throw new PricelakeError('usage', `--metrics ${file}: its folder is not writable`, {}, { cause });
   }
-  // The collector skips files of this name.
+  // The collector ignores files with this name.
   const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
   return {
     end: async (run) => {
       const { pipeline } = run;
-      // A lake that can't be read has no figures. The run's own error explains why.
+      // If the lake can't be read, its metrics are omitted; the run's own error explains why.
       const lake = pipeline === undefined ? undefined : await readLakeFigures(pipeline).catch(() => undefined);
       const text = writePrometheusText(describeMetrics(run, lake), { pipeline: pipeline?.name ?? '' });
       await replaceFile(file, text, part);
@@ -31,7 +31,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   };
 }
 
-/** Lists the figures of a run and its lake. A failed run has no figures of rows and checks. */
+/** Lists the metrics of a run and its lake. A failed run has no metrics of rows and checks. */
 function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric[] {
   const { report, endedAt, startedAt } = run;
   const gauge = (name: string, help: string, samples: Metric['samples']): Metric => ({ name, help, samples });
@@ -64,19 +64,17 @@ function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric
     one('pricelake_last_success_timestamp_seconds', 'When a run last succeeded', seconds(lake?.succeededAt)),
     one('pricelake_current_timestamp_seconds', 'Time up to which the lake is current', seconds(current)),
     one('pricelake_lag_seconds', 'Lag of the lake when the last run ended', seconds(lag)),
-    by('pricelake_left', 'Calls and export rows that the plan and the budget leave this month', 'kind', left),
+    by('pricelake_left', 'Calls and export rows left this month under the plan and the budget', 'kind', left),
     by('pricelake_run_rows', 'Rows of the last run by outcome', 'fate', fates),
     one('pricelake_run_calls', 'Calls made by the last run', row?.calls),
-    one('pricelake_items', 'Rows in table items', row?.items),
-    one('pricelake_stale_items', 'Items to be read again by the next run', row?.stale_items ?? undefined),
+    one('pricelake_items', 'Rows in the items table', row?.items),
+    one('pricelake_stale_items', 'Items that the next run will read again', row?.stale_items ?? undefined),
     gauge('pricelake_checks', 'Checks of the last run by severity and result', countChecks(report?.checks ?? [])),
     gauge('pricelake_info', 'Versions', version),
   ];
 }
 
-/**
- * Counts failed and passed checks of each severity, including zeros, because a series that vanishes triggers no alert.
- */
+/** Counts failed and passed checks per severity, including zeros, because a missing series doesn't trigger an alert. */
 function countChecks(checks: RunReport['checks']): Metric['samples'] {
   if (checks.length === 0) return [];
   return (['gate', 'error', 'warn'] as const).flatMap((severity) => {
@@ -95,7 +93,7 @@ export interface Metric {
   samples: { labels?: Record<string, string>; value: number | bigint | boolean }[];
 }
 
-/** Writes Prometheus text format 0.0.4. Every metric is a gauge, because each run counts from zero. */
+/** Formats metrics in the Prometheus text format 0.0.4. Each metric is a gauge, because every run starts at zero. */
 export function writePrometheusText(metrics: readonly Metric[], common: Record<string, string>): string {
   return metrics
     .filter(({ samples }) => samples.length > 0)

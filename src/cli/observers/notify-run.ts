@@ -11,10 +11,10 @@ import type { CliIo } from '../terminal-io.js';
 import { type LakeFigures, readLakeFigures } from './lake-figures.js';
 import type { RunObserver, WatchedRun } from './watch-run.js';
 
-/** Exit codes that are not news: the next run continues, or a person stopped the run. */
+/** Exit codes that aren't reported, because the next run continues or a person stopped the run. */
 const NO_NEWS: readonly number[] = [EXIT.done, EXIT.locked, EXIT.temporary, EXIT.interrupted, EXIT.terminated];
 
-/** Notifies receivers of a run that failed or is held, and of a lake that is out of date or short of budget. */
+/** Notifies receivers when a run fails or is held, and when the lake is out of date or little of the budget is left. */
 export function openNotifier(flagged: readonly Receiver[], io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
   let receivers = flagged;
   return {
@@ -24,7 +24,7 @@ export function openNotifier(flagged: readonly Receiver[], io: CliIo, env: NodeJ
     end: async (run) => {
       if (receivers.length === 0 || errorCodeOf(run.error) === 'stopped') return;
       const { pipeline, exitCode } = run;
-      // A lake that can't be read has no figures. The run's own error explains why.
+      // If the lake can't be read, nothing is reported about it; the run's own error explains why.
       const lake = pipeline && (await readLakeFigures(pipeline).catch(() => undefined));
       const file = pipeline && (await findLakeMemory(pipeline.lake.path).catch(() => undefined));
       const find = ({ staleAfterMs }: Receiver) => [
@@ -80,7 +80,7 @@ function describeStale({ endedAt }: WatchedRun, lake: LakeFigures | undefined, s
   return [writeNotice({ key: 'stale', kind: 'stale', at: endedAt.toISOString(), text, facts })];
 }
 
-/** Reports a budget of which less than a tenth is left. */
+/** Reports a budget if less than a tenth of it is left. */
 function describeBudget({ endedAt }: WatchedRun, lake: LakeFigures | undefined): Notice[] {
   const until = lake?.resetsAt?.toISOString() ?? null;
   return Object.entries(lake?.bounds ?? {}).flatMap(([what, bound]: [string, Bound | undefined]) => {

@@ -7,9 +7,9 @@ import { exitCodeOf } from '../exit-codes.js';
 export type WatchedPipeline = Pick<Pipeline, 'file' | 'name' | 'source' | 'lake' | 'budget'>;
 
 export interface WatchedRun {
-  /** Undefined if the pipeline file could not be read. */
+  /** Undefined if the pipeline file couldn't be read. */
   pipeline: WatchedPipeline | undefined;
-  /** The seconds of each step that the run reached. */
+  /** The duration of each step in seconds. Steps that the run didn't reach are missing. */
   steps: ReadonlyMap<string, number>;
   startedAt: Date;
   endedAt: Date;
@@ -29,9 +29,9 @@ interface RunWatch {
 }
 
 /**
- * Runs `work` and notifies the observers, even if it fails. Skips them if the lake is locked, because another run is
- * working there.
- * @throws the errors of `work`, and those of observers after a run that succeeded
+ * Runs `work` and notifies the observers, even if it fails. Doesn't notify them if the lake is locked, because another
+ * run is using it.
+ * @throws the error of `work`; if it succeeded, the error of an observer
  */
 export async function watchRun(
   observers: readonly RunObserver[],
@@ -55,7 +55,7 @@ export async function watchRun(
   };
   const report = await work(watch).catch(async (thrown: unknown) => {
     const error = signal.aborted ? signal.reason : thrown;
-    // An error of the run takes precedence over errors of observers.
+    // The run's error takes precedence over observers' errors.
     if (errorCodeOf(error) !== 'lake_locked') await tell(exitCodeOf(error), undefined, error).catch(() => {});
     throw thrown;
   });

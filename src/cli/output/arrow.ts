@@ -6,12 +6,12 @@ import { valueToText } from '../../sql/value-json.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
-/** The rows of a record batch. DuckDB's own chunks are so small that they would slow readers down. */
+/** The number of rows in a record batch. DuckDB's own chunks are so small that they would slow readers down. */
 const BATCH_ROWS = 65_536;
 
 /**
- * Writes an Arrow IPC stream with exact types; types that Arrow lacks become text. The schema's metadata holds
- * `attribution`, the licence texts as a JSON array, and the `source` of a query.
+ * Writes an Arrow IPC stream with exact types. Types that Arrow doesn't have become strings. The schema's metadata
+ * contains `attribution`, the license texts as a JSON array, and for a query, `source`.
  */
 export async function writeArrow({ columns, batches, credits, source }: ResultSet, output: Output): Promise<bigint> {
   const fields = columns.map(({ name, type }) => toArrowField(name, type));
@@ -42,9 +42,9 @@ export async function writeArrow({ columns, batches, credits, source }: ResultSe
   return rows;
 }
 
-/** Hands out bytes batch by batch, so that writing waits for the reader. The library's own queue is unbounded. */
+/** Collects the bytes of a batch, so that writing waits for the reader. The library's own queue is unbounded. */
 class CollectingWriter extends arrow.RecordBatchStreamWriter {
-  // This is only declared, because an initializer would run after the base constructor, which may already write.
+  // Declared without an initializer, which would run after the base constructor, although that may already write.
   declare private collected: Uint8Array[] | undefined;
 
   protected override _write(chunk: ArrayBufferView): this {
@@ -61,7 +61,7 @@ class CollectingWriter extends arrow.RecordBatchStreamWriter {
   }
 }
 
-/** Every field is nullable, because the result of a query has no contract. */
+/** Returns a nullable field, because columns of a query may contain NULL. */
 export function toArrowField(name: string, type: DuckDBType): arrow.Field {
   return new arrow.Field(name, toArrowType(type), true);
 }
@@ -113,7 +113,7 @@ function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): a
   return arrow.makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof arrow.makeData>[0]);
 }
 
-/** Builds values of a fixed-size type. NULL is stored as zero. */
+/** Builds the values of a fixed-size type. NULL is stored as zero. */
 function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
   if (type instanceof arrow.Bool) return packBits(values.map((value) => value === true));
   if (type instanceof arrow.Int32) return Int32Array.from(values, (value) => Number(value ?? 0));
@@ -136,7 +136,7 @@ function readInstant(value: DuckDBValue): bigint {
 
 const LARGEST_DECIMAL = 10n ** 38n - 1n;
 
-/** Builds Decimal128: the unscaled integer in two's complement, 16 bytes, little-endian. */
+/** Builds Decimal128 values: unscaled integers in two's complement, 16 bytes each, little-endian. */
 function buildDecimals(values: readonly DuckDBValue[]): Uint32Array {
   const halves = new BigInt64Array(values.length * 2);
   for (const [i, value] of values.entries()) {

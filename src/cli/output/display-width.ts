@@ -1,11 +1,11 @@
-/** Created at first use, because that takes 8 ms. */
+/** Created when it is first needed, because creating it takes 8 ms. */
 let graphemes: Intl.Segmenter | undefined;
-/** Latin letters and common punctuation, which take one cell each and don't combine. */
+/** Latin letters and common punctuation, which are one cell wide and don't combine with other characters. */
 const NARROW = /^[\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u202f\u2190-\u2193]*$/u;
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 const INVISIBLE = /^[\p{Mark}\p{Cf}]+$/u;
 
-/** Code points that terminals show two cells wide (East Asian Width W and F). */
+/** Code points that terminals display two cells wide (East Asian Width W and F). */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
@@ -16,7 +16,7 @@ export function measureWidth(text: string): number {
   return width;
 }
 
-/** Cuts a text to at most `width` cells, with `…` at its end. */
+/** Truncates text to at most `width` cells, ending with `…`. */
 export function truncateToWidth(text: string, width: number): string {
   if (measureWidth(text) <= width) return text;
   let used = 0;
@@ -41,7 +41,10 @@ function measureGrapheme(grapheme: string): number {
   return WIDE.test(grapheme) ? 2 : 1;
 }
 
-/** Breaks a text between words into lines that fit the terminal. Indents all lines but the first. */
+/**
+ * Wraps text at spaces to the terminal's width, and indents all lines except the first. Returns the text unchanged if
+ * `terminal` is undefined.
+ */
 export function wrapText(text: string, terminal: number | undefined, indent = ''): string {
   if (terminal === undefined) return text;
   const lines = [''];
@@ -55,12 +58,12 @@ export function wrapText(text: string, terminal: number | undefined, indent = ''
   return lines.join(`\n${indent}`);
 }
 
-/** Writes a label with a text beside it. Further lines begin below the first one. */
+/** Formats text next to a label, with further lines aligned below the first one. */
 export function hangText(label: string, text: string, terminal: number | undefined): string {
   const width = measureWidth(label);
-  // The label is replaced while wrapping, so that its own spaces are not broken.
+  // The label is replaced while wrapping, so that it isn't wrapped at its own spaces.
   return label + wrapText(`${'x'.repeat(width)}${text}`, terminal, ' '.repeat(width)).slice(width);
 }
 
-/** Replaces the package `string-width` in the bundle (build.ts). */
+/** The bundle uses this in place of the `string-width` package (see build.ts). */
 export { measureWidth as default };

@@ -3,20 +3,20 @@ import { hasSystemCode } from '../../io/errors.js';
 import { explainOutputFault, replaceOutput } from '../../io/output-file.js';
 import { toTerminalText } from '../plain-text.js';
 
-/** Writes results to stdout or a file. Writing after the reader closed the pipe (`| head`) is not an error. */
+/** Writes results to stdout or a file. It is not an error if the reader closes the pipe (`| head`). */
 export interface Output {
-  /** Waits until the bytes are written. False if the reader closed the pipe. */
+  /** Resolves when the bytes have been written; to false if the reader closed the pipe. */
   write(chunk: string | Uint8Array): Promise<boolean>;
-  /** The terminal's width in cells; undefined if the output is not a terminal. */
+  /** The terminal's width in columns; undefined if the output is not a terminal. */
   readonly columns: number | undefined;
-  /** True once something was written. */
+  /** True once something has been written. */
   readonly hasBegun?: boolean;
 }
 
 /**
- * Creates an output, which escapes text if the stream is a terminal. EPIPE closes the output without an error; any
- * other error rejects the write.
- * @param name - the name of the stream in errors
+ * Creates an output for a stream, which escapes control characters if the stream is a terminal. After EPIPE, writes are
+ * ignored; any other error rejects the write.
+ * @param name the stream's name in error messages
  */
 export function createStreamOutput(
   stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number },
@@ -51,7 +51,10 @@ export function createStreamOutput(
   };
 }
 
-/** Writes a text to a file or to stdout. With `--json`, the text is a member of the JSON line instead. */
+/**
+ * Writes text to a file or to stdout. With `--json` and no file, returns the text as a member of the JSON object
+ * instead.
+ */
 export async function writeText(
   text: string | Uint8Array,
   file: string | undefined,
@@ -62,11 +65,11 @@ export async function writeText(
   return { file, ...(json && file === undefined && typeof text === 'string' ? { text } : {}) };
 }
 
-/** A stream whose window may change its size. */
+/** A stream whose window size may change. */
 export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
 
 /**
- * The size of the terminal, with a default for terminals that report none or 0, such as serial lines and some
+ * Returns the size of the terminal, with defaults for terminals that report no size or 0, such as serial lines and some
  * containers.
  */
 export function measureScreen({ columns, rows }: Pick<Screen, 'columns' | 'rows'>): { columns: number; rows: number } {

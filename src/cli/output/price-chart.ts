@@ -15,13 +15,14 @@ export interface ChartOptions {
 const ROWS = 8;
 const WIDTH_ELSEWHERE = 110;
 const LEAST_CELLS = 8;
-/** If the highest price is more than this many times the lowest, the scale is logarithmic. */
+/** If the highest price is more than this multiple of the lowest, the scale is logarithmic. */
 const WIDE_RANGE = 8;
 const MARKS = { range: '░', median: '━' } as const;
 
 /**
- * Draws the lowest to the highest price of each day as a band and the median as a line; undefined is a day without
- * prices. If there are more days than cells, neighbours share a cell. Returns no lines without prices.
+ * Draws a chart with a band from the lowest to the highest price of each day and a line for the median. Days without
+ * prices are undefined. If there are more days than columns, adjacent days share a column. Returns an empty string if
+ * there are no prices.
  */
 export function drawPriceChart(days: readonly (DayPrices | undefined)[], options: ChartOptions): string {
   const priced = days.filter((day) => day !== undefined);
@@ -42,7 +43,7 @@ export function drawPriceChart(days: readonly (DayPrices | undefined)[], options
   return `${[...lines, axis, ' '.repeat(margin + 2) + spreadLabels(labels, cells.length)].join('\n')}\n`;
 }
 
-/** Finds the row of a price, 0 for the highest. */
+/** Returns a function that converts a price to its row, which is 0 for the highest price. */
 function createScale(lowest: number, highest: number): (price: number) => number {
   if (lowest === highest) return () => ROWS / 2;
   const scale = highest > WIDE_RANGE * lowest && lowest > 0 ? Math.log : (price: number) => price;
@@ -56,7 +57,7 @@ function markAt(cell: DayPrices | undefined, row: number, rowOf: (price: number)
   return rowOf(cell.max) <= row && row <= rowOf(cell.min) ? MARKS.range : ' ';
 }
 
-/** Joins neighbouring days until at most `most` are left. The median is that of the last day. */
+/** Merges adjacent days until at most `most` remain. The median is that of the last day. */
 function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayPrices | undefined)[] {
   const size = Math.ceil(days.length / most);
   return Array.from({ length: Math.ceil(days.length / size) }, (_, i) => {
@@ -68,7 +69,7 @@ function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayP
   });
 }
 
-/** Puts the first label at the left end and the last at the right, or only the last if both don't fit. */
+/** Puts one label at each end, or only the last label if there isn't room for both. */
 function spreadLabels({ first, last }: ChartOptions['labels'], cells: number): string {
   const gap = cells - first.length - last.length;
   return first === last || gap < 1 ? last : first + ' '.repeat(gap) + last;

@@ -13,7 +13,10 @@ import { type Rows, runWhole } from '../../sql/whole-result.js';
 import type { OpenedLake } from '../read-lake.js';
 import type { Format } from '../shared-options.js';
 
-/** Datatypes of W3C's "Metadata Vocabulary for Tabular Data". All other types are described as text. */
+/**
+ * Maps DuckDB types to the datatypes of W3C's "Metadata Vocabulary for Tabular Data". All other types are described as
+ * strings.
+ */
 export const DATATYPES = new Map<DuckDBTypeId, string>([
   [DuckDBTypeId.BOOLEAN, 'boolean'],
   [DuckDBTypeId.TINYINT, 'integer'],
@@ -37,14 +40,14 @@ export const DATATYPES = new Map<DuckDBTypeId, string>([
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
-  /** A narrow terminal leaves out the column with the highest rank first; the default is its position. */
+  /** A narrow terminal omits the column with the highest rank first. By default, the rank is the column's position. */
   rank?: number;
 }
 
-/** A result as SQL, for the formats that DuckDB writes itself. */
+/** A result as SQL, for formats that DuckDB writes itself. */
 export interface ResultSql {
   db: Pick<Database, 'row'>;
-  /** The text after FROM. */
+  /** The part of the query that follows FROM. */
   from: string;
   /** A temporary file that `db` may write. */
   scratch: string;
@@ -53,23 +56,23 @@ export interface ResultSql {
 /** A result as rows of exact DuckDB values. */
 export interface ResultSet {
   columns: ResultColumn[];
-  /** Can be read once. Reading throws the error of the statement. */
+  /** Can be iterated once. Iterating throws the error of the statement. */
   batches: AsyncIterable<DuckDBValue[][]>;
-  /** Licence texts that go with the data. */
+  /** License texts that must accompany the data. */
   credits: string[];
   relation?: ResultSql | undefined;
   /** The versions, settings and SQL that the rows depend on, as JSON. */
   source?: string | undefined;
-  /** Members of the JSON line that describe the rows. */
+  /** Members of the JSON object that describe the rows. */
   facts?: Readonly<Record<string, unknown>>;
 }
 
-/** The columns that people see: those with a heading. */
+/** Chooses and formats the columns of a table for people. Columns without a heading aren't shown. */
 export interface ForPeople {
   headings: Record<string, string>;
-  /** Columns that a narrow terminal keeps longest, most important first. The others follow in their own order. */
+  /** Columns that a narrow terminal omits last, most important first. The other columns are omitted from the end. */
   kept?: readonly string[];
-  /** Formats a value; `read` returns the other values of its row by name. */
+  /** Formats a value. `read` returns other values in the same row by column name. */
   show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue;
 }
 
@@ -92,30 +95,30 @@ export function selectColumns(result: ResultSet, { headings, kept: first = [], s
   return { columns, batches: pickAll(), credits: result.credits };
 }
 
-/** A statement, and the text after FROM that selects the same rows. */
+/** A statement, and an expression for FROM that selects the same rows. */
 export interface Select {
   connection: DuckDBConnection;
   statement: DuckDBPreparedStatement;
   from: string;
 }
 
-/** The format of rows and where they go. */
+/** The output format, and whether rows are written to a file. */
 export interface Destination {
   format: Format;
-  /** True for a file. It is replaced only after the last row. */
+  /** True for a file, which is replaced only after the last row has been written. */
   isFile: boolean;
 }
 
-/** The maximum number of rows in a table for people. If there are more, a line below the table says so. */
+/** The maximum number of rows in a table for people. If there are more, a note below the table reports that. */
 export const MOST_TABLE_ROWS = 1000;
 
-/** Results with more rows are written while their query runs. */
+/** Results with more rows are written while their query is running. */
 const MOST_HELD_ROWS = 1_000_000;
 
 /**
- * Reads the rows of a statement. For Parquet there are none, because DuckDB writes the file itself. For stdout, a
- * result of moderate length is held before its first row is written, so that neither an error nor a lost file can cut
- * it.
+ * Reads the rows of a statement. Returns no rows for Parquet, because DuckDB writes the file itself. For stdout, a
+ * result of moderate size is buffered before its first row is written, so that neither an error nor a deleted file can
+ * truncate the output.
  */
 export async function readStatement(
   { connection, statement, from }: Select,
@@ -132,7 +135,7 @@ export async function readStatement(
   return { columns, batches: readRows(isWhole ? held : streamed, columns.length) };
 }
 
-/** Reads the few rows of a statement that can't be a subquery, such as EXPLAIN. */
+/** Reads the rows of a statement that can't be a subquery, such as EXPLAIN, into memory. */
 export async function readInMemory(
   statement: Pick<DuckDBPreparedStatement, 'run'>,
 ): Promise<Pick<ResultSet, 'columns' | 'batches'>> {
@@ -142,7 +145,7 @@ export async function readInMemory(
   return { columns, batches: readRows(rows, columns.length) };
 }
 
-/** Makes column names unique (`id`, `id:1`). */
+/** Returns the columns with unique names: `id`, `id:1`. */
 function readColumns(statement: DuckDBPreparedStatement): ResultColumn[] {
   const seen = new Map<string, number>();
   return Array.from({ length: statement.columnCount }, (_, i) => {
@@ -161,7 +164,7 @@ async function* readRows({ chunks }: Rows, columns: number): ResultSet['batches'
   }
 }
 
-/** Drops the headings of those named columns that have no value in the whole table. */
+/** Removes the headings of those `names` whose columns contain only NULL in the whole table. */
 export async function withoutEmpty<Headings extends Record<string, string>>(
   db: Database,
   table: string,
@@ -173,7 +176,7 @@ export async function withoutEmpty<Headings extends Record<string, string>>(
   return Object.fromEntries(Object.entries(headings).filter(([name]) => row?.[name] !== 0n)) as Partial<Headings>;
 }
 
-/** Reads the current rows of a session's table, and the credits that a query selects as `text`. */
+/** Reads all rows of a session's table, and the credits that a query selects as `text`. */
 export async function readTableResult(
   { db, scratch }: Pick<OpenedLake, 'db' | 'scratch'>,
   table: string,

@@ -1,30 +1,36 @@
 import { formatCount } from '../../formats/count.js';
 import { measureWidth, truncateToWidth, wrapText } from './display-width.js';
 
-/** The heading of a column. Its cells are left-aligned, or right-aligned if the heading is a pair. */
+/** A column's heading. Cells are left-aligned, or right-aligned if the heading is a pair. */
 export type Column = string | readonly [heading: string, align: 'right'];
 
 export const right = (heading: string): Column => [heading, 'right'];
 
 const GAP = '  ';
-/** The minimum width of a column of single words, such as ids and dates. A GTIN fits. */
+/** The minimum width of a column whose cells are single words, such as ids and dates. A GTIN fits. */
 const LEAST_WORD = 14;
-/** The minimum width of a column of longer texts. */
+/** The minimum width of a column of longer text. */
 const LEAST_TEXT = 12;
-/** The minimum width of the first column of longer texts, which identifies a row: a third of a wide terminal. */
+/**
+ * The minimum width of the first column of longer text, which identifies the row. In a wide terminal, the minimum is a
+ * third of the width.
+ */
 const LEAST_FIRST_TEXT = 24;
-/** A column with a day may come before it. */
+/** The highest rank of that column, so that a column with a date may precede it. */
 const LAST_FIRST_RANK = 1;
-/** "First strong isolate" and its end, which keep right-to-left text in a cell from reordering its neighbours. */
+/**
+ * The characters "first strong isolate" and "pop directional isolate" around right-to-left text keep it from reordering
+ * adjacent cells.
+ */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 type Cell = string | number | bigint;
 
 /**
- * Lays out plain texts as a table with a header. If the terminal is too narrow, it leaves out columns that are empty in
- * all rows, then those of the highest rank, by default the last ones; a line below names them. Then it cuts the widest
- * texts, and the first column of longer texts keeps most. Right-aligned columns hold numbers and are never cut.
+ * Formats plain text as a table with a header. If the terminal is too narrow, it first omits columns that are empty in
+ * all rows, then those with the highest rank, and lists them below the table. Then it truncates the widest columns, and
+ * the first column of longer text the least. Right-aligned columns contain numbers and are never truncated.
  */
 export function layOutTable(
   columns: readonly Column[],
@@ -56,7 +62,7 @@ export function layOutTable(
     ...rows.map((_, at) => format(({ cells }) => cells[at] ?? '')),
   ];
   const notes = [
-    ...(leftOut.length === 0 ? [] : [`… columns that do not fit: ${leftOut.map(({ heading }) => heading).join(', ')}`]),
+    ...(leftOut.length === 0 ? [] : [`… columns that don't fit: ${leftOut.map(({ heading }) => heading).join(', ')}`]),
     ...(empty.length === 0 ? [] : [`… empty columns: ${empty.map(({ heading }) => heading).join(', ')}`]),
   ];
   return [...lines, ...notes.map((note) => wrapText(note, terminal, '  '))].map((line) => `${line}\n`).join('');
@@ -68,7 +74,7 @@ interface MeasuredColumn {
   rank: number;
   cells: readonly string[];
   width: number;
-  /** The width to which it may be cut. */
+  /** The width that the column may be truncated to. */
   least: number;
 }
 
@@ -86,7 +92,7 @@ function measureColumn(heading: string, isRight: boolean, rank: number, cells: r
   return { heading, isRight, rank, cells, width, least: isRight ? width : Math.min(width, least) };
 }
 
-/** Chooses the columns that fit once their texts are cut; at least one. */
+/** Chooses the columns that fit once their text is truncated, but at least one. */
 function chooseColumns(all: readonly MeasuredColumn[], terminal: number) {
   const isEmpty = ({ cells }: MeasuredColumn) => cells.length > 0 && cells.every((cell) => cell === '');
   const isTooWide = (some: readonly MeasuredColumn[]) => sumWidths(some.map(({ least }) => least)) > terminal;

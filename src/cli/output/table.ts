@@ -8,12 +8,12 @@ import type { Output } from './output.js';
 import { MOST_TABLE_ROWS as MOST_ROWS, type ResultSet } from './result-set.js';
 import { layOutTable, right } from './table-layout.js';
 
-/** The widest cell if the output is not a terminal, because people also read logs and e-mails. */
+/** The maximum cell width if the output is not a terminal, because people also read logs and emails. */
 const MOST_CELLS = 48;
 
 /**
- * Writes a table that fits the terminal, without control characters from the data. Elsewhere texts are cut as well, but
- * credits never.
+ * Writes a table that fits the terminal, with control characters removed from the data. If the output is not a
+ * terminal, long text is truncated, except credits.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const shown = columns.map(({ name, type }) => (isNumberType(type) ? right(toPlainLine(name)) : toPlainLine(name)));
@@ -35,16 +35,16 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
   return BigInt(rows.length);
 }
 
-/** Writes the table with the credits below it. */
+/** Writes a table followed by the credits of its data. */
 export async function writeCreditedTable(result: ResultSet, output: Output): Promise<bigint> {
   const rows = await writeTable(result, output);
   const lines = result.credits.map((text) => `${hangText('  ', toPlainLine(text), output.columns)}\n`).join('');
   if (lines !== '')
-    await output.write(`\nThis data comes from open-data sources. Pass these credits on with it:\n${lines}`);
+    await output.write(`\nThis data comes from open-data sources. Include these credits when you share it:\n${lines}`);
   return rows;
 }
 
-/** Formats the cells of a row: amounts with cents, and doubles with as many digits as help. */
+/** Returns a function that formats the cells of a row, with amounts rounded to cents and doubles to useful digits. */
 function formatRow(columns: ResultSet['columns']): (row: readonly DuckDBValue[]) => string[] {
   const currency = columns.findIndex(({ name }) => name === 'currency');
   const show = (name: string, value: DuckDBValue, row: readonly DuckDBValue[]) =>
@@ -55,7 +55,7 @@ function formatRow(columns: ResultSet['columns']): (row: readonly DuckDBValue[])
 export const formatCell = (value: DuckDBValue): string =>
   value === null || value === undefined ? '' : toPlainLine(valueToText(value));
 
-/** Lays out the sample of a check, which is a JSON array of objects. */
+/** Formats the sample of a check, which is a JSON array of objects, as a table. */
 export function layOutSample(sample: string, terminal: number | undefined): string {
   const rows = parse(sample) as Record<string, unknown>[];
   const names = Object.keys(rows[0] ?? {});
@@ -69,7 +69,10 @@ export function layOutSample(sample: string, terminal: number | undefined): stri
 
 const isNumber = (value: unknown) => isLosslessNumber(value);
 
-/** A number with four decimals is money, because only money is written with trailing zeros. */
+/**
+ * Formats a value of a sample. A number with four decimals is an amount, because only amounts are written with trailing
+ * zeros.
+ */
 function showValue(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (!isLosslessNumber(value)) return typeof value === 'string' ? value : (stringify(value) ?? '');

@@ -5,8 +5,8 @@ import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
 /**
- * Writes CSV by RFC 4180. NULL is an empty field, an empty text is `""`. Data is not changed, even if a spreadsheet
- * would take it for a formula; controls are escaped only for a terminal.
+ * Writes CSV according to RFC 4180. NULL is an empty field, and an empty string is `""`. Data is written unchanged,
+ * even if a spreadsheet would read it as a formula; control characters are escaped only on a terminal.
  */
 export async function writeCsv(result: ResultSet, output: Output): Promise<bigint> {
   const show = output.columns === undefined ? (text: string) => text : escapeControls;
@@ -20,7 +20,7 @@ export async function writeCsv(result: ResultSet, output: Output): Promise<bigin
   return writeBatches(result, output, (batch) => batch.map(formatRow).join(''));
 }
 
-/** Writes one JSON array of objects, one row a line. Numbers are exact, even beyond 2^53. */
+/** Writes a JSON array of objects, one row per line. Numbers are exact, even beyond 2^53. */
 export async function writeJson(result: ResultSet, output: Output): Promise<bigint> {
   await output.write('[\n');
   const rows = await writeRows(result, output, ',\n');
@@ -34,7 +34,7 @@ export async function writeNdjson(result: ResultSet, output: Output): Promise<bi
   return rows;
 }
 
-/** Writes rows as JSON objects with a separator between them. */
+/** Writes rows as JSON objects, with a separator between them. */
 export function writeRows(result: ResultSet, output: Output, separator: string): Promise<bigint> {
   const names = result.columns.map(({ name }) => name);
   return writeBatches(result, output, (batch, isFirst) => {
@@ -43,7 +43,7 @@ export function writeRows(result: ResultSet, output: Output, separator: string):
   });
 }
 
-/** Writes batch by batch until the reader closes the pipe. Returns the number of rows. */
+/** Writes one batch at a time until the reader closes the pipe. Returns the number of rows. */
 async function writeBatches(
   { batches }: ResultSet,
   output: Output,

@@ -15,18 +15,18 @@ import { DATATYPES, type Destination, type ForPeople, type ResultSet, selectColu
 import { writeCreditedTable } from './table.js';
 import { writeCsv, writeJson, writeNdjson, writeRows } from './text-formats.js';
 
-/** The options of a command that say where its rows go. */
+/** A command's options for the format and destination of its rows. */
 export interface ResultRequest {
   format?: Format | undefined;
-  /** A file to write instead of stdout. */
+  /** The file to write to; default stdout. */
   output?: string | undefined;
 }
 
 const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 
 /**
- * Writes a result in a format to stdout or to a file, or with `--json` inside the JSON line. Returns the report for
- * that line; undefined if the line is already written. `forPeople` chooses the columns of a table.
+ * Writes a result to stdout or a file or, with `--json` and no file, as members of the JSON object. Returns the report
+ * for that object, or undefined if the object has already been written. `forPeople` chooses the columns of a table.
  */
 export async function writeResult(
   whole: ResultSet,
@@ -48,7 +48,7 @@ export async function writeResult(
   return { rows, file, format, attribution: credits, metadata, ...facts };
 }
 
-/** Rows inside the JSON line are written as JSON. */
+/** Returns the format and destination of the rows. Rows in the JSON object are always written as JSON. */
 export function findDestination({ format = 'table', output }: ResultRequest, { json }: CommandContext): Destination {
   const isFile = output !== undefined;
   return { format: json && !isFile ? 'json' : format, isFile };
@@ -58,9 +58,9 @@ export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: Command
   !json && format === 'table';
 
 /**
- * Checks the options before anything is read.
- * @throws PricelakeError `usage` if `--json` and a format would share stdout, if bytes would go to a terminal, or if
- *   the file can't be written
+ * Checks the format and destination before anything is read.
+ * @throws PricelakeError `usage` if both `--json` and a format would write to stdout, if binary data would be written
+ * to a terminal, or if the file can't be written
  */
 export async function requireDestination(
   { format, output: file }: ResultRequest,
@@ -86,7 +86,7 @@ async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal):
   }
 }
 
-/** Streams the line, so that a long result is never in memory as a whole. */
+/** Streams the JSON object, so that a large result is never completely in memory. */
 async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
   const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
   const head = toJsonText(renameMembers({ ok: true, ...result.facts, columns }));
@@ -95,7 +95,7 @@ async function writeJsonLine(result: ResultSet, output: Output): Promise<undefin
   await output.write(`],"row_count":${rows},"attribution":${toJsonText(result.credits)}}\n`);
 }
 
-/** Writes a result, and returns the number of rows. Stops early if the reader closes the pipe. */
+/** Writes a result and returns the number of rows. Stops early if the reader closes the pipe. */
 type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
 const WRITERS: Record<Exclude<Format, 'parquet'>, WriteFormat> = {
@@ -103,7 +103,7 @@ const WRITERS: Record<Exclude<Format, 'parquet'>, WriteFormat> = {
   csv: writeCsv,
   json: writeJson,
   ndjson: writeNdjson,
-  // The library is large, so it is loaded only here.
+  // The Arrow library is large, so it is loaded only when it is needed.
   arrow: async (result, output) => (await import('./arrow.js')).writeArrow(result, output),
 };
 
@@ -129,10 +129,13 @@ export async function writeFormat(
   });
 }
 
-/** DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, a JSON array. */
+/**
+ * Writes Parquet with DuckDB, so that no row passes through JavaScript. The file's metadata contains `attribution`, a
+ * JSON array.
+ */
 async function writeParquet({ columns, credits, relation, source }: ResultSet, path: string): Promise<bigint> {
-  if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
-  // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. Cast to DECIMAL, they stay exact.
+  if (relation === undefined) throw new TypeError("this result can't be written as Parquet");
+  // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. DECIMAL keeps them exact.
   const wide = columns
     .filter(({ type }) => type.typeId === DuckDBTypeId.HUGEINT || type.typeId === DuckDBTypeId.UHUGEINT)
     .map(({ name }) => `CAST(${quoteIdentifier(name)} AS DECIMAL(38, 0)) AS ${quoteIdentifier(name)}`);
@@ -159,8 +162,8 @@ async function streamParquet(result: ResultSet, output: Output): Promise<bigint>
 }
 
 /**
- * Writes licence texts and column types to `<file>-metadata.json`, as W3C's CSV on the Web defines it, because CSV and
- * JSON have no place for them that every parser skips. Returns its path.
+ * Writes license texts and column types to `<file>-metadata.json`, as defined by W3C's CSV on the Web, because CSV and
+ * JSON have no place for metadata that every parser ignores. Returns the path.
  */
 async function writeMetadata(file: string, format: Format, { columns, credits }: ResultSet): Promise<string> {
   const path = `${file}-metadata.json`;

@@ -5,7 +5,7 @@ import { checkList } from './read.js';
 
 const counts = z.object({ calls: int64.optional(), exportRows: int64.optional() });
 
-/** The work and cost of the next run. */
+/** The work and the cost of the next run. */
 export const runPlan = z.object({
   lake: z.string(),
   mode: z.string(),
@@ -31,7 +31,7 @@ export const runPlan = z.object({
   unfinished: z.object({ runId: z.string(), held: z.array(z.string()) }).optional(),
 });
 
-/** `plan`: one run, or with `--all` the next run of each shard. */
+/** Result of `plan`: the next run, or with `--all` the next run of each shard. */
 export const planResult = z.union([
   runPlan,
   z.object({
@@ -48,7 +48,7 @@ export const planResult = z.union([
 const TYPES: Partial<Record<Column['type'], z.ZodType>> = { BIGINT: int64, DOUBLE: z.number(), BOOLEAN: z.boolean() };
 const json = raw(z.unknown());
 
-/** Columns of table runs that `--json` prints as other types. */
+/** Columns of the runs table that `--json` prints with another type than their SQL type suggests. */
 const OTHERS = {
   ...{ cursor_from: z.string().nullable(), cursor_to: z.string().nullable(), difference_columns: json },
   ...{ sample_differences: json, product_differences: json, facet_differences: json, schema_drift: json },
@@ -62,7 +62,7 @@ function readLedger(): Record<string, z.ZodType> {
   return { ...Object.fromEntries(columns), ...OTHERS };
 }
 
-/** `sync`: the run's row of the ledger, and its checks. */
+/** Result of `sync`: the run's row in the runs table, and its checks. */
 export const runResult = z.object({
   ...readLedger(),
   published: z.boolean(),
@@ -72,7 +72,7 @@ export const runResult = z.object({
   checks: z.array(z.object({ name: z.string(), severity: z.string(), violations: int64, let_through: z.boolean() })),
 });
 
-/** `sync --land-only`. */
+/** Result of `sync --land-only`. */
 const landResult = z.object({
   landed: z.boolean(),
   resumed: z.boolean(),
@@ -85,7 +85,7 @@ const landResult = z.object({
   lake: z.string(),
 });
 
-/** `sync --backfill`. */
+/** Result of `sync --backfill`. */
 const backfillResult = z.object({
   ...runResult.shape,
   items_chosen: z.number(),

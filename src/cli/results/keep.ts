@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { int64 } from './kinds.js';
 
-/** `verify`: each proof, with how much it looked at and its findings. */
+/** Result of `verify`: for each proof, how much it checked and what it found. */
 export const verifyResult = z.object({
   lake: z.string(),
   proofs: z.array(
@@ -57,7 +57,8 @@ const file = z.object({
 const wholeFile = z.object({ ...file.shape, missing_columns: z.array(z.string()) });
 
 /**
- * `deliver manifest`: the files of a version, or those added since an earlier one; or the text in a loader's format.
+ * Result of `deliver manifest`: the files in a version, or those added since an earlier version, and with a loader's
+ * format, the text.
  */
 export const manifestResult = z.object({
   table: z.string(),
@@ -89,7 +90,7 @@ export const manifestResult = z.object({
 
 const loadedTable = z.object({ table: z.string(), since: int64.nullable(), run: int64, rows: int64 });
 
-/** `deliver load`: the statements, or what `--execute` loaded. */
+/** Result of `deliver load`: the SQL statements or, with `--execute`, the loaded rows. */
 export const loadResult = z.union([
   z.object({
     warehouse: z.string(),

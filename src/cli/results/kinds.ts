@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { RawJson } from '../json-text.js';
 import { toPrintedName } from '../member-names.js';
 
-/** A 64-bit integer of a report. */
+/** A 64-bit integer in a report. */
 export const int64 = z.bigint();
 export const time = z.date();
 
 const RAW = new WeakMap<z.ZodType, z.ZodType>();
 
-/** Text that is already JSON, and the schema of its value. */
+/** Declares text that is already JSON, given the schema of its value. */
 export function raw(says: z.ZodType): z.ZodType<RawJson> {
   const schema = z.instanceof(RawJson);
   RAW.set(schema, says);
@@ -16,15 +16,15 @@ export function raw(says: z.ZodType): z.ZodType<RawJson> {
 }
 
 export const anyValue = z.unknown();
-/** A row of a query, by the names of its columns. */
+/** A row of a query, keyed by column name. */
 export const row = z.map(z.string(), anyValue);
 
-/** Numbers that many readers would round are printed as numbers (`--json`), or as text (MCP). */
+/** The form of numbers that many JSON parsers would round: numbers (`--json`) or text (MCP). */
 export type Exactness = 'number' | 'text';
 
 const ANY_MEMBERS = { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} };
 
-/** Renames the properties to the names under which they are printed. */
+/** Renames the properties to their printed names. */
 function renameProperties(described: { properties?: Record<string, unknown>; required?: string[] }): void {
   const { properties = {}, required } = described;
   described.properties = Object.fromEntries(
@@ -33,13 +33,13 @@ function renameProperties(described: { properties?: Record<string, unknown>; req
   if (required !== undefined) described.required = required.map(toPrintedName);
 }
 
-/** The JSON Schema of a report, as `--json` prints it or as an MCP tool returns it. */
+/** Builds the JSON Schema of a report, as `--json` prints it (`number`) or an MCP tool returns it (`text`). */
 export function toOutputSchema(schema: z.ZodType, exactness: Exactness): Record<string, unknown> {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const { type } = zodSchema._zod.def;
-      // Unknown members are allowed, so that an answer with a new member is never refused.
+      // Additional properties are allowed, so that an answer with a new member isn't rejected.
       if (exactness === 'text') delete jsonSchema.additionalProperties;
       if (type === 'bigint') {
         Object.assign(

@@ -17,7 +17,7 @@ const openRun = z.object({
   landed,
 });
 
-/** `status`: what the lake holds, what waits, and what is left of the month. */
+/** Result of `status`: the lake's contents, pending work, and the quota left this month. */
 export const statusResult = z.object({
   lake: z.string(),
   published: z.boolean(),
@@ -82,11 +82,11 @@ export const checkList = z.array(
   }),
 );
 
-/** `check`: every check with its findings. */
+/** Result of `check`: every check with its violations. */
 export const checkResult = z.object({ checks: checkList });
 
 const credits = z.array(z.string());
-/** Rows in the JSON line. Without --output, --format does not apply to them. */
+/** Rows in the JSON object. Without --output, --format doesn't affect them. */
 const rows = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),
@@ -102,7 +102,7 @@ const written = z.object({
   metadata: z.string().optional(),
 });
 
-/** `spread`: rows, in the line or in a file. */
+/** Result of `spread`: rows in the JSON object, or in a file. */
 export const rowsResult = z.union([rows, written]);
 
 const counted = {
@@ -111,13 +111,13 @@ const counted = {
   runs: z.array(z.string()),
 };
 
-/** `deliver changes`: the rows, and the versions between which they changed. */
+/** Result of `deliver changes`: the rows, and the two table versions between which they changed. */
 export const changesResult = z.union([
   z.object({ ...rows.shape, ...counted }),
   z.object({ ...written.shape, ...counted }),
 ]);
 
-/** A line of the list. With `--compliance` it also has a shop and a period; with `--suggest` it has no alarm. */
+/** A line of the price list. With `--compliance` it also has a shop and a period; with `--suggest` it has no alarm. */
 const watchedRow = z
   .object({
     alarms: int64.nullable(),
@@ -128,10 +128,13 @@ const watchedRow = z
   .partial()
   .catchall(anyValue);
 
-/** `watch`: the whole table, in the line or in a file. */
+/** Result of `watch`: the whole table, in the JSON object or in a file. */
 export const watchResult = z.union([z.object({ rows: z.array(watchedRow), attribution: credits }), written]);
 
-/** `query`: rows, the source of a result, or with `--analysis` alone the list of analyses. */
+/**
+ * Result of `query`: rows, with `--explain-source` the source of a result, or with `--analysis` alone the list of
+ * analyses.
+ */
 export const queryResult = z.union([
   rows,
   written,
@@ -187,7 +190,7 @@ export const reportResult = z.object({
   attribution: credits,
 });
 
-/** Printed when the server starts to listen. */
+/** Printed when the server starts listening. */
 export const serverResult = z.object({ url: z.string() });
 export const schemaResult = z.object({
   tables: z.array(z.string()),

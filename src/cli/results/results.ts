@@ -27,7 +27,8 @@ import {
 import { whyResult } from './why.js';
 
 /**
- * The members of each command's JSON line, except `ok`. Servers print theirs when they start to listen, without `ok`.
+ * Schemas of each command's JSON object, without `ok`. Servers print their object, which has no `ok`, when they start
+ * listening.
  */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ demo: demoResult, init: initResult, doctor: doctorResult, plan: planResult, sync: syncResult },
@@ -45,10 +46,10 @@ export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ help: helpResult },
 };
 
-/** Commands whose JSON line has no `ok`. */
+/** Commands whose JSON object has no `ok`. */
 export const SERVERS: readonly string[] = ['explore', 'webhook', 'sandbox'];
 
-/** The JSON Schemas of what `--json` prints, by file name. */
+/** Lists the JSON Schemas of what `--json` prints, keyed by file name. */
 export function listOutputSchemas(): Record<string, Record<string, unknown>> {
   const all = Object.entries(RESULTS).map(([name, result]) => {
     const whole = SERVERS.includes(name) ? result : addOk(result);

@@ -1,13 +1,16 @@
 import * as z from 'zod';
 
 const word = z.object({
-  kind: z.enum(['change', 'read']).describe('A change that the service reported, or a whole read of the item'),
+  kind: z.enum(['change', 'read']).describe('A change that the service reported, or a full read of the item'),
   value: z.string().nullable(),
   runId: z.string(),
-  observedAt: z.string().optional().describe("The service's time of a change"),
-  readAt: z.string().optional().describe('When we read it'),
+  observedAt: z.string().optional().describe('When the change was observed, according to the service'),
+  readAt: z.string().optional().describe('When pricelake read the item'),
   change: z.object({ id: z.string().nullable(), kind: z.string(), origin: z.string() }).optional(),
-  place: z.object({ file: z.string(), line: z.number() }).optional().describe('Absent if the bytes are no longer kept'),
+  place: z
+    .object({ file: z.string(), line: z.number() })
+    .optional()
+    .describe('Missing if the raw data has been deleted'),
   raw: z.string().optional().describe('The text that the service sent'),
 });
 
@@ -19,12 +22,12 @@ const value = z.object({
   note: z.string().optional(),
 });
 
-/** `why`: how the values of a row came about. */
+/** Result of `why`: where the values of a row came from. */
 export const whyResult = z.object({
   table: z.string(),
   key: z.string(),
   rows: z.array(z.array(value)),
-  others: z.array(word).describe('What else was said about the column, newest first'),
+  others: z.array(word).describe('Other values that the service reported for the column, newest first'),
   from: z.array(
     z.object({
       itemId: z.string(),
@@ -32,7 +35,9 @@ export const whyResult = z.object({
       price: z.string().nullable(),
       currency: z.string().nullable(),
       isCounted: z.boolean(),
-      behind: value.optional().describe('The value of the listing behind it, of the first ten listings'),
+      behind: value
+        .optional()
+        .describe('The listing value that the computed value came from; set only for the first ten listings'),
     }),
   ),
   damaged: z.array(z.string()),

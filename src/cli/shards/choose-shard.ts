@@ -5,19 +5,19 @@ import type { Shards } from '../../config/shard-schema.js';
 import { PricelakeError } from '../../io/errors.js';
 import { ShareLedger } from './share-ledger.js';
 
-/** The folder of a shard's lake. */
+/** Returns the folder of a shard's lake. */
 export const shardPath = (lakePath: string, name: string): string => join(lakePath, name);
 
-/** The name of the shard whose lake is in this folder. */
+/** Finds the name of the shard whose lake is in the folder. */
 export function findShard({ source, lake }: Pipeline, folder: string): string | undefined {
   const names = Object.keys(source.shards ?? {});
   return names.find((name) => resolve(shardPath(lake.path, name)) === resolve(folder));
 }
 
 /**
- * The pipeline of one shard: its datasets, its lake below `lake.path` (and below the remote), and its part of the
- * budget. Returns a pipeline without shards unchanged.
- * @throws PricelakeError `usage` if the name is missing or not a shard of the file
+ * Returns the pipeline of one shard, with its datasets, its lake in a subfolder of `lake.path` (and of the remote), and
+ * its share of the budget. Returns a pipeline without shards unchanged.
+ * @throws PricelakeError `usage` if the pipeline has shards and the name is missing, or if the name isn't a shard
  */
 export async function chooseShard(pipeline: Pipeline, name: string | undefined): Promise<Pipeline> {
   const { source, lake, budget, file } = pipeline;
@@ -44,17 +44,17 @@ function refuseName(file: string, shards: Shards | undefined, name: string | und
   }
   const names = Object.keys(shards).join(', ');
   const what =
-    name === undefined ? `${file} has a lake for each of its shards` : `${file} doesn't define a shard named ${name}`;
+    name === undefined ? `${file} has a separate lake for each shard` : `${file} doesn't define a shard named ${name}`;
   return new PricelakeError('usage', what, { hint: `Choose one with --dataset: ${names}.` });
 }
 
-/** Adds `/name` to the prefix of a remote such as `s3://bucket/prefix?endpoint=…`. */
+/** Appends `/name` to the prefix of a remote address such as `s3://bucket/prefix?endpoint=…`. */
 function addToPrefix(remote: string, name: string): string {
   const [address = '', ...query] = remote.split('?');
   return [`${address.replace(/\/$/u, '')}/${name}`, ...query].join('?');
 }
 
-/** The shard's part of the budget, from 0 to 1. Shards without a part share the rest equally. */
+/** Returns the shard's share of the budget, from 0 to 1. Shards without their own share divide the rest equally. */
 export function findPart(shards: Shards, name: string): number {
   const own = shards[name]?.budget;
   if (own !== undefined) return own / 100;

@@ -11,19 +11,19 @@ import { estimateWithWings } from '../../wings/index.js';
 import type { CommandContext } from '../command.js';
 import { chooseShard } from './choose-shard.js';
 
-/** The next run of one shard. */
+/** An estimate of the next run of one shard. */
 export interface ShardEstimate extends Omit<RunEstimate, 'refusal'> {
   shard: string;
   lake: string;
-  /** Why the run would be refused or would stop early. */
+  /** Why the run would refuse to start or would stop early. */
   refusal: { code: string; message: string } | undefined;
 }
 
-/** Listings that are in datasets of several shards. A first copy buys them once for each shard. */
+/** Listings that are in the datasets of several shards. A first copy pays for each once per shard. */
 export interface Overlap {
-  /** The sum of the listings of all shards' datasets. */
+  /** The sum of the listings in all shards' datasets. */
   counted: bigint;
-  /** The least and most listings that are bought more than once. */
+  /** The minimum and maximum number of listings that are paid for more than once. */
   least: bigint;
   most: bigint;
 }
@@ -36,7 +36,7 @@ export interface ShardPlans {
 
 type Planning = Pick<CommandContext, 'io' | 'signal'> & { caps: RunCaps; isReconcile: boolean };
 
-/** Estimates the next run of each shard, and counts the listings that several shards have in common. */
+/** Estimates the next run of each shard, and counts the listings that shards have in common. */
 export async function estimateShards(pipeline: Pipeline, planning: Planning): Promise<ShardPlans> {
   const { shards } = pipeline.source;
   if (shards === undefined) {
@@ -58,10 +58,11 @@ export async function estimateShards(pipeline: Pipeline, planning: Planning): Pr
 }
 
 /**
- * Counts the listings that several datasets share. The API's filters can choose a dataset but not exclude one (section
- * 4, /items), so a listing in two datasets comes with each. The service reports the number for each dataset, and for
- * all that the key can read. If the shards cover all datasets, the difference is the overlap. Otherwise the union has
- * at most the sum of all, and at least the listings of the largest dataset.
+ * Counts the listings that are in several datasets. Such a listing is returned for each dataset, because the API's
+ * filters can select a dataset but not exclude one (API document, section 4, /items). The service reports a count per
+ * dataset, and one for everything that the key can read. If the shards cover all datasets, the difference is the
+ * overlap. Otherwise the datasets together have at most the sum of their listings, and at least as many as the largest
+ * dataset.
  */
 async function countOverlap(pipeline: Pipeline, datasets: readonly bigint[], planning: Planning): Promise<Overlap> {
   const client = createClient({ ...pipeline.source, signal: planning.signal }, planning.io);

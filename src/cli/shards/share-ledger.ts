@@ -6,7 +6,7 @@ import type { BudgetShare, ShareUse } from '../../plan/budget-share.js';
 import { toJsonText } from '../json-text.js';
 
 const written = z.strictObject({
-  /** The end of the month that is counted, ISO 8601; null before the first plan was read. */
+  /** The end of the month being counted, in ISO 8601; null until a plan has been read. */
   resetsAt: z.string().nullable(),
   calls: int64,
   exportRows: int64,
@@ -17,14 +17,14 @@ type Written = z.output<typeof written>;
 const NONE: Written = { resetsAt: null, calls: 0n, exportRows: 0n, blocks: 0n };
 
 /**
- * Counts what a shard uses of the month's budget, in a file beside its lake. A call is counted before it is sent, so
- * even a killed process has never used more than the file says.
+ * Tracks how much of the monthly budget a shard has used, in a file next to its lake. Each call is recorded before it
+ * is sent, so even if the process is killed, actual usage never exceeds the recorded count.
  */
 export class ShareLedger implements BudgetShare {
   readonly shard: string;
   readonly part: number;
   readonly #file: string;
-  /** The calls of this process. They belong to the month of the first plan that it reads. */
+  /** The calls of this process, which belong to the month of the first plan that it reads. */
   #calls = 0n;
 
   constructor(shard: string, part: number, file: string) {
@@ -44,7 +44,7 @@ export class ShareLedger implements BudgetShare {
     const month = resetsAt.toISOString();
     const now = this.#read();
     if (now.resetsAt === month) return now;
-    // Calls before any plan was read count for this month.
+    // Calls made before a plan was read count toward this month.
     const calls = now.resetsAt === null ? now.calls : this.#calls;
     return this.#write({ ...NONE, resetsAt: month, calls });
   }
@@ -70,7 +70,7 @@ export class ShareLedger implements BudgetShare {
     }
     const parsed = written.safeParse(parse(text));
     if (parsed.success) return parsed.data;
-    throw new PricelakeError('config', `${this.#file} is damaged, so the usage of shard ${this.shard} is unknown`, {
+    throw new PricelakeError('config', `${this.#file} is damaged, so the usage of the ${this.shard} shard is unknown`, {
       hint: 'Delete the file. The shard may then use its full share again this month.',
     });
   }

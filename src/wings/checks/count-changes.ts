@@ -6,7 +6,10 @@ import { FEW_ROWS } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
-/** Supplies counts with which checks can skip unchanged rows, unless many items or another program's rows changed. */
+/**
+ * Provides earlier counts and the changed rows, so that checks can skip unchanged rows. Checks read all rows if many
+ * items changed, or if another program changed the items table.
+ */
 export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
   const { found, graph, memory, next, merge } = run;
   const { items } = found.tables;

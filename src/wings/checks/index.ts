@@ -13,9 +13,10 @@ import type { Wing } from '../wing.js';
 import { countChanges } from './count-changes.js';
 
 /**
- * Runs the checks over the lake as the run would publish it, including this run's row of the ledger. If a gate fails,
- * the run throws `gate_failed`, publishes nothing, and keeps the raw bytes, so that the next try costs no call. If the
- * user has waived the gate, the run journals that and marks it in the results.
+ * Runs the checks on the lake as this run would publish it, including the run's own row in the runs table. If a gate
+ * check fails, publishes nothing and keeps the raw data, so that rechecking needs no calls. A gate that the user has
+ * waived is journaled and marked in the results.
+ * @throws PricelakeError `gate_failed` if a gate check fails and isn't waived
  */
 const audit: Audit = async (run) => {
   const { io, found, landing, graph, rows, isWaived } = run;
@@ -34,7 +35,7 @@ const audit: Audit = async (run) => {
     await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
     io.log('warn', 'gate.waived', { checks: names });
   }
-  // If a try was interrupted after the user waived a gate, the waiver is in the journal and remains valid.
+  // If the process was interrupted after the user waived a gate, the waiver is in the journal and remains valid.
   const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
@@ -45,12 +46,11 @@ const audit: Audit = async (run) => {
   };
 };
 
-/** Runs SQL checks over the lake as the run would publish it. */
 export const checks: Wing = { audit };
 
 /**
- * Reads the tables that checks need. If the checks of a table need only the rows that the run writes, the table's other
- * files need not be on this disk.
+ * Reads the tables that checks need. If all checks of a table only need the rows that this run writes, the table's
+ * other files don't have to be on this disk.
  */
 async function readCheckedTables(
   { found: { standing }, next }: AuditedRun,
@@ -60,14 +60,14 @@ async function readCheckedTables(
   const whole = new Set(read(checks.filter(({ withinRun }) => withinRun !== 'run_id')));
   const tables: Partial<Record<TableName, Source>> = {};
   for (const table of new Set(read(checks))) {
-    // The rows of an earlier try are in files that are already committed.
+    // If an earlier process of this run committed the table, its rows are in committed files.
     const isWhole = whole.has(table) || standing[table] === 'committed';
     tables[table] = isWhole ? await next.rows(table) : next.added(table);
   }
   return tables;
 }
 
-/** Logs failed checks. Only a gate that stops the run is an error, because other results don't affect the run. */
+/** Logs failed checks. Only a gate check that holds the batch is logged as an error. */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
   const next = new Map(checks.map((check) => [check.name, check.next]));
   for (const result of results) {
@@ -84,8 +84,8 @@ async function holdBatch(landing: Landing, pipelineFile: string, failed: CheckRe
   await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });
   const names = failed.map((result) => `${result.name} (rows: ${result.violations})`).join(', ');
   const gates = failed.length === 1 ? 'a gate' : `${failed.length} gates`;
-  throw new PricelakeError('gate_failed', `the batch is held: ${gates} failed: ${names}`, {
-    hint: `Nothing was published. The data is in ${landing.folder}. If the data is right, change checks: in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither repeats a call.`,
+  throw new PricelakeError('gate_failed', `the batch is held, because ${gates} failed: ${names}`, {
+    hint: `Nothing was published. The data is in ${landing.folder}. If the data is right, change \`checks\` in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither makes new calls.`,
     checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
     runId: landing.runId,
   });

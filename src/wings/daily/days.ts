@@ -10,20 +10,20 @@ import { DAY_MS } from './service-time.js';
 
 const TABLE = 'price_spread_daily';
 
-/** The tables from which closed days are computed. */
+/** The tables that the rows of closed days are computed from. */
 export interface DaySources {
   items: Relation;
   history: Relation;
   sites: Relation;
   runs: Relation;
-  /** The rows, before the run, of the items that the run changed; undefined if there was no table. */
+  /** The items that the run changed, as they were before the run; undefined if the table didn't exist. */
   itemsBefore: Relation | undefined;
 }
 
 /**
- * Adds the days (UTC) that have closed since the last run, and computes earlier days again if the run has new data
- * about them. The licence texts of a day stay as they were when it closed.
- * @param now by the service's clock
+ * Adds the UTC days that have closed since the last run, and recomputes earlier days for which the run has new data.
+ * A change of a website's license text alone doesn't update earlier days.
+ * @param now the current time according to the service
  */
 export async function stageDays(
   staging: Staging,
@@ -74,7 +74,10 @@ function selectDays(
   return selectDailySpreads(graph, sources, { ...days, runId });
 }
 
-/** Finds the first day to add: the day after the stored days, or the first day that both history and `daily` cover. */
+/**
+ * Returns the first day to add, as days since 1970: the day after the stored days, or for an empty table, the first day
+ * covered by both the history and the `daily` option.
+ */
 async function findFirstDay(
   graph: RelationGraph,
   { history, runs }: DaySources,
@@ -92,9 +95,8 @@ async function findFirstDay(
 }
 
 /**
- * Recomputes stored days for products with new data about them: a change that arrived after its day was closed, or an
- * item that is new or has another product, website or currency than before. Only rows that differ are replaced, so
- * unchanged files stay.
+ * Recomputes stored days for products with new data: a change that arrived after its day was closed, or an item that is
+ * new or has a different product, website or currency. Replaces only rows that differ, so other files stay unchanged.
  */
 async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Promise<TableChange> {
   const { graph, runId } = staging;
@@ -128,7 +130,8 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 }
 
 /**
- * Finds products, and the first kept day that may differ. An item's first known change also has the values before it.
+ * Finds the affected products, each with the first stored day that may differ. An item's first known change also
+ * records the earlier values.
  */
 async function findTouchedProducts(
   staging: Staging,
@@ -137,7 +140,7 @@ async function findTouchedProducts(
 ): Promise<Relation> {
   const { graph, runId } = staging;
   const first = (await readFirstDay(staging)) ?? last;
-  // Without earlier items, no comparison is possible, as when a rebuild begins with a copy.
+  // Without the earlier items, there is nothing to compare, for example when a rebuild starts with a full copy.
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
   const select = sql`WITH news AS (
@@ -174,7 +177,7 @@ async function findTouchedProducts(
   return graph.table('touched_products', select);
 }
 
-/** Reads the first day of the table. Reads only files without statistics about it. */
+/** Returns the first day in the table. Reads only files whose statistics don't include it. */
 async function readFirstDay({ graph, found: { before, tables } }: Staging): Promise<string | undefined> {
   const { firstDay } = tables[TABLE].applied;
   const files = withRows(tables[TABLE]);
@@ -190,7 +193,7 @@ async function readFirstDay({ graph, found: { before, tables } }: Staging): Prom
   return row?.day === null || row === undefined ? undefined : String(row.day);
 }
 
-/** Computes the rows of the affected products from the present data. */
+/** Computes the daily rows of the affected products from the current data. */
 async function remakeDays(
   staging: Staging,
   sources: DaySources,
@@ -222,14 +225,14 @@ async function remakeDays(
 
 const withRows = ({ files }: TableState) => files.filter((file) => !isEmptyFile(file));
 
-/** The first and last day of a file's rows, by its statistics; undefined without statistics. */
+/** Returns the first and last day in a file according to its statistics; undefined without statistics. */
 function readDays({ stats }: DataFile): { first: string; last: string } | undefined {
   const { minValues, maxValues } = JSON.parse(stats) as Record<'minValues' | 'maxValues', { day?: string } | undefined>;
   const [first, last] = [minValues?.day, maxValues?.day];
   return first === undefined || last === undefined ? undefined : { first, last };
 }
 
-/** Writes a number of days since 1970 as `2026-11-20`. */
+/** Formats a number of days since 1970 as `2026-11-20`. */
 function formatDay(day: bigint): string {
   return new Date(Number(day) * DAY_MS).toISOString().slice(0, 10);
 }

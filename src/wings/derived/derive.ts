@@ -14,10 +14,10 @@ import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } 
 import { countParts, divideTables, type PartTables } from './product-parts.js';
 
 /**
- * Stages the derived tables. If a table was derived from the items before the run, only rows that depend on changed
- * items are computed, and only files with a row that differs are written again.
+ * Stages the derived tables. If a table was derived from the items as they were before this run, only rows that depend
+ * on changed items are computed, and only files with rows that differ are rewritten.
  * @param flipped sources that became stale, or are no longer stale
- * @param next the lake as this run would publish it, without these tables
+ * @param next the lake as this run would publish it, without the derived tables
  */
 export async function deriveTables(
   staging: Staging,
@@ -37,7 +37,7 @@ export async function deriveTables(
       sql`SELECT ${columns} FROM ${await next.rows('items')} SEMI JOIN ${products.rows} USING (product_id)`,
     );
   }
-  // Whole tables are computed one after the other, because grouping their rows takes much memory.
+  // Whole tables are computed one at a time, because grouping their rows takes much memory.
   const inTurn = pLimit(1);
   const divideProducts = once(async () => {
     const count = countParts(await graph.count(await next.rows('items')));
@@ -66,26 +66,29 @@ export async function deriveTables(
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
 }
 
-/** Returns the promise, and keeps Node from reporting its rejection before it is awaited. */
+/** Returns the promise, and keeps Node from reporting a rejection before the promise is awaited. */
 function begin<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }
 
-/** True if the same query derived the table from the items before the run, and no table has been repaired since. */
+/**
+ * True if the same query derived the table from the items as they were before the run, and no table has been repaired
+ * since.
+ */
 function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;
   return isOfItems && Object.keys(repairs).length === 0;
 }
 
-/** Returns the facts about a derived table's inputs and query that its commit records. */
+/** Returns facts about a derived table's inputs and query, which are recorded in its commit. */
 function noteOrigin({ staging, next, one }: Deriving) {
   const isItemsChanged = next.changes.some(({ table }) => table === 'items');
   return { itemsVersion: staging.found.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
 }
 
-/** Computes the rows that depend on changed items, and replaces the table's rows that differ. */
+/** Computes the rows that depend on changed items, and replaces the stored rows that differ. */
 async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<Made> {
   const { staging, next, one } = deriving;
   const { table } = one;
@@ -101,7 +104,7 @@ async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<M
   return one.by === 'product' ? { staged, changed, isKept: true } : { staged, isKept: change === KEEP };
 }
 
-/** Replaces the rows that have the given keys with the newly computed rows, if they differ. */
+/** Replaces the stored rows that have the given keys with the newly computed rows if they differ. */
 async function replaceDifferent(
   { staging: { graph, found }, one: { table } }: Deriving,
   { key, keys }: Narrowed,
@@ -112,7 +115,7 @@ async function replaceDifferent(
   const using = code(key);
   const ofKeys = keys === undefined ? sql`` : sql`SEMI JOIN ${keys} USING (${using})`;
   const stored = graph.table(`stored_${table}`, sql`SELECT * FROM ${rows} ${ofKeys}`);
-  // run_id is not compared, because an unchanged row keeps the id of the run that wrote it.
+  // run_id isn't compared, because an unchanged row keeps the id of the run that wrote it.
   const values = columnsOf(table, ['run_id']);
   const different = graph.table(
     `different_${table}`,
@@ -129,7 +132,7 @@ async function replaceDifferent(
   });
 }
 
-/** Computes all rows of a table. If there are many products, computes them in parts. */
+/** Computes all rows of a table, in parts if there are many products. */
 async function remake(
   deriving: Deriving,
   divide: (tables: Partial<Record<TableName, Relation>>) => Promise<PartTables[]>,

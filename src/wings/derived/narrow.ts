@@ -9,11 +9,11 @@ import type { TableName } from '../../tables/table.js';
 import { isByProduct } from './product-parts.js';
 
 export interface Made {
-  /** The table as staged in this run; undefined for a table that is not derived. */
+  /** The table as staged in this run; undefined if the table isn't derived. */
   staged?: StagedTable;
-  /** The table's rows of the changed products, if the other rows stay unchanged. */
+  /** The changed products' rows in the table, if the other rows stay unchanged. */
   changed?: Relation;
-  /** True if rows of other products stay unchanged. */
+  /** True if the rows of other products stay unchanged. */
   isKept: boolean;
 }
 
@@ -23,20 +23,23 @@ export interface Deriving {
   next: NextLake;
   one: DerivedTable;
   reads: ReadonlyMap<TableName, Made>;
-  /** The products whose rows may change; undefined if too many may. */
+  /** The products whose rows may change; undefined if there are too many, so that whole tables are computed. */
   products: ChangedProducts | undefined;
 }
 
-/** The rows of a table that may change, and the rows that they are computed from. */
+/** Which rows of a table may change, and the rows that they are computed from. */
 export interface Narrowed {
-  /** The key column by which these rows are chosen, and its values; undefined for all values. */
+  /** The key column that selects these rows, and its values; undefined if all rows may change. */
   key: 'product_id' | 'site_id';
   keys: Relation | undefined;
-  /** Rows that replace whole tables as input. */
+  /** Rows to use as input in place of whole tables. */
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/** Finds the rows that depend on changed items: `none`, or `all` if the whole table must be computed. */
+/**
+ * Finds the rows that depend on changed items. Returns `none` if there are none, or `all` if the whole table must be
+ * computed.
+ */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {
@@ -44,9 +47,9 @@ export interface ChangedProducts {
   count: bigint;
 }
 
-/** If more than one in this many products changed, whole tables are computed. */
+/** Whole tables are computed if more than one in this number of products changed. */
 const FEW_PRODUCTS = 4n;
-/** Maximum number of products with a changed brand or code for which only some rows are computed. */
+/** Matches are computed completely if the brand, code or shop of more products than this changed. */
 const FEW_RENAMED = 100n;
 
 const narrowByProduct: Narrow = async ({ reads, products, next }) => {
@@ -59,7 +62,7 @@ const narrowByProduct: Narrow = async ({ reads, products, next }) => {
   return { key: 'product_id', keys: products.rows, sources };
 };
 
-/** Finds products with an item whose brand, code or shop changed, and the items of their brands. */
+/** Finds products with an item whose brand, code or shop changed, and all items of their brands. */
 const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) => {
   if (merge.changed === 0n) return 'none';
   const all: Narrowed = { key: 'product_id', keys: undefined, sources: {} };
@@ -86,7 +89,7 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
   return { key: 'product_id', keys: renamed, sources: { items: own } };
 };
 
-/** Finds websites with an item that is new or whose listing state changed, and the items of these websites. */
+/** Finds websites with an item that is new or whose listing state changed, and all items of these websites. */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';
   const sites = graph.table(
@@ -98,14 +101,14 @@ const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   return { key: 'site_id', keys: sites, sources: { items } };
 };
 
-/** The function for each kind of dependence (src/tables/table.ts). */
+/** The function that finds the affected rows for each kind of derived table (see src/tables/table.ts). */
 export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   product: narrowByProduct,
   brand: narrowByBrand,
   site: narrowBySite,
 };
 
-/** Selects the rows of items, before and after the run, whose values in some of the columns differ. */
+/** Selects items for which a value in these columns is different before and after the run. */
 function selectDifferent({ merged, before }: MergedItems, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})
@@ -113,8 +116,8 @@ function selectDifferent({ merged, before }: MergedItems, columns: string): Sql 
 }
 
 /**
- * Finds the products of the merged rows, before and after the run, and the products with offers of a flipped source;
- * undefined if there are too many.
+ * Finds the products of changed items, as they were before and are after the run, and the products with offers from a
+ * source that became stale or is no longer stale. Returns undefined if there are too many.
  */
 export async function findChangedProducts(
   { graph, found }: Staging,

@@ -4,24 +4,24 @@ import * as contract from '../../api/contract.js';
 import { int64 } from '../../api/wire-types.js';
 import type { AnswerName } from '../../tables/table.js';
 
-/** `text` is a cell of CSV, which has neither types nor nulls. */
+/** `text` is a cell in a CSV file, where values have no types and no nulls. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';
 
 export interface DescribedValue {
   kinds: ReadonlySet<JsonKind>;
-  /** The named fields of an object; undefined if the document lets the service choose their names. */
+  /** The named fields of an object; undefined if the service chooses the field names. */
   members?: ReadonlyMap<string, DescribedValue>;
   /** The elements of a list, or the values of an object whose field names the service chooses. */
   each?: DescribedValue;
-  /** True for a date-time. Columns keep times to the microsecond. */
+  /** True for a date-time. The lake stores times with microsecond precision. */
   isTime?: true;
-  /** The allowed texts; undefined if any text is allowed. */
+  /** The allowed strings; undefined if any string is allowed. */
   values?: ReadonlySet<unknown>;
 }
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** Reads the type on the wire from the contract's metadata, because zod's types describe values after parsing. */
+/** Reads the JSON type from the contract's metadata, because zod's types describe values after parsing. */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};
   if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
@@ -29,7 +29,7 @@ function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   return type === 'number' ? { kinds: new Set(NUMBER) } : undefined;
 }
 
-/** Describes the values that a schema allows on the wire. Throws for an unknown kind of schema. */
+/** Describes the JSON values that a schema allows. @throws Error for an unknown kind of schema */
 export function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = readWireType(schema);
   if (wire !== undefined) return wire;
@@ -53,13 +53,15 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
   if (schema instanceof z.ZodEnum) return { kinds: new Set(['string']), values: new Set(schema.options) };
   if (schema instanceof z.ZodString) return { kinds: new Set(['string']) };
   if (schema instanceof z.ZodBoolean) return { kinds: new Set(['boolean']) };
-  throw new Error(`the contract has a schema of type ${schema._zod.def.type}, which nobody has described`);
+  throw new Error(
+    `the contract contains a schema of type ${schema._zod.def.type}, which describeValue doesn't support`,
+  );
 }
 
-/** A history entry lands as a change that names its item (backfill/land-histories.ts). */
+/** A history entry is stored as a change that names its item (see nameItem in histories/land-histories.ts). */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
-/** The row of each answer, as section 2 of the document describes it. */
+/** The rows of each kind of response, as described in section 2 of the API document. */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/export': describeExportRow(),
   '/items': describeValue(contract.item),
@@ -69,12 +71,14 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/datasets': describeValue(contract.dataset),
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
-  // Only `status` is watched here: the contract itself refuses changes of the other fields, because a run needs the
-  // limits.
+  // Only `status` is compared here, because an invalid value in any other field of the plan already makes the run fail.
   '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
-/** Export rows may hold objects and lists as text, because the document does not show how they are flattened. */
+/**
+ * Describes an export row, which may contain objects and lists as text because the API document doesn't define how they
+ * are flattened.
+ */
 function describeExportRow(): DescribedValue {
   const item = describeValue(contract.item);
   const members = [...(item.members ?? [])].map(([name, value]): [string, DescribedValue] => {
@@ -84,7 +88,7 @@ function describeExportRow(): DescribedValue {
   return { ...item, members: new Map(members) };
 }
 
-/** Writes kinds as the document does: `number`, `string|null`. */
+/** Formats kinds as the API document does: `number`, `string|null`. */
 export function nameKinds(kinds: ReadonlySet<JsonKind>): string {
   const named = NUMBER.every((kind) => kinds.has(kind)) ? [...kinds].filter((kind) => kind !== 'integer') : [...kinds];
   return named.sort((a, b) => Number(a === 'null') - Number(b === 'null')).join('|');

@@ -2,44 +2,44 @@ import type { AnswerName, LookAtRow } from '../../tables/table.js';
 import { DESCRIBED, type DescribedValue, type JsonKind } from './described-value.js';
 
 export interface SeenField {
-  /** Path in the document, `site.id`; undefined for a field that the document does not name. */
+  /** The path in the API document, such as `site.id`; undefined for a field that the document doesn't mention. */
   path: string | undefined;
   described: DescribedValue | undefined;
   /** The number of values seen. */
   rows: number;
-  /** For each kind, the number of values and the first one. */
+  /** For each kind, the number of values and the first value. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /** `precision`: times finer than microseconds. `value`: texts that the document does not list. */
+  /** `precision`: times more precise than microseconds. `value`: strings that the API document doesn't list. */
   odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
 
 /**
- * Returns the path that the document gives a field, from the path of its object ('' for the row); undefined if the
- * document does not name the field.
+ * Returns a field's path in the API document, given the path of its object ('' for the row). Returns undefined if the
+ * document doesn't mention the field.
  */
 type FindPath = (parent: string, name: string) => string | undefined;
 
-/** Maximum number of fields to watch in one object. The service chooses their names, so there could be any number. */
+/** The maximum number of fields to track per object. The service chooses their names, so the number is unbounded. */
 const MOST_FIELDS = 500;
 
-/** Matches a fraction of a second that has a nonzero digit after the sixth. */
+/** Matches fractions of a second that need more than six digits. */
 const FINER = /\.\d{6}\d*[1-9]/;
 
-/** Counts fields and kinds of values in a run's rows, by the kind of response that contained them. */
+/** Counts the fields and kinds of values in a run's rows, for each kind of response. */
 export class DriftWatch {
   readonly seen = new Map<AnswerName, SeenField>();
   readonly #findPaths: Partial<Record<AnswerName, FindPath>>;
 
-  /** @param findPaths for answers whose fields may have names other than in the document */
+  /** @param findPaths for kinds of responses whose fields may have other names than in the API document */
   constructor(findPaths: Partial<Record<AnswerName, FindPath>> = {}) {
     this.#findPaths = findPaths;
   }
 
-  /** Counts the fields of one parsed row. Its numbers may be rounded. */
+  /** Counts the fields of a parsed row, in which large numbers may have been rounded. */
   readonly look: LookAtRow = (answer, row, format) => {
-    if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // typing rejects a row that is not an object
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // such a row is rejected later
     const seen = this.seen.get(answer) ?? newField('', DESCRIBED[answer]);
     if (seen.rows === 0) this.seen.set(answer, seen);
     this.#count(seen, row, this.#findPaths[answer] ?? findExactly, format === 'csv');
@@ -98,11 +98,11 @@ export function joinPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** Finds the description of the field at `path`, below `parent`. */
+/** Finds the description of the field at `path` in `parent`. */
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
-  // A flat name such as `siteId` means site.id, which is null for an item without a site.
+  // A flattened name such as `siteId` means site.id, which is null for an item without a site.
   const [first = '', ...rest] = below.split('.');
   const object = parent.described?.members?.get(first);
   const member = object?.members?.get(rest.join('.'));

@@ -3,27 +3,27 @@ import type { AnswerName } from '../../tables/table.js';
 import { DESCRIBED, type DescribedValue, nameKinds } from './described-value.js';
 import { joinPath, type SeenField } from './drift-watch.js';
 
-/** A difference between the rows that the service sent and the API document. */
+/** A difference between rows from the service and the API document. */
 export interface Drift {
   answer: AnswerName;
   /**
-   * `unknown`: the document does not name the field. `missing`: no row has it. `type`: another kind of value.
-   * `precision`: a time finer than microseconds. `value`: a text that the document does not list.
+   * `unknown`: the document doesn't mention the field. `missing`: the field isn't in any row. `type`: the value has
+   * another kind. `precision`: a time is more precise than microseconds. `value`: the document doesn't list the string.
    */
   finding: 'unknown' | 'missing' | 'type' | 'precision' | 'value';
-  /** The field's name in the rows, or in the document if no row has the field. */
+  /** The field's name in the rows, or in the document if it isn't in any row. */
   field: string;
-  /** The kinds of values in the rows; null if no row has the field. */
+  /** The kinds of values in the rows; null if the field isn't in any row. */
   found: string | null;
-  /** The described kinds, or for `value` the listed texts; null for a field that the document does not name. */
+  /** The kinds in the document, or for `value` the listed strings; null if the document doesn't mention the field. */
   described: string | null;
-  /** The number of rows with the difference, of `looked_at`. */
+  /** The number of rows with this difference, out of `looked_at`. */
   rows: number;
   looked_at: number;
   sample: string | null;
 }
 
-/** A nullable field counts as missing only after this many rows, because a service may leave out nulls. */
+/** A nullable field is reported as missing only after this number of rows, because a service may omit nulls. */
 const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;
@@ -38,7 +38,7 @@ export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   return all.slice(0, MOST_FINDINGS);
 }
 
-/** Lists unknown fields and wrong values, and adds the paths that rows have to `paths`. */
+/** Lists unknown fields and unexpected values, and adds the fields that rows contain to `paths`. */
 function listFound(
   answer: AnswerName,
   field: SeenField,
@@ -74,7 +74,10 @@ function listFound(
   return [...findings, ...inner, ...elements];
 }
 
-/** Lists an object's members. If several fields may hold the same value, only the first with a value is known. */
+/**
+ * Lists the members of an object. If several fields map to the same path, only one of them is treated as known: an
+ * exact name, else the first.
+ */
 function listMembers(members: SeenField['members'], parent: string): [string, SeenField][] {
   const holders = new Map<string | undefined, string>();
   for (const [name, { path }] of members) {
@@ -111,13 +114,16 @@ function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<stri
   return missing;
 }
 
-/** Returns an example value, if possible one that is not null. */
+/** Returns an example value, preferably not null. */
 function showSample(kinds: SeenField['kinds']): string {
   const [, first] = [...kinds].find(([kind]) => kind !== 'null') ?? [...kinds][0] ?? [];
   return shorten(JSON.stringify(first?.sample ?? null));
 }
 
-/** Removes control characters, and half a surrogate pair at the cut: the service may send any text. */
+/**
+ * Truncates text from the service, which may contain anything. Replaces control characters with spaces, and a surrogate
+ * split by the cut with U+FFFD.
+ */
 function shorten(text: string): string {
   const plain = text.slice(0, MOST_CHARACTERS).replaceAll(/\p{Cc}/gu, ' ');
   return Buffer.from(plain).toString();

@@ -19,5 +19,5 @@ const witness: Witness = {
   }),
 };
 
-/** Compares the counts of `/facets` with the lake after a complete copy. */
+/** After a full copy, compares the counts in `/facets` with the lake. */
 export const facets: Wing = { witnesses: [witness] };

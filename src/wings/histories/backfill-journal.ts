@@ -4,33 +4,33 @@ import { type Chain, listChain } from '../../journal/chain.js';
 import type { Fold } from '../../journal/journal.js';
 import { asked, counted, int64Text, note } from '../../journal/run-entry.js';
 
-/** An entry in the journal of a backfill, which stores histories of chosen items until the next run adds them. */
+/** An entry in the journal of a backfill, which downloads item histories for the next run to add to the lake. */
 export const backfillEntry = z.discriminatedUnion('type', [
   note('try', { at: z.string() }),
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
-  /** The history of an item has landed, and ends at byte `end` of the file. */
+  /** The history of an item has been downloaded. It ends at byte `end` of the file. */
   asked('backfill.item', { itemId: int64Text, rows: z.number(), end: z.number(), sha256: z.string() }),
-  /** All histories have landed. `left` counts the items for which no call was left. */
+  /** All histories have been downloaded, except those of `left` items for which no calls were left. */
   asked('backfill.done', { left: z.number() }),
 ]);
 export type BackfillEntry = z.infer<typeof backfillEntry>;
 
 export interface Backfill {
   isBegun: boolean;
-  /** True when all requested histories have landed. */
+  /** True when all requested histories have been downloaded. */
   isDone: boolean;
-  /** True if the backfill was ever complete, even if more items were requested later. */
+  /** True if the backfill has ever been complete, even if more items were requested later. */
   wasDone: boolean;
   items: Chain<bigint> | undefined;
   rows: number;
   bytes: number;
-  /** The number of items that were not requested, because no call was left. */
+  /** The number of items that were not requested, because no calls were left. */
   left: number;
   calls: Calls;
-  /** The number of calls that earlier processes made, by the service's counter if it is known. */
+  /** The number of calls made by earlier processes, according to the service's counter if it is known. */
   counted: bigint;
-  /** The service's counters before and after this process, and the calls that the process counted. */
+  /** The service's counter before and after this process, and the number of calls that this process counted itself. */
   now: { before: Counted; after: Counted; calls: number };
 }
 
@@ -44,7 +44,7 @@ export const BACKFILL_FOLD: Fold<BackfillEntry, Backfill> = {
   },
   step: foldBackfill,
   seal: 'chain',
-  advice: 'Move its folder away, then request these histories again: one call for each item.',
+  advice: 'Move its folder away, then request these histories again, which takes one call per item.',
 };
 
 function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
@@ -58,7 +58,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   if (entry.type === 'try') return next;
   const now = { ...backfill.now, calls: entry.calls };
   switch (entry.type) {
-    // Each process begins with this entry.
+    // The first entry of each process.
     case 'usage.before':
       return {
         ...next,
@@ -76,7 +76,9 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/** Counts the calls of all processes of the backfill, by the service's counter if it is known. */
+/**
+ * Returns the number of calls made by all processes of the backfill, according to the service's counter if it is known.
+ */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

@@ -2,14 +2,17 @@ import { countBesideRun } from '../../plan/allowance.js';
 import type { NextRun, SourceEstimate } from '../../run/open/wings.js';
 import { findMissingHistories } from './fetch-histories.js';
 
-/** Calls of the run that adds the histories after a first copy: `/plan` twice, the feed or a poll, and the datasets. */
+/**
+ * The number of calls for the run that adds the histories after a first copy: `/plan` twice, the feed or a poll, and
+ * the datasets.
+ */
 const RUN_BEHIND = 5;
 
-/** Estimates the calls for item histories, if the pipeline requests histories. */
+/** Estimates the calls for item histories; undefined if the pipeline doesn't request histories. */
 export async function estimateHistories(next: NextRun): Promise<SourceEstimate | undefined> {
   const { pipeline, isFirst, graph, before, lake, journal, callsLeft, copied } = next;
   if (pipeline.source.history !== 'items') return undefined;
-  // An unfinished run is completed before histories are read.
+  // An unfinished run is completed before histories are downloaded.
   if (!isFirst && journal.state.stage !== 'none') return undefined;
   const missing = isFirst
     ? Number(copied ?? 0n)
@@ -22,7 +25,7 @@ export async function estimateHistories(next: NextRun): Promise<SourceEstimate |
   const rest = left === 0 ? '' : `; ${left} left for later`;
   return {
     step: 'histories',
-    // The two extra calls read `/plan` before and after.
+    // The two additional calls read `/plan` before and after.
     calls: asked + 2 + behind,
     basis: `histories of items, one call each, and a run that adds them${rest}`,
     bringsChanges: asked > 0,

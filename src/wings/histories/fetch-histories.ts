@@ -19,19 +19,19 @@ import { code, type Sql, sql } from '../../sql/sql.js';
 import type { Lake } from '../../tables/layout.js';
 import { hasOpenBackfill, landHistories, listReadHistories, listWaitingHistories } from './land-histories.js';
 
-/** Item histories that were read before a run, one call each. */
+/** Item histories that were downloaded outside a run, one call each. */
 export interface TakenHistories {
   asked: number;
-  /** The number of items whose histories were not read because no calls were left. A later run reads them. */
+  /** The number of items whose histories are left for a later run, because no calls were left. */
   left: number;
 }
 
 const NONE: TakenHistories = { asked: 0, left: 0 };
 
 /**
- * For `source.history: items`, lands histories of the lake's items that were never read (section 4,
- * /items/{id}/history), with the calls that a run does not need. The next run adds them to the lake. Does nothing while
- * a run is unfinished. Returns undefined if the lake has no items yet.
+ * For `source.history: items`, downloads the histories of items that have not been read before (API document, section
+ * 4, /items/{id}/history), using only calls that a run doesn't need. The next run adds them to the lake. Does nothing
+ * while a run is unfinished. Returns undefined if the lake has no items yet.
  */
 export async function takeHistories(
   pipeline: Pipeline,
@@ -43,7 +43,8 @@ export async function takeHistories(
   const lake = await findLake(pipeline.lake.path);
   const items = await readTable(lake, 'items');
   if (items.version < 0n) return undefined;
-  // After a foreign commit, histories are not read, because the next run must first repair or refuse the commit.
+  // If another program has committed to the table, no histories are read, because the next run must first repair or
+  // reject that commit.
   if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
   const { applied } = await readTable(lake, 'runs');
   if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
@@ -65,7 +66,7 @@ export async function takeHistories(
       io.log('info', 'histories', { ...taken });
       return taken;
     } catch (error) {
-      // If no calls are left, the landed histories stay for a later run, and this run may still succeed.
+      // If no calls are left, the downloaded histories are kept for a later run, and this run can still succeed.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.size, reason: error.message });
       return { asked: 0, left: missing.size };
@@ -73,9 +74,7 @@ export async function takeHistories(
   });
 }
 
-/**
- * Lands the histories of the items that `choose` returns, with at most the given number of calls; null is unlimited.
- */
+/** Downloads the histories of the items that `choose` returns, given the number of calls left; null means unlimited. */
 export async function landItemHistories(
   pipeline: Pipeline,
   { lake, stop }: Pick<LockedLake, 'lake' | 'stop'>,
@@ -100,8 +99,8 @@ async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'
 }
 
 /**
- * Finds items that the service still shows and whose history has neither been added to the lake nor landed.
- * @param items rows of table items
+ * Finds items that the service still returns and whose history has neither been added to the lake nor downloaded.
+ * @param items rows of the items table
  */
 export async function findMissingHistories(graph: RelationGraph, lake: Lake, items: Relation | Sql): Promise<IdSet> {
   const missing = await graph.itemIds(sql`${items} WHERE gone_at IS NULL`);

@@ -5,7 +5,7 @@ import { surroundRun } from './surround-run.js';
 
 export { type HistorySelection, landChosenHistories } from './land-chosen-histories.js';
 
-/** Reads item histories, one call each: of all items if the pipeline requests them, or of chosen items. */
+/** Downloads item histories, one call each: of all items if the pipeline requests them, or of chosen items. */
 export const histories: Wing = {
   sources: [
     {

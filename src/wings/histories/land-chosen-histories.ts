@@ -10,16 +10,17 @@ import type { Database } from '../../sql/connection.js';
 import type { Lake } from '../../tables/layout.js';
 import { landItemHistories } from './fetch-histories.js';
 
-/** The items whose history is requested: by id, or by a condition over table `items`. */
+/** The items whose history is requested, by ID or by an SQL condition on the items table. */
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
 
 /**
- * Reads the history of chosen items from the service, one call each (section 4, /items/{id}/history: as far back as the
- * plan's historyDays). The next run adds the missing entries to `history`. An interrupted backfill continues with the
- * items that it has not read.
- * @returns the number of chosen items, and of histories that this call requested; the others had already landed
- * @throws PricelakeError `usage` if the condition is not SQL or chooses nothing, `budget` or `quota` if too few calls
- *   are left; landed histories are kept
+ * Downloads the histories of chosen items, one call each. They reach back as far as the plan's historyDays (API
+ * document, section 4, /items/{id}/history). The next run adds the missing entries to `history`. An interrupted
+ * backfill continues with the remaining items.
+ * @returns the number of chosen items, and the number of histories that this call requested; the others had already
+ * been downloaded
+ * @throws PricelakeError `usage` if the condition is not valid SQL or selects no items; `budget` or `quota` if too few
+ * calls are left, in which case downloaded histories are kept
  */
 export function landChosenHistories(
   pipeline: Pipeline,

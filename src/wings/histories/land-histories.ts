@@ -17,7 +17,7 @@ import { type AccountPlan, fetchAccountPlan, pickUsage } from '../../run/open/ac
 import { RowFile, type RowMark } from '../../source/row-file.js';
 import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from './backfill-journal.js';
 
-/** `_pricelake/backfill/`: raw histories of chosen items. The next run adds them once all have landed. */
+/** Returns `_pricelake/backfill/`, the folder for raw histories that a run hasn't published yet. */
 function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
 }
@@ -25,15 +25,16 @@ function backfillFolder(lakeRoot: string): string {
 const SOURCE = 'histories';
 const FILE = 'history.ndjson';
 const JOURNAL = 'journal.ndjson';
-/** Number of parallel requests. The client also limits the rate. */
+/** The number of parallel requests. The client also limits the rate. */
 const CONCURRENCY = 4;
 
 /**
- * Lands item histories (section 4, /items/{id}/history) as one entry a line, shaped as a change of the feed. Continues
- * an interrupted backfill with its missing items. An item that the key can't see has an empty history.
+ * Downloads item histories (API document, section 4, /items/{id}/history) to a file with one entry per line, in the
+ * form of a change in the feed. Continues an interrupted backfill with its missing items. An item that the key can't
+ * see has an empty history.
  * @param plan as read before the first call
- * @param left number of items without a call, for the journal
- * @returns the number of items that it requested
+ * @param left the number of items that can't be requested because no calls are left, for the journal
+ * @returns the number of items requested
  */
 export async function landHistories(
   client: ApiClient,
@@ -89,7 +90,9 @@ async function readHistories(
   io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/** Reads an item's history as lines that name the item. For an item that is not visible (404), returns no lines. */
+/**
+ * Downloads an item's history and adds the item to each entry. Returns no entries for an item that isn't visible (404).
+ */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -97,15 +100,15 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
   } catch (error) {
     if (error instanceof PricelakeError && error.code === 'not_found') return { body: Buffer.alloc(0), rows: [] };
     if (!(error instanceof SyntaxError)) throw error;
-    const hint = 'check source.baseUrl, and that no proxy rewrites responses';
+    const hint = 'Check source.baseUrl, and make sure that no proxy changes responses.';
     const what = `/items/${itemId}/history: the response is not a list of entries: ${error.message}`;
     throw new PricelakeError('contract', what, { hint }, { cause: error });
   }
 }
 
 /**
- * Adds the item to each entry, because a history entry does not name it (section 2): `{"id":1,…}` becomes
- * `{"item":{"id":7},"id":1,…}`. If an entry has a member `item`, it is replaced.
+ * Adds the item to each entry, because a history entry doesn't contain it (API document, section 2): `{"id":1,…}`
+ * becomes `{"item":{"id":7},"id":1,…}`. An existing `item` member is replaced.
  */
 function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {
   const item = `{"id":${itemId}}`;
@@ -128,15 +131,17 @@ function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { bo
 const OPEN_BRACE = 0x7b;
 
 /**
- * Links complete histories into the run's landing. An incomplete backfill is left for a later run.
- * @throws PricelakeError `lake_invalid` if bytes have changed since they landed
+ * Links downloaded histories into the run's landing folder. A backfill that has never been complete is left for a later
+ * run.
+ * @throws PricelakeError `lake_invalid` if the file has changed since it was downloaded
  */
 export async function takeBackfill({ folder, journal }: Landing, lakeRoot: string): Promise<void> {
   if (journal.state.sources.has(SOURCE)) return;
   const waiting = await readBackfill(lakeRoot);
   if (!waiting.wasDone) return;
   const file = path.join(folder, FILE);
-  // An earlier try may have linked this file without journaling it, and that backfill may have been moved away since.
+  // An earlier process may have linked the file without journaling it, and that backfill may have been moved away
+  // since.
   await rm(file, { force: true });
   await link(path.join(backfillFolder(lakeRoot), FILE), file);
   await syncFolder(folder);
@@ -150,7 +155,10 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   );
 }
 
-/** Hashes all histories, after verifying the checksum of each, because the run journals only the total hash. */
+/**
+ * Computes the hash of all histories after verifying the checksum of each one, because the run journals only the total
+ * hash.
+ */
 async function hashHistories(file: string, lakeRoot: string): Promise<string> {
   const entries = await readEntries(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
   const total = createHash('sha256');
@@ -180,23 +188,23 @@ async function hashHistories(file: string, lakeRoot: string): Promise<string> {
 
 const readBackfill = (lakeRoot: string) => readJournal(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
 
-/** Lists items whose histories have landed but are not published yet. */
+/** Lists the items whose histories have been downloaded but not published. */
 export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
   return listItems(await readBackfill(lakeRoot));
 }
 
-/** True if complete histories have landed but are not published yet. */
+/** True if a backfill has started and its histories have not been published. */
 export async function hasBackfill(lakeRoot: string): Promise<boolean> {
   return (await readBackfill(lakeRoot)).isBegun;
 }
 
-/** True if a backfill was interrupted. Runs don't use the histories of an interrupted backfill. */
+/** True if a backfill was interrupted and hasn't been completed. */
 export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
   const { isBegun, isDone } = await readBackfill(lakeRoot);
   return isBegun && !isDone;
 }
 
-/** Removes the histories that a run has published, and records that these items are read. */
+/** Deletes the histories that a run has published, and records that these items have been read. */
 export async function removeBackfill({ journal }: Landing, lakeRoot: string, memory: Memory): Promise<void> {
   if (!journal.state.sources.has(SOURCE)) return;
   const items = new Set(await listWaitingHistories(lakeRoot));
@@ -205,5 +213,5 @@ export async function removeBackfill({ journal }: Landing, lakeRoot: string, mem
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
 }
 
-/** Lists items whose histories are published. */
+/** Lists the items whose histories have been published. */
 export const listReadHistories = (memory: LakeMemory) => listBrought(memory, SOURCE);

@@ -3,8 +3,8 @@ import type { AskedSync, SyncReport } from '../wing.js';
 import { takeHistories } from './fetch-histories.js';
 
 /**
- * Reads item histories before the run, which adds them to the lake. After a first copy, reads them afterwards and
- * starts a second run that adds them.
+ * Downloads item histories before the run, which adds them to the lake. After a first copy, downloads them afterwards
+ * and adds them with a second run.
  */
 export async function surroundRun(
   { pipeline, io, signal, options, store }: AskedSync,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 
-/** Avro's int64 as bigints: ids of websites, which partition a table, may exceed 2^53. */
+/** Avro's int64 as bigints, because tables are partitioned by website ids, which may exceed 2^53. */
 const longType = avro.types.LongType.__with({
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
   toBuffer: (value: bigint) => {
@@ -27,8 +27,8 @@ const plainLong = avro.Type.forSchema('long');
 const SYNC_LENGTH = 16;
 
 /**
- * Writes records as an Avro object container file with one block. avsc's own encoder drops the ids of fields from a
- * schema with int64 as bigints.
+ * Encodes records as an Avro object container file with one block. avsc's own encoder would drop the field ids of a
+ * schema whose int64 fields are bigints.
  */
 export function writeAvroFile(
   schema: AvroSchema,
@@ -50,11 +50,11 @@ export function writeAvroFile(
   ]);
 }
 
-/** The records of a file that `writeAvroFile` wrote. @throws Error for any other file */
+/** Decodes a file that `writeAvroFile` encoded. @throws Error for any other file */
 export function readAvroFile(schema: AvroSchema, bytes: Buffer): unknown[] {
   const { value: header, offset } = headerType.decode(bytes, MAGIC.length);
   const { 'avro.schema': written } = header as Record<string, Buffer>;
-  if (offset < 0 || written?.toString() !== JSON.stringify(schema)) throw new Error('it has another schema');
+  if (offset < 0 || written?.toString() !== JSON.stringify(schema)) throw new Error('the file has a different schema');
   let at = offset + SYNC_LENGTH;
   if (at === bytes.length) return [];
   const read = () => {
@@ -68,7 +68,7 @@ export function readAvroFile(schema: AvroSchema, bytes: Buffer): unknown[] {
   const records: unknown[] = [];
   for (let from = 0; records.length < count; ) {
     const { value, offset } = type.decode(block, from);
-    if (offset < 0) throw new Error('it is cut');
+    if (offset < 0) throw new Error('the file is truncated');
     records.push(value);
     from = offset;
   }

@@ -2,7 +2,7 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import type { Column, ColumnType, TableSchema } from '../../tables/schemas.js';
 import type { DataFile } from '../../tables/table.js';
 
-/** Statistics of a file's columns by their field ids, as a manifest has them. */
+/** Statistics of a file's columns keyed by field id, as stored in a manifest. */
 export interface FileMetrics {
   values: Map<number, number>;
   nulls: Map<number, number>;
@@ -12,7 +12,7 @@ export interface FileMetrics {
 
 const DAY_MS = 86_400_000;
 
-/** Statistics of a Delta log. Int64 and decimal bounds are texts, which keep all digits. */
+/** Statistics in a Delta log. Int64 and decimal bounds are parsed as strings, which keep all digits. */
 interface DeltaStats {
   minValues?: Record<string, unknown>;
   maxValues?: Record<string, unknown>;
@@ -20,9 +20,8 @@ interface DeltaStats {
 }
 
 /**
- * Converts a file's statistics in the Delta log to Iceberg metrics. The bounds in the log are never tighter than the
- * data, so the returned bounds aren't either. The log has no statistics of partition columns, so the partition value is
- * used as both bounds.
+ * Converts a file's statistics in the Delta log to Iceberg metrics. The bounds are at least as wide as the data. The
+ * log has no statistics for partition columns, so the partition value is used as both bounds.
  */
 export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
   const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;
@@ -38,7 +37,7 @@ export function describeMetrics({ columns }: TableSchema, { stats, rows, partiti
     metrics.nulls.set(id, nulls);
     const lower = isPartition ? value : writeText(minValues[name]);
     const upper = isPartition ? value : writeText(maxValues[name]);
-    // A file gets both bounds of a column or neither, because some readers require both.
+    // A column gets either both bounds or none, because some readers require both.
     if (lower === undefined || upper === undefined) continue;
     metrics.lower.set(id, encodeValue(type, lower));
     metrics.upper.set(id, encodeValue(type, upper));
@@ -53,7 +52,7 @@ function writeText(value: unknown): string | undefined {
   return isLosslessNumber(value) ? value.value : String(value);
 }
 
-/** Encodes Delta's text of a value in Iceberg's binary form ("Appendix D: Single-value serialization"). */
+/** Encodes a value from the Delta log in Iceberg's binary form ("Appendix D: Single-value serialization"). */
 export function encodeValue(type: Exclude<Column['type'], 'VARCHAR[]'>, text: string): Buffer {
   switch (type) {
     case 'BIGINT':
@@ -79,7 +78,7 @@ export function encodeValue(type: Exclude<Column['type'], 'VARCHAR[]'>, text: st
   }
 }
 
-/** Days since 1970. */
+/** Converts a date to days since 1970. */
 const readDays = (text: string): number => Math.round(Date.parse(`${text}T00:00:00Z`) / DAY_MS);
 
 export type PartitionValue = string | number | bigint | boolean | null;
@@ -97,7 +96,7 @@ function writeInt64(value: bigint): Buffer {
   return bytes;
 }
 
-/** `12.5` → 125000n */
+/** Converts a decimal to ten-thousandths: `12.5` → 125000n. */
 function readUnits(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(4, '0').slice(0, 4));

@@ -1,8 +1,8 @@
 import { type Column, LIST_ELEMENT_ID, type TableSchema } from '../../tables/schemas.js';
 
-/** Folder of the lake that contains the Iceberg metadata, but no data. */
+/** The folder in the lake that contains Iceberg metadata. Data files stay in the tables' folders. */
 export const ICEBERG_FOLDER = 'iceberg';
-/** Name of the file that contains the newest metadata version of a table. */
+/** The name of the file that contains the number of the newest metadata version. */
 export const HINT = 'version-hint.text';
 
 type IcebergType = string | { type: 'list'; 'element-id': number; element: string; 'element-required': boolean };
@@ -15,7 +15,7 @@ interface IcebergField {
   doc: string;
 }
 
-/** A schema of a table's metadata ("Schemas and Data Types" of the specification of Iceberg). */
+/** A schema in a table's metadata ("Schemas and Data Types" in the Iceberg specification). */
 export interface IcebergSchema {
   type: 'struct';
   'schema-id': number;
@@ -32,13 +32,13 @@ const TYPES: Record<Exclude<Column['type'], 'VARCHAR[]'>, string> = {
   DOUBLE: 'double',
 };
 
-/** The id that a column has in Parquet files: its place in the contract, from 1. */
+/** Returns the field id of a column in Parquet files, which is its position in the table's schema, starting at 1. */
 export function findFieldId({ columns }: TableSchema, name: string): number {
   return columns.findIndex((column) => column.name === name) + 1;
 }
 
 /**
- * Returns a table's contract as an Iceberg schema. Every column is optional, as it is in Delta's log and in the files.
+ * Converts a table's schema to an Iceberg schema. Every column is optional, as it is in the Delta log and in the files.
  */
 export function describeSchema({ columns }: TableSchema, schemaId: number): IcebergSchema {
   const fields = columns.map(({ name, type, description }, index): IcebergField => {
@@ -53,7 +53,7 @@ function describeType(type: Column['type'], id: number): IcebergType {
   return { type: 'list', 'element-id': id + Number(LIST_ELEMENT_ID), element: 'string', 'element-required': false };
 }
 
-/** Names for files without field ids, which other programs wrote (`schema.name-mapping.default`). */
+/** Builds the name mapping for files without field ids, which other programs wrote (`schema.name-mapping.default`). */
 export function describeNames({ fields }: IcebergSchema): string {
   const names = fields.map(({ id, name, type }) => ({
     'field-id': id,
@@ -63,7 +63,10 @@ export function describeNames({ fields }: IcebergSchema): string {
   return JSON.stringify(names);
 }
 
-/** True if each column that `before` has keeps its id, name and type, so that snapshots of both read by the same ids. */
+/**
+ * True if each column in `before` still has the same id, name and type, so that old and new snapshots can be read with
+ * the same field ids.
+ */
 export function continuesSchema(before: IcebergSchema, now: IcebergSchema): boolean {
   const write = ({ id, name, type }: IcebergField) => JSON.stringify([id, name, type]);
   return before.fields.every((field) => {

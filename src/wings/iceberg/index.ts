@@ -9,13 +9,13 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { HINT, ICEBERG_FOLDER } from './iceberg-schema.js';
 
-/** Writes Iceberg metadata over the files of the published tables, if the pipeline asks for it. */
+/** Writes Iceberg metadata for the published tables if the pipeline enables it. */
 export const iceberg: Wing = {
   surround: ({ pipeline, io }, run) => withIceberg(pipeline.lake, io, run),
   mirrored: [{ name: ICEBERG_FOLDER, pointer: HINT }],
 };
 
-/** The lake's folder, and the address for Iceberg readers, which is undefined for commands that get only a folder. */
+/** The lake's folder and, if the pipeline file is known, the settings for Iceberg readers. */
 export interface IcebergSetting {
   path: string;
   iceberg?: string | boolean | undefined;
@@ -23,8 +23,9 @@ export interface IcebergSetting {
 }
 
 /**
- * Keeps Iceberg's metadata in line with the tables around work that writes them, if the pipeline asks for it or the lake
- * has it already. Before the work, it drops snapshots whose files may be deleted; after it, new versions become snapshots.
+ * Updates the Iceberg metadata before and after `work`, which writes tables, if the pipeline enables Iceberg or the
+ * lake already has metadata. The first update drops snapshots whose files may be deleted; the second turns new versions
+ * into snapshots.
  */
 export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => Promise<T>): Promise<T> {
   if (lake.iceberg === false) return work();
@@ -36,12 +37,12 @@ export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => P
 }
 
 /**
- * Writes Iceberg metadata for the newest version of every table. A fault is only a warning: the tables are already
- * published, and the next run writes the missing metadata.
+ * Writes Iceberg metadata for the newest version of every table. A failure is only logged, because the tables are
+ * already published, and the next run writes the missing metadata.
  */
 async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io): Promise<void> {
   try {
-    // Avro's library takes time to load, and few lakes have this metadata.
+    // The Avro library takes time to load, and few lakes have this metadata.
     const { publishTable, readAddress } = await import('./publish-table.js');
     const lake = await openLake(path, { create: false });
     const lock = await lockLake(lake, io);
@@ -59,7 +60,10 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/** Returns the address that the pipeline sets. Without a setting, the metadata keeps its present address. */
+/**
+ * Returns the address that the pipeline sets. Returns undefined without a setting, in which case the metadata keeps its
+ * address.
+ */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');

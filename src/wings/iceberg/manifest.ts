@@ -44,7 +44,7 @@ const optional = (id: number, name: string, type: unknown) => ({
   'field-id': id,
 });
 
-/** Avro has no maps with integer keys. Iceberg stores them as lists of pairs. */
+/** Declares a map with integer keys. Avro doesn't have such maps, so Iceberg stores them as lists of pairs. */
 const map = (keyId: number, valueId: number, value: string) => ({
   type: 'array',
   logicalType: 'map',
@@ -55,7 +55,7 @@ const map = (keyId: number, valueId: number, value: string) => ({
   },
 });
 
-/** The types of the columns that may partition a table. */
+/** The Avro types of columns that tables may be partitioned by. */
 const PARTITION_TYPES: Partial<Record<Column['type'], unknown>> = {
   BIGINT: 'long',
   VARCHAR: 'string',
@@ -110,15 +110,15 @@ export function writeManifest(form: ManifestForm, entries: readonly ManifestEntr
   });
 }
 
-/** @throws Error for a file that `writeManifest` did not write for a table of this layout */
+/** @throws Error if `writeManifest` didn't write the file for a table with this schema and partitioning */
 export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[] {
   return readAvroFile(writeEntrySchema(form), bytes) as ManifestEntry[];
 }
 
 /**
- * Returns the entries of the next manifest: files that stay, files that the commit adds, and, for each file that it
- * removes, an entry with status `deleted`.
- * @throws Error if the commit removes a file that the previous snapshot does not have
+ * Returns the entries of the next manifest: existing files, files added by the commit, and for each file that it
+ * removes, an entry with the status `deleted`.
+ * @throws Error if the commit removes a file that the previous snapshot doesn't contain
  */
 export function continueEntries(
   before: readonly ManifestEntry[],
@@ -128,7 +128,8 @@ export function continueEntries(
 ): ManifestEntry[] {
   const alive = before.filter(({ status }) => status !== STATUS.deleted);
   const gone = alive.filter(({ data_file }) => removed.has(data_file.file_path));
-  if (gone.length !== removed.size) throw new Error('a commit removes files that the snapshot before it lacks');
+  if (gone.length !== removed.size)
+    throw new Error("a commit removes files that the previous snapshot doesn't contain");
   return [
     ...alive
       .filter(({ data_file }) => !removed.has(data_file.file_path))
@@ -138,7 +139,7 @@ export function continueEntries(
   ];
 }
 
-/** @param path address of the file */
+/** @param path the file's address */
 export function describeAdded(
   { contract }: ManifestForm,
   snapshotId: bigint,

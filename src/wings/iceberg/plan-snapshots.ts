@@ -14,10 +14,9 @@ import {
 } from './manifest.js';
 import { COMMITTED_AT, type Snapshot, type TableFacts, VERSION } from './table-metadata.js';
 
-/** A commit of the Delta log that becomes a snapshot. */
+/** A commit in the Delta log that becomes a snapshot. */
 export type Commit = Pick<LogEntry, 'version' | 'at' | 'operation' | 'runId' | 'added' | 'removed' | 'changesRows'>;
 
-/** A file in the metadata folder: its name and its bytes. */
 export interface MetadataFile {
   name: string;
   bytes: Buffer;
@@ -43,15 +42,15 @@ export function nameFiles({ id }: TableFacts, snapshotId: number) {
   return { manifest: `${snapshotId}-${id}-m0.avro`, list: `snap-${snapshotId}-${id}.avro` };
 }
 
-/** Plans the first snapshot, which adds all files of a table version as if by one commit. */
+/** Plans the first snapshot, which adds all files of a table version as if in one commit. */
 export function planFirst(place: SnapshotPlace, commit: Omit<Commit, 'added' | 'removed'>, files: readonly DataFile[]) {
   return planNext(place, undefined, { ...commit, added: [...files], removed: [] });
 }
 
 /**
- * Plans the snapshot of a commit with its manifest and manifest list. This is a pure function: the same commit after
- * the same snapshot gives the same bytes and names.
- * @throws Error if the commit does not follow from the previous snapshot
+ * Plans the snapshot of a commit, with its manifest and manifest list. A pure function: the same commit after the same
+ * snapshot results in the same bytes and names.
+ * @throws Error if the commit doesn't follow the previous snapshot
  */
 export function planNext(
   place: SnapshotPlace,

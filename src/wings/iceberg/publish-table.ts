@@ -33,13 +33,14 @@ import {
   VERSION,
 } from './table-metadata.js';
 
-/** The number of older metadata files that are kept for readers that have just read the hint. */
+/** The number of older metadata files to keep for readers that have just read the hint. */
 const KEPT_METADATA = 10;
 
 /**
- * Updates the metadata of a table to match its Delta log: one snapshot per commit, without snapshots whose files may be
- * deleted. If there is no metadata to continue, begins with the newest version. The caller holds the lock.
- * @param base address of the lake as readers see it
+ * Updates a table's metadata to match its Delta log, with one snapshot per commit, and drops snapshots whose files may
+ * be deleted. If existing metadata can't be continued, starts again with the newest version. The caller must hold the
+ * lock.
+ * @param base the lake's address for readers
  */
 export async function publishTable(lake: Lake, table: TableName, base: string, now: Date): Promise<void> {
   const state = await readLog(lake, table);
@@ -71,7 +72,7 @@ export async function publishTable(lake: Lake, table: TableName, base: string, n
   await deleteUnused(folder, (found?.version ?? 0) + 1, place, snapshots);
 }
 
-/** The address in a lake's existing metadata; undefined without metadata. */
+/** Returns the address in a lake's existing metadata; undefined without metadata. */
 export async function readAddress(lake: Lake): Promise<string | undefined> {
   for (const table of TABLE_NAMES) {
     const found = await readNewest(innerPath(lake, ICEBERG_FOLDER, table, 'metadata'));
@@ -94,13 +95,15 @@ async function listVersions(folder: string): Promise<number[]> {
   return names.flatMap((name) => /^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? []).map(Number);
 }
 
-/** Finds the newest metadata. After a crash between the two writes, its version is higher than the hint's. */
+/**
+ * Finds the newest metadata. After a crash between the two writes, its version is higher than the version in the hint.
+ */
 async function readNewest(folder: string): Promise<Found | undefined> {
   const version = Math.max(0, ...(await listVersions(folder)));
   if (version === 0) return undefined;
   const text = await readFile(join(folder, metadataName(version)), 'utf8');
   const hint = await readFile(join(folder, HINT), 'utf8').catch(() => '');
-  // If the hint does not contain this version, the version is written once more under the next number.
+  // If the hint has another version, metadata is undefined, so that it is written again with the next version number.
   return { version, metadata: hint.trim() === String(version) ? parseMetadata(text) : undefined };
 }
 
@@ -117,7 +120,10 @@ interface Planned {
   planned: PlannedSnapshot[];
 }
 
-/** Plans snapshots of the commits after the newest snapshot; undefined if the log or the metadata is incomplete. */
+/**
+ * Plans snapshots for the commits after the newest snapshot. Returns undefined if the log or the metadata is
+ * incomplete.
+ */
 async function planMissing(
   lake: Lake,
   folder: string,
@@ -147,7 +153,7 @@ async function planMissing(
   }
 }
 
-/** The commits after a version, oldest first; undefined if the log lacks one of them. */
+/** Lists the commits after a version, oldest first. Returns undefined if any of them is missing from the log. */
 async function listCommits(lake: Lake, state: LogState, since: bigint): Promise<Commit[] | undefined> {
   const commits: Commit[] = [];
   if (since === state.version) return commits;
@@ -174,10 +180,10 @@ async function planAnew(lake: Lake, place: SnapshotPlace, state: LogState): Prom
     const first = planFirst(place, { ...entry, version: state.version }, [...state.files.values()]);
     return { isContinued: false, planned: [first] };
   }
-  throw new Error(`${state.table}: its log has no entry`);
+  throw new Error(`${state.table}: its transaction log has no entries`);
 }
 
-/** Writes each file before another names it. The hint comes last, because most readers begin with it. */
+/** Writes each file before other files refer to it. The hint comes last, because most readers start with it. */
 async function writeVersion(
   lake: Lake,
   folder: string,
@@ -190,7 +196,7 @@ async function writeVersion(
     replaceFile(join(folder, name), bytes, temporaryPath(lake, name));
   for (const { name, bytes } of files) await write(name, bytes);
   await write(metadataName(version), JSON.stringify(metadata));
-  // THE COMMIT POINT: readers that begin with the hint now see this version.
+  // THE COMMIT POINT: readers that start with the hint now see this version.
   await write(HINT, String(version));
 }
 

@@ -22,8 +22,8 @@ export interface Snapshot {
 }
 
 /**
- * Summaries hold Delta's version and commit time. `timestamp-ms` can't be the commit time, because it must never
- * decrease, and a clock may be set back.
+ * Summaries contain Delta's version and commit time. `timestamp-ms` can't be the commit time, because it must never
+ * decrease, but a clock may be set back.
  */
 export const VERSION = 'delta.version';
 export const COMMITTED_AT = 'delta.timestamp-ms';
@@ -51,14 +51,14 @@ export interface TableMetadata {
 }
 
 export interface TableFacts {
-  /** The id of the Delta table. A rebuilt table has another id. */
+  /** The id of the Delta table. It changes when the table is rebuilt. */
   id: string;
   location: string;
   contract: TableSchema;
   partitionBy: readonly string[];
 }
 
-/** Returns the schemas of a table. The newest is the contract's. */
+/** Returns all schemas of a table, ending with the current one. */
 export function continueSchemas(before: TableMetadata | undefined, contract: TableSchema): IcebergSchema[] {
   const { schemas = [] } = before ?? {};
   const current = schemas.find((schema) => schema['schema-id'] === before?.['current-schema-id']);
@@ -67,7 +67,7 @@ export function continueSchemas(before: TableMetadata | undefined, contract: Tab
   return [...schemas, { ...now, 'schema-id': schemas.length }];
 }
 
-/** True if new snapshots of the table can follow those of the metadata. */
+/** True if the table's new snapshots can be added to existing metadata. */
 export function continuesTable(before: TableMetadata, facts: TableFacts): boolean {
   return (
     before['format-version'] === 2 &&
@@ -79,7 +79,7 @@ export function continuesTable(before: TableMetadata, facts: TableFacts): boolea
   );
 }
 
-/** The metadata of a table with these snapshots, the current one last. A pure function. */
+/** Builds the metadata of a table with these snapshots, of which the last is current. A pure function. */
 export function describeTable(
   { id, location, contract, partitionBy }: TableFacts,
   schemas: IcebergSchema[],
@@ -116,8 +116,8 @@ export function describeTable(
 }
 
 /**
- * Drops snapshots that were superseded longer ago than the table's retention, because their files may be deleted. A
- * file is removed at the earliest by the snapshot after its own.
+ * Drops snapshots that were superseded longer ago than the table's retention, because their files may be deleted. The
+ * files of a snapshot are superseded, at the earliest, when the next snapshot is committed.
  */
 export function expireSnapshots(snapshots: readonly Snapshot[], keptSince: number): Snapshot[] {
   const committedAt = (one: Snapshot | undefined) => Number(one?.summary[COMMITTED_AT] ?? Number.POSITIVE_INFINITY);

@@ -2,33 +2,33 @@ import { ITEMS_A_PAGE } from '../../api/contract.js';
 import type { EntryOf } from '../../journal/run-entry.js';
 import { countPages } from '../../plan/count-pages.js';
 
-/** The number of a website's items, by the service and in the lake. */
+/** The number of a website's items, according to the service and in the lake. */
 export interface SiteCount {
   site: bigint;
   name: string;
-  /** Listed items by `/facets`. */
+  /** Listed items according to `/facets`. */
   service: bigint;
   lake: bigint;
   removed: bigint;
-  /** Items of the lake that this run has not read. */
+  /** Items in the lake that this run hasn't read. */
   unread: bigint;
 }
 
 /**
- * A reading of pages of `/items` with a status, of one website, or of all for null. With `removals`, it stops after
- * that many, newest first; with null, it reads all pages.
+ * A read of pages of `/items` with a given status, for one website or, if `site` is null, for all. With `removals`, it
+ * reads the newest removals and stops after that number; if `removals` is null, it reads all pages.
  */
 export type Reading = EntryOf<'listing.plan'>['readings'][number];
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];
-  /** True if the service shows removals by `changedSince`, so that equal counts hide nothing. */
+  /** True if `changedSince` queries have returned removed items, so that equal counts prove equal listings. */
   returnsRemovals: boolean;
-  /** True if counts by currency or category differ, although the counts by website agree. */
+  /** True if counts by currency or category differ although the counts by website agree. */
   isSuspect: boolean;
-  /** True if an earlier reading of this run did not make the counts agree. */
+  /** True if an earlier read in this run didn't make the counts agree. */
   isSecond: boolean;
-  /** The calls that the run may still make; null is unlimited. */
+  /** The number of calls that the run may still make; null means unlimited. */
   callsLeft: bigint | null;
 }
 
@@ -36,12 +36,12 @@ interface ReadingPlan {
   readings: Reading[];
   /** The expected number of calls. */
   calls: bigint;
-  /** The allowed number of calls; null is unlimited. */
+  /** The maximum number of calls; null means unlimited. */
   limit: bigint | null;
   wanted: bigint;
 }
 
-/** Readings may take half of the remaining calls for a certain difference, and a tenth for a possible one. */
+/** Reads may use half of the remaining calls for a certain difference, and a tenth for a possible one. */
 const SHARE_CERTAIN = 2n;
 const SHARE_DOUBTFUL = 10n;
 
@@ -51,9 +51,9 @@ interface Priced {
 }
 
 /**
- * Chooses the cheapest readings that find items with a wrong listing state. Counts that differ name the websites. But
- * if `changedSince` may hide removals, a removal and a relisting in the same website cancel out, so everything is read
- * if that is cheap.
+ * Chooses the cheapest reads that will find items with a wrong listing state. Websites whose counts differ have such
+ * items. If `changedSince` queries may not return removals, other websites may have them too, because a removal and a
+ * relisting cancel out, so all websites are read if that is cheap.
  */
 export function chooseReadings(facts: ReadingFacts): ReadingPlan {
   const { sites, returnsRemovals, isSuspect, isSecond, callsLeft } = facts;
@@ -89,8 +89,8 @@ function share(callsLeft: bigint | null, part: bigint): bigint | null {
 }
 
 /**
- * Compares two ways: to read listed items and then each one that is missing, or to read removed items and then each one
- * that came back.
+ * Compares two ways: reading the listed items and then each missing item, or reading the removed items and then each
+ * item that is listed again.
  */
 function cheapest(
   site: bigint | null,
@@ -101,7 +101,7 @@ function cheapest(
   const more = service > lake ? service - lake : 0n;
   const active = BigInt(countPages(service, ITEMS_A_PAGE)) + fewer;
   const gone = BigInt(countPages(removed + fewer, ITEMS_A_PAGE)) + more;
-  // A second reading must be of listed items, because only these include items that the lake has never seen.
+  // A second read must be of listed items, because only these include items that the lake has never seen.
   const status = isSecond || active <= gone ? 'active' : 'removed';
   return { readings: [{ status, site, removals: null }], calls: status === 'active' ? active : gone };
 }
@@ -115,7 +115,7 @@ function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'la
   };
 }
 
-/** Prices pages of removed items of all websites, last seen first; undefined if no removal is missing. */
+/** Estimates reading the newest removed items of all websites; undefined if no removals are missing. */
 function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
   const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);
   if (removals === 0n) return undefined;

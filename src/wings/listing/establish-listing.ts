@@ -24,10 +24,11 @@ import {
 import { explainOpen, type OpenListing } from './listing-words.js';
 
 /**
- * Establishes which items are listed in a run by polling, because `changedSince` may not return items that were removed
- * or relisted. One call compares the service's counts (section 4, /facets) with the lake as this run would publish it.
- * If they differ, the items are found by pages and single reads, within a share of the remaining calls. Journals what
- * stays unknown (`listing.done`), and the items that the service no longer shows.
+ * In a run that polls, determines which items are listed, because `changedSince` queries may not return items that were
+ * removed or relisted. One call compares the service's counts (API document, section 4, /facets) with the lake as this
+ * run would publish it. If they differ, finds the items by reading pages and single items, using part of the remaining
+ * calls. Journals the number of items that remain unknown (`listing.done`), and the items that the service no longer
+ * returns.
  */
 export async function establishListing(run: ListedRun): Promise<void> {
   const { landed, landing, client, io, typing } = run;
@@ -46,18 +47,18 @@ export async function establishListing(run: ListedRun): Promise<void> {
   io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
-/** The service's counts are read at most so often: two readings that contradict them end the step. */
+/** The maximum number of times that the counts are read. If reads contradict the counts twice, the step ends. */
 const COUNTS = 2;
 
 interface ListingState {
   sites: SiteCount[];
   isSuspect: boolean;
   returnsRemovals: boolean;
-  /** The websites whose pages were all read; null stands for all. */
+  /** The websites whose pages have all been read; null stands for all websites. */
   read: Set<bigint | null>;
 }
 
-/** Establishes the listing states of a part: all that the key can read, or one dataset. */
+/** Determines the listing states of one part: everything that the key can read, or one dataset. */
 class ListingPart {
   readonly #run: ListedRun;
   readonly #part: DatasetPart;
@@ -97,7 +98,7 @@ class ListingPart {
     return this.#read();
   }
 
-  /** Reads until no difference is left, or nothing more may be read. */
+  /** Reads until there are no differences, or no more calls may be made. */
   async #read(): Promise<ListingState> {
     for (;;) {
       const rows = await this.#type();
@@ -119,7 +120,7 @@ class ListingPart {
   async #ask({ items }: ListingRows): Promise<void> {
     const { landing, look } = this.#run;
     const before = this.#progress.counts;
-    // Items of a dataset that is copied whole were not returned by `changedSince`.
+    // In a dataset that is copied completely, items weren't read with `changedSince`.
     const since = this.#run.landed.added.length > 0 ? undefined : reachBack(await this.#readPollStart());
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(this.#graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
@@ -133,7 +134,7 @@ class ListingPart {
     return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
   }
 
-  /** The part's items as this run would publish them, with everything that has landed so far. */
+  /** Returns the part's items as this run would publish them, including everything downloaded so far. */
   async #type(): Promise<ListingRows> {
     const { landing, graph, typing, items, pending, reader } = this.#run;
     for (const page of ['poll', 'listing'] as const) {
@@ -149,7 +150,7 @@ class ListingPart {
     };
   }
 
-  /** Lists the websites that were read to the end, including every item that was missing. */
+  /** Lists the websites that were read completely, including every missing item. */
   async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
     for (const plan of this.#progress.plans) {
@@ -193,7 +194,7 @@ class ListingPart {
     const allowance = this.#run.landed.account?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
-    // If the poll returns removals, a difference is most likely a recent change.
+    // If the poll returns removals, a difference is most likely due to a recent change.
     const news = state.returnsRemovals && !isSecond;
     const readings: Reading[] = news ? [] : chosen.readings;
     const { limit, wanted } = chosen;
@@ -201,7 +202,7 @@ class ListingPart {
     return { type: 'listing.plan' as const, dataset, news, readings, limit, wanted, calls: client.calls() };
   }
 
-  /** Polls what changed since the newest item that the poll has shown. */
+  /** Polls for items that changed since the newest item that the poll has returned. */
   async #pollNews({ isPolled }: ListingPlan): Promise<void> {
     const { landing, io } = this.#run;
     const findRound = () => landing.journal.state.polls.get(this.#part.dataset)?.round;
@@ -226,7 +227,7 @@ function hasRead({ read }: ListingState, { site }: SiteCount): boolean {
   return read.has(null) || read.has(site);
 }
 
-/** Websites whose listing states are not established. */
+/** Lists the websites whose listing states aren't known for certain. */
 function findOpen(state: ListingState): SiteCount[] {
   return state.sites.filter((site) => isDifferent(site) || !(state.returnsRemovals || hasRead(state, site)));
 }

@@ -6,7 +6,10 @@ import { listSelectedParts } from '../../source/dataset-client.js';
 import { chooseReadings } from './choose-readings.js';
 import { countLakeSites, findEvidence, readListingItems } from './listing-states.js';
 
-/** Prices how a poll establishes the listing: a call for counts, and pages if counts may hide differences. */
+/**
+ * Estimates the calls that a poll makes to determine which items are listed: one for the counts, and pages if the
+ * counts may hide differences.
+ */
 export async function estimateListing(next: NextPoll): Promise<CallEstimate | undefined> {
   const { graph, before, client, selection, journal, callsLeft } = next;
   if (journal.state.listing.done !== undefined) return undefined;
@@ -17,12 +20,12 @@ export async function estimateListing(next: NextPoll): Promise<CallEstimate | un
   const counts = listSelectedParts(client, selection).length;
   const since = new Date(await readPollStart(next)).toISOString();
   if (await findEvidence(graph, items, since)) {
-    return { calls: counts, basis: 'item counts; more calls if they disagree with the lake' };
+    return { calls: counts, basis: 'item counts; more calls if the counts differ from the lake' };
   }
   const sites = await countLakeSites(graph, items);
   const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
   const { calls, limit, wanted } = chooseReadings(facts);
-  const why = 'nothing shows that changedSince returns removals';
+  const why = 'there is no evidence that changedSince returns removals';
   return calls === 0n
     ? {
         calls: counts,

@@ -4,7 +4,7 @@ import { establishListing } from './establish-listing.js';
 import { estimateListing } from './estimate-listing.js';
 import { proveCopy } from './prove-copy.js';
 
-/** Which items are listed, by the service's own counts. */
+/** Determines which items are listed, based on the service's own counts. */
 export const listing: Wing = {
   listing: {
     async ask(world, landing, plan) {

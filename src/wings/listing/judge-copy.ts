@@ -1,46 +1,48 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { isClearlyFewer } from '../../plan/is-clearly-fewer.js';
 
-/** The listed items of a complete copy, and the number that the service counts. */
+/** The number of listed items in a full copy, and according to the service. */
 export interface ListedCounts {
-  /** Undefined if the service was not asked. */
+  /** The service's count; undefined if it wasn't requested. */
   counted: bigint | undefined;
-  /** The endpoint that counted them. Default `/facets`. */
+  /** The endpoint that returned the count; default `/facets`. */
   counter?: string;
   listed: bigint;
-  /** The number of listed items, counting an item once for each of its datasets, as a service may do. */
+  /** The number of listed items, with an item counted once for each of its datasets, as a service may count. */
   listedByDataset: bigint;
-  /** Changes of listings that the counts may not show yet, and rows that could not be typed. */
+  /** The number of listing changes that the service's count may not include yet, plus rows that couldn't be typed. */
   moved: bigint;
 }
 
-/** The known items that the copy lacks, and how many of a sample of them the service still shows one by one. */
+/**
+ * Known items that are missing from the copy, and how many items of a sample the service still returns individually.
+ */
 export interface MissingReads {
   missing: bigint;
   read: bigint;
   found: bigint;
 }
 
-/** The reads of missing items by their listing state in the lake. */
+/** Missing items by their listing state in the lake. */
 export interface CopyGap extends Record<'listed' | 'removed', MissingReads> {
-  /** Missing items that the lake lists and that are too new to be expected in the copy. */
+  /** Missing items that are listed in the lake but too new to be expected in the copy. */
   recent: bigint;
 }
 
 export interface CopyVerdict {
-  /** True if an item that the copy lacks is gone; separately for listed items and for removed ones. */
+  /** True if items that are missing from the copy are gone; separately for listed and for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
-  /** The most items of which it is not established whether they are listed. */
+  /** The maximum number of items that may or may not be listed. */
   unknown: bigint;
-  /** The reason; empty if the copy is complete. */
+  /** Why items are unknown; empty if the copy is complete. */
   reason: string;
 }
 
 /**
- * Judges a complete copy. An item that it lacks is gone only if the copy lists as many items as `/facets` counts, and
- * the service shows none of a sample of the missing items. Removed items that the copy lacks can be kept without a
- * check, because their listing state is known. A recent item that it lacks may have been removed by a change that does
- * not name it, or may be missing only because the copy lags, so its listing is unknown.
+ * Judges a full copy. A missing item is considered gone only if the copy lists as many items as `/facets` counts, and
+ * the service returns none of a sample of the missing items. Removed items that are missing can be kept without a
+ * check, because their listing state is known. A recent item that is missing may have been removed, or the copy may
+ * lag, so its listing state is unknown.
  */
 export function judgeCopy(counts: ListedCounts, reads: CopyGap): CopyVerdict {
   const { counted = 0n, counter = '/facets', listed: came, listedByDataset, moved } = counts;
@@ -49,12 +51,14 @@ export function judgeCopy(counts: ListedCounts, reads: CopyGap): CopyVerdict {
   const { listed, removed, recent } = reads;
   const reasons = [
     ...(isShort
-      ? [
-          `the copy is not complete: it lists ${formatCount(came)} of ${countOf(counted, 'item')} that ${counter} counts`,
-        ]
+      ? [`the copy is incomplete: it lists ${formatCount(came)} of ${countOf(counted, 'item')} that ${counter} counts`]
       : []),
     ...[listed, removed].filter((one) => !isProved(one)).map(explainMissing),
-    ...(recent === 0n ? [] : [`the copy lacks ${countOf(recent, 'item')} that first appeared within the last hour`]),
+    ...(recent === 0n
+      ? []
+      : [
+          `${countOf(recent, 'item')} that first appeared within the last hour ${recent === 1n ? 'is' : 'are'} missing from the copy`,
+        ]),
   ];
   const unread = (isProved(listed) ? 0n : listed.missing - listed.read) + recent;
   return {
@@ -71,6 +75,6 @@ function isProved({ missing, read, found }: MissingReads): boolean {
 function explainMissing({ missing, read, found }: MissingReads): string {
   const lacks = `the copy lacks ${countOf(missing, 'known item')}`;
   return read === 0n
-    ? `${lacks}, and none could be read one by one`
-    : `${lacks}, but the service shows ${formatCount(found)} of ${formatCount(read)} that were read one by one`;
+    ? `${lacks}, and none of them could be read individually`
+    : `${lacks}, but the service returns ${formatCount(found)} of ${formatCount(read)} that were read individually`;
 }

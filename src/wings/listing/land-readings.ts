@@ -9,19 +9,22 @@ import { ItemFiles, landSingleItems } from '../../source/item-files.js';
 import { readItemPage } from '../../source/page.js';
 import type { Reading } from './choose-readings.js';
 
-/** Asks for the counts of listed items (section 4, /facets) and journals them. */
+/** Requests the service's counts of listed items (API document, section 4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
   const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/** Counts how many of these items the lake lists. On a page of removed items, these are the new removals. */
+/**
+ * Counts how many of these items are listed in the lake. For a page of removed items, this is the number of new
+ * removals.
+ */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
- * Lands the pages of a reading (section 4, /items), newest listings first, because changes don't shift that order. The
- * newest removals are read by when they were last seen, because an item is removed soon after that. An interrupted
- * reading continues at its page.
+ * Downloads the pages of a read (API document, section 4, /items) with the newest listings first, because changes don't
+ * affect that order. The newest removals are sorted by when they were last seen, because an item is removed soon after
+ * that. An interrupted read continues with its next page.
  */
 export async function landReading(
   part: DatasetPart,
@@ -57,7 +60,7 @@ export async function landReading(
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 
-/** Reads items one by one, and lands each or journals that the service no longer shows it. */
+/** Reads items individually. Saves each one, or journals that the service no longer returns it. */
 export async function landSingles(
   part: DatasetPart,
   landing: Landing,

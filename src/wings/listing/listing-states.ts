@@ -1,4 +1,4 @@
-/** Listing states in SQL: the lake's items, the service's counts and the pages that were read. */
+/** Listing states in SQL: the lake's items, the service's counts, and the pages that were read. */
 
 import { loadFacets } from '../../run/land/facets.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -8,7 +8,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import type { Reading, SiteCount } from './choose-readings.js';
 
-/** The items of the lake as this run would publish it, with the columns that matter for their listing. */
+/** The lake's items as this run would publish them, with the columns that affect their listing state. */
 export interface ListingRows {
   items: Relation;
   typed: Relation;
@@ -20,7 +20,10 @@ export interface ListingSources {
   pending_changes: Relation;
 }
 
-/** Reads the items of all datasets, or of those with these names. `gone` are items that are no longer visible. */
+/**
+ * Reads the items of all datasets, or of the datasets with these names. `gone` contains items that are no longer
+ * visible.
+ */
 export async function readListingItems(
   graph: RelationGraph,
   sources: ListingSources,
@@ -33,19 +36,22 @@ export async function readListingItems(
   return graph.rowsOf('listing_items', listing, count);
 }
 
-/** True if the service was seen to return removals by `changedSince`. Everything read was polled since `since`. */
+/**
+ * True if there is evidence that `changedSince` queries return removed items. Every item that was read was polled with
+ * `since`.
+ */
 export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
   const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);
 }
 
-/** The number of listed items by website, and whether counts by anything else differ. */
+/** The number of listed items per website, and whether the counts by other facets differ. */
 export interface ListingCounts {
   sites: SiteCount[];
   isSuspect: boolean;
 }
 
-/** Compares the answer of `/facets` with the items. `readable` are the datasets that can be read; undefined for all. */
+/** Compares the response of `/facets` with the items. `readable` lists the readable datasets; undefined means all. */
 export async function matchListing(
   graph: RelationGraph,
   items: Relation,
@@ -67,7 +73,7 @@ export async function matchListing(
   return { sites: rows as unknown as SiteCount[], isSuspect: others > 0n };
 }
 
-/** The number of items of each website in the lake, taken as the service's counts as well. */
+/** Counts the items of each website in the lake, and uses these numbers in place of the service's counts. */
 export async function countLakeSites(graph: RelationGraph, items: Relation): Promise<SiteCount[]> {
   const rows =
     await graph.rows(sql`SELECT site_id AS site, '' AS name, count(*) FILTER (is_listed) AS lake, lake AS service,
@@ -76,7 +82,7 @@ export async function countLakeSites(graph: RelationGraph, items: Relation): Pro
   return rows as unknown as SiteCount[];
 }
 
-/** The number of items that the lake may have wrong if nothing was compared: those that the run has not read. */
+/** Counts the items that the run hasn't read, whose listing state may be wrong if nothing was compared. */
 export function countUnread(graph: RelationGraph, items: Relation): Promise<bigint> {
   return graph.count(sql`FROM ${items} WHERE NOT is_read`);
 }

@@ -2,11 +2,11 @@ import type { PricelakeError } from '../../io/errors.js';
 import type { SiteCount } from './choose-readings.js';
 
 export interface OpenListing {
-  /** Websites; `isRead` is true if all their pages were read. */
+  /** Websites, with `isRead` true if all of their pages were read. */
   sites: (SiteCount & { isRead: boolean })[];
-  /** The number of items that the run has not read, if the service's counts are unknown. */
+  /** The number of items that the run hasn't read, if the service's counts are unknown. */
   unread: bigint;
-  /** The calls that reading the rest would have taken, and the limit of such calls. */
+  /** The number of calls needed to read the remaining items, and the limit on these calls. */
   wanted: { wanted: bigint; limit: bigint | null; news: boolean } | undefined;
   failure: PricelakeError | undefined;
 }
@@ -14,14 +14,18 @@ export interface OpenListing {
 const NAMES = 3;
 const NAME_LENGTH = 60;
 
-/** The most items whose listing is not established, and the reason; 0 and an empty text if all are. */
+/**
+ * Returns the maximum number of items that may or may not be listed, and why; 0 and an empty string if all are known.
+ */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
   const unknown = parts.reduce((sum, part) => sum + countUnknown(part), 0n);
   const reasons = parts.map(explainPart).filter((reason) => reason !== '');
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** Contradicting pages leave the difference unknown; unread pages, all items of the website. */
+/**
+ * If all pages of a website were read, only the difference in counts is unknown; otherwise all of its unread items are.
+ */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);
@@ -43,7 +47,7 @@ function explainPart({ sites, unread, wanted, failure }: OpenListing): string {
   const difference = different.reduce((sum, site) => sum + countDifference(site), 0n);
   const told = [
     different.length === 0
-      ? 'item counts agree, but nothing shows that changedSince returns removals'
+      ? 'item counts agree, but there is no evidence that changedSince returns removals'
       : `item counts differ by ${difference} on ${nameSites(different)}`,
     ...(different.length > 0 && different.every(({ isRead }) => isRead) ? ['although all pages were read'] : []),
   ].join(', ');
@@ -53,7 +57,7 @@ function explainPart({ sites, unread, wanted, failure }: OpenListing): string {
 function explainCalls(wanted: OpenListing['wanted']): string {
   if (wanted === undefined || wanted.limit === null || wanted.wanted <= wanted.limit) return '';
   const calls = wanted.wanted === 1n ? 'a call' : `about ${wanted.wanted} calls`;
-  return `: reading them takes ${calls}, but only ${wanted.limit} may be used for it`;
+  return `; reading them would take ${calls}, but the limit is ${wanted.limit}`;
 }
 
 function nameSites(sites: readonly SiteCount[]): string {

@@ -15,18 +15,21 @@ import { countTyped, type ItemReads } from '../../typing/typed-rows.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from './judge-copy.js';
 import { landSingles } from './land-readings.js';
 
-/** The typed copy beside the lake, the changes, and the service's counts behind it. */
+/** A typed full copy, with the lake's items, the changes, and the service's counts to compare it with. */
 interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | 'names'> {
   exported: ItemReads;
   landedRows: bigint;
-  /** Answer of `/facets`; undefined where it was not asked. */
+  /** The response of `/facets`; undefined if it wasn't requested. */
   facets: string | undefined;
-  /** The datasets that are new to the lake, as the service describes them; undefined for a copy of all items. */
+  /** Datasets that are new to the lake, as the service describes them; undefined for a copy of all items. */
   added: LandedDatasets['datasets'] | undefined;
   at: string;
 }
 
-/** A complete copy of all items, or in a run by the feed of new datasets, typed; undefined where the run takes none. */
+/**
+ * Returns the run's typed full copy of all items or, if it follows the feed, of new datasets. Returns undefined if the
+ * run makes no copy.
+ */
 async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
   const { landed, landing, typing, reader, items, changes, pending, names, moment } = run;
   const { mode } = landed;
@@ -40,15 +43,18 @@ async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
 
 type Asking = Pick<ListedRun, 'client' | 'io'>;
 
-/** So many missing items of each listing state are read to see whether the service still shows them. */
+/** The number of missing items per listing state to read, to check whether the service still returns them. */
 const SAMPLE = 10n;
-/** If it shows one of them, this many more are read, within a tenth of the remaining calls. */
+/**
+ * If the service returns any of them, up to this number of missing items are read, within a share of the remaining
+ * calls.
+ */
 const MOST_READS = 500n;
 
 /**
- * Compares a complete copy with the service's own counts, and reads some of the known items that it lacks one by one
- * (section 4, /items/{id}, which also shows removed items). The rows read become part of the copy. Journals the items
- * whose listing stays unknown (`listing.done`).
+ * Compares a full copy with the service's own counts, and reads some of the known items that are missing from it (API
+ * document, section 4, /items/{id}, which also returns removed items). The rows that are read become part of the copy.
+ * Journals the number of items whose listing state remains unknown (`listing.done`).
  */
 export async function proveCopy(run: ListedRun): Promise<Absence> {
   const { landing, graph, typing } = run;
@@ -71,7 +77,7 @@ export async function proveCopy(run: ListedRun): Promise<Absence> {
   return verdict.provesAbsence;
 }
 
-/** Journals what is not established. */
+/** Journals the number of items that remain unknown, and why. */
 async function noteVerdict(
   { client, io }: Asking,
   { journal }: Landing,
@@ -83,8 +89,8 @@ async function noteVerdict(
 }
 
 /**
- * Compares the copies of datasets that are new to the lake with the service's own counts (section 2, Dataset: `items`),
- * which the run reads anyway.
+ * Compares the copies of new datasets with the service's own counts (API document, section 2, Dataset: `items`), which
+ * the run reads anyway.
  */
 async function proveAdded(
   world: Asking,
@@ -95,7 +101,7 @@ async function proveAdded(
 ): Promise<void> {
   const verdicts: CopyVerdict[] = [];
   for (const { name, items: counted } of added) {
-    // Rows need not name their datasets.
+    // Rows don't have to name their datasets.
     const isOfIt = sql`coalesce(len(datasets), 0) = 0 OR list_contains(datasets, ${name})`;
     const counts = { ...(await countListed(graph, copy, isOfIt)), counted, counter: '/datasets' };
     verdicts.push(judgeCopy(counts, { listed: NONE, removed: NONE, recent: 0n }));
@@ -107,7 +113,7 @@ async function proveAdded(
 
 const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
 
-/** The number of listed items by `/facets`; undefined if it was not read. */
+/** Returns the number of listed items according to `/facets`; undefined if it wasn't read. */
 async function countFacets(graph: RelationGraph, { facets }: ProvedCopy): Promise<bigint | undefined> {
   if (facets === undefined) return undefined;
   const row = await graph.row(
@@ -133,18 +139,18 @@ async function countListed(
   };
 }
 
-/** The known items that a copy lacks; undefined if it lacks none. */
+/** The known items that are missing from a copy; undefined if there are none. */
 interface Gap {
   missing: Relation | undefined;
-  /** Listed items that were first seen so recently that the copy may lack them because it lags. */
+  /** The number of listed items that were first seen so recently that the copy may not contain them yet. */
   recent: bigint;
 }
 
 const NO_GAP: Gap = { missing: undefined, recent: 0n };
 
 /**
- * Finds known items that the copy lacks: those of the lake, and those that this run's changes name. Items with a change
- * that this run applies are left to it.
+ * Finds items that are missing from the copy: items in the lake, and items mentioned in this run's changes. Skips items
+ * with changes that this run will apply.
  */
 async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap> {
   const { exported, items, changes, pending, names, at } = copy;
@@ -171,7 +177,7 @@ async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap>
   };
 }
 
-/** Reads missing items. A failed call only skips the proof. */
+/** Reads missing items. If a call fails, the check is skipped. */
 async function readMissing(
   { client, io }: Asking,
   landing: Landing,
@@ -198,7 +204,7 @@ async function readMissing(
   }
 }
 
-/** The items that were read one by one, whether or not the service showed them. */
+/** Lists the items that were read individually, including those that the service no longer returns. */
 async function listRead(landing: Landing): Promise<bigint[]> {
   const ids = [...landing.journal.state.listing.gone];
   for (const { path } of listItemFiles(landing, 'listing')) {

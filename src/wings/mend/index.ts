@@ -1,5 +1,5 @@
 import type { Wing } from '../wing.js';
 import { mendLanding } from './mend-landing.js';
 
-/** Reads again what has changed on disk between two tries of a run. */
+/** Downloads files of an unfinished run again if they have changed on disk. */
 export const mend: Wing = { mendLanding };

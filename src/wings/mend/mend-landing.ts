@@ -8,12 +8,12 @@ import type { MendLanding } from '../../run/open/wings.js';
 import { checkLanding } from '../../verify/check-landing.js';
 
 /**
- * Compares what earlier tries landed with its checksums. If bytes have changed, the run goes back to before them, so
- * that only these and later ones are read again. Complete exports stay. An altered export counts as interrupted: it is
- * bought again if budget and quota allow it. Cuts off bytes that the journal does not name.
+ * Verifies the checksums of what earlier processes of a run downloaded. If data has changed, rewinds the run to before
+ * it, so that only that data and later data is downloaded again. Complete exports are kept. An altered export counts as
+ * interrupted, so it is bought again if budget and quota allow. Bytes that aren't in the journal are truncated.
  * @param run `requiresHeld`: its batch must be published unchanged; `isCommitted`: it has committed a table
  * @returns undefined if the run was removed, which only costs calls
- * @throws PricelakeError `lake_invalid` if rows are lost that are bought again only if a person decides so
+ * @throws PricelakeError `lake_invalid` if rows are lost that can only be bought again if the user decides to
  */
 export const mendLanding: MendLanding = async (landing, { requiresHeld, isCommitted }, io) => {
   const { folder, runId, journal } = landing;
@@ -36,6 +36,9 @@ export const mendLanding: MendLanding = async (landing, { requiresHeld, isCommit
     io.log('warn', 'landing.altered', { runId, what });
     return undefined;
   }
-  const cost = taken === 0n ? '' : ` ${formatCount(taken)} export rows that this run has taken count and cost again.`;
+  const cost =
+    taken === 0n
+      ? ''
+      : ` ${formatCount(taken)} export rows that this run has downloaded will be counted and charged again.`;
   throw new PricelakeError('lake_invalid', what, { hint: `${START_AGAIN}${cost}` });
 };

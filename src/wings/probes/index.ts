@@ -4,7 +4,10 @@ import { sql } from '../../sql/sql.js';
 import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
-/** The websites that this try asks, within the budget and beside the calls of the rest of the run. */
+/**
+ * Returns the websites that this process asks, within the budget and after reserving calls for the rest of the run.
+ * Returns undefined if no websites are asked.
+ */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;
   if (account === undefined || !isDue(run)) return undefined;
@@ -13,14 +16,14 @@ async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefine
   return landed.probes.sites.size + sites.length > 0 ? sites : undefined;
 }
 
-/** True if websites should be asked. A complete copy shows all sources, so it replaces the question. */
+/** True if websites should be asked. A full copy returns all sources, so it makes asking unnecessary. */
 function isDue({ pipeline, memory, mode, facts: { lake, landed, now } }: ProbedRun): boolean {
   if (pipeline.probe === undefined || mode === 'snapshot' || landed.probes.isDone) return false;
   const looked = Math.max(memory.state.probedAt?.getTime() ?? 0, lake.snapshotAt?.getTime() ?? 0);
   return now.getTime() - looked >= pipeline.probe;
 }
 
-/** Websites with listed items, those whose sources were read longest ago first. */
+/** Lists websites with listed items, starting with the one whose sources were read longest ago. */
 async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT site_id FROM ${await before.rows('sources')}
     SEMI JOIN (SELECT DISTINCT site_id FROM ${await before.rows('items')} WHERE is_listed) AS listed USING (site_id)
@@ -28,7 +31,7 @@ async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   return rows.map(({ site_id }) => site_id as bigint);
 }
 
-/** Asks websites when their items were last seen. */
+/** Asks for each website when an item of it was last seen. */
 export const probes: Wing = {
   probe: {
     choose: chooseSites,

@@ -6,15 +6,15 @@ import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 
-/** Only what is needed is parsed, so drift in other fields can't stop a run. */
+/** Only the required fields are parsed, so that changes in other fields can't stop a run. */
 const newestItem = z.looseObject({
   content: z.array(z.looseObject({ lastSeenAt: z.string(), source: z.looseObject({ modelId: int64 }) })),
 });
 
 /**
- * Asks each website for the newest time at which an item was seen, one call each (section 4, /items by `-lastSeen`),
- * and journals the answers. Skips websites that an earlier try has asked. A failed call ends the step without an error,
- * because a run can do without it.
+ * Asks for the newest time at which an item of each website was seen, one call each (API document, section 4, /items by
+ * `-lastSeen`), and journals the answers. Skips websites that an earlier process of the run asked. A failed call ends
+ * the step without an error, because it is optional.
  */
 export async function landProbes(
   client: ApiClient,

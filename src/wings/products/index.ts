@@ -36,8 +36,8 @@ function watch(run: WatchedRun): Watch {
 }
 
 /**
- * Lands products of the service: all pages, or one page as a sample; undefined if the run compares none. The number of
- * products in the lake before the run gives the number of pages.
+ * Downloads products from the service: all pages, or one page as a sample. Returns undefined if the run doesn't compare
+ * products. The number of products in the lake determines which page is sampled.
  */
 async function landByPlan(
   { client, io, landing, tables }: WatchedRun,
@@ -48,7 +48,7 @@ async function landByPlan(
   if (comparisons.products === 'none' || part === undefined) return undefined;
   const only = isWanted ? undefined : choosePage(countRows(tables.products.files), landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
-    // A run may skip its sample, but not a table that the user asked for.
+    // A run may skip a sample, but not a table that the user requested.
     if (isWanted) throw error;
     return skipSample(error, io);
   });
@@ -57,7 +57,11 @@ async function landByPlan(
 const counted = z.looseObject({ totalElements: int64 });
 
 async function estimate(next: PlannedNext) {
-  return { step: 'products', calls: await countCalls(next), basis: "the service's grouping, to compare with ours" };
+  return {
+    step: 'products',
+    calls: await countCalls(next),
+    basis: "the service's product grouping, to compare with the lake's",
+  };
 }
 
 async function countCalls({ client, journal, plan: { comparisons, parts } }: PlannedNext): Promise<number> {
@@ -71,5 +75,5 @@ async function countCalls({ client, journal, plan: { comparisons, parts } }: Pla
 
 const witness: Witness = { watch, estimate };
 
-/** Compares the service's products with the lake's, and keeps them as a table if the pipeline asks for it. */
+/** Compares the service's products with the lake's, and saves them as a table if the pipeline requests it. */
 export const products: Wing = { witnesses: [witness] };

@@ -8,8 +8,8 @@ import { readProductPage } from '../../source/page.js';
 export const PRODUCTS_A_PAGE = 200;
 
 /**
- * Lands pages of products, most offers first (section 4, /products): all pages, or only page `only` as a sample. An
- * interrupted run continues with the page that it had reached.
+ * Downloads pages of products, most offers first (API document, section 4, /products): all pages, or only page `only`
+ * as a sample. An interrupted run continues with its next page.
  */
 export async function landProducts(
   client: ApiClient,
@@ -42,9 +42,9 @@ export async function landProducts(
   return listItemFiles(landing, 'products');
 }
 
-/** Chooses a page of products as a sample; each run takes another one. */
+/** Chooses the page of products to sample, a different one in each run. */
 export function choosePage(products: bigint, seed: bigint): number {
   const pages = (products + BigInt(PRODUCTS_A_PAGE) - 1n) / BigInt(PRODUCTS_A_PAGE);
-  // 7919 is a prime, so consecutive seeds visit all pages, unless their number is a multiple of it.
+  // 7919 is a prime, so consecutive seeds visit all pages unless their number is a multiple of 7919.
   return pages === 0n ? 0 : Number((seed * 7919n) % pages);
 }

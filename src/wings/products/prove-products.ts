@@ -6,8 +6,9 @@ import { type FoundDifferences, readDifferences } from '../differences.js';
 import { typeServiceProducts } from './type-products.js';
 
 /**
- * Types the landed products and compares them with table `products` as this run would publish it (section 1 describes
- * the matching only in words). A difference has the service's id and the fields that differ.
+ * Types the downloaded products and compares them with the products table as this run would publish it. Differences are
+ * possible because the API document describes product matching only in words (section 1). Each difference has the
+ * service's product id and the names of the fields that differ.
  */
 export async function proveProducts(
   { io, graph, landing, workFolder, look }: WatchedRun,

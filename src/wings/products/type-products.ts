@@ -16,7 +16,7 @@ interface ProductFile {
   readAt: string;
 }
 
-/** Types products of the service. Skips and counts rows that can't be read. */
+/** Types products from the service. Skips and counts rows that can't be read. */
 export async function typeServiceProducts(
   graph: RelationGraph,
   files: readonly ProductFile[],

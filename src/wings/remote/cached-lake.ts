@@ -18,18 +18,18 @@ export interface Cache {
   maxBytes: number;
 }
 
-/** A remote lake as a reader sees it: the logs of all tables, and the data files of the tables that it asks for. */
+/** A remote lake as seen by a reader: the logs of all tables, and the data files of the tables that it requests. */
 export interface CachedLake {
   lake: Lake;
   url: string;
-  /** Fetches the data files of these tables, and makes room for them first. */
+  /** Downloads the data files of these tables, deleting other cached files if there isn't enough room. */
   bring(tables: readonly TableName[]): Promise<void>;
-  /** Undefined if no machine holds the remote. */
+  /** Undefined if no machine holds the lease. */
   holder: Awaited<ReturnType<typeof readHolder>>;
 }
 
 /**
- * Runs `work` with a cached copy of a remote lake. Takes no lease and never writes to the remote.
+ * Runs `work` against a cached copy of a remote lake. Takes no lease and never writes to the remote.
  * @throws PricelakeError `lake_invalid` if the remote has no lake, `usage` if the tables are larger than the cache
  */
 export async function readRemote<T>(
@@ -57,7 +57,7 @@ export async function readRemote<T>(
   }
 }
 
-/** Fetches the journals of an unfinished run, but not its landed files. */
+/** Downloads the journals of an unfinished run, but not its data. */
 async function fetchJournals(ends: Ends): Promise<void> {
   await rm(privatePath(ends.lake, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
@@ -72,9 +72,9 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   const neededBytes = sum(needed.values());
   if (neededBytes > cache.maxBytes) {
     const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
-    const what = `tables ${tables.join(', ')} have ${gigabytes(neededBytes)}, but the cache takes at most ${gigabytes(cache.maxBytes)}`;
+    const what = `the size of the tables ${tables.join(', ')} is ${gigabytes(neededBytes)}, but the cache is limited to ${gigabytes(cache.maxBytes)}`;
     throw new PricelakeError('usage', what, {
-      hint: 'Raise the limit with --cache-size, or work on a machine that has the lake.',
+      hint: 'Raise the limit with --cache-size, or use a machine that has the lake.',
     });
   }
   await makeRoom(cache, needed);
@@ -83,7 +83,7 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   for (const path of needed.keys()) await utimes(path, now, now);
 }
 
-/** Removes the least recently used files, of any remote, until the needed ones have room. */
+/** Deletes the least recently used cached files, of any remote, until there is room for the needed files. */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
   for (const path of await listFilesBelow(folder)) {

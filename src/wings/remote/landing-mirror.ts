@@ -10,18 +10,19 @@ import type { Ends } from './remote-table.js';
 import { FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
-/** The folders with paid bytes that no table holds yet. */
+/** The folders with downloaded data that isn't in a table yet. */
 const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
- * Copies the landing of an unfinished run to the remote, so that another machine can continue it. Reads a journal
- * before the files that it names and sends it after them, so that the remote journal never names a missing file.
+ * Copies the downloaded files of an unfinished run to the remote, so that another machine can continue the run. A
+ * journal is read before the files that it refers to, and uploaded after them, so that the remote journal never refers
+ * to a missing file.
  */
 export class LandingMirror {
   readonly #ends: Ends;
   /**
-   * The size and time of each file that this process sent. Files sent by earlier processes are sent again, because they
-   * may have been cut since.
+   * The size and modification time of each file that this process uploaded. Files from earlier processes are uploaded
+   * again, because they may have been truncated since.
    */
   readonly #sent = new Map<string, { state: string; done: Promise<void> }>();
   #sending: Promise<void> = Promise.resolve();
@@ -35,8 +36,8 @@ export class LandingMirror {
   }
 
   /**
-   * Sends new and changed files, then removes remote files that no run needs. Call it when all commits are on the
-   * remote.
+   * Uploads new and changed files, then deletes remote files that no run needs. Must be called after all commits have
+   * been uploaded.
    */
   settle(): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send()));
@@ -44,11 +45,11 @@ export class LandingMirror {
 
   #queue(work: () => Promise<void>): Promise<void> {
     const done = this.#sending.then(work);
-    this.#sending = done.catch(() => {}); // the caller gets the error
+    this.#sending = done.catch(() => {}); // the caller handles the error
     return done;
   }
 
-  /** @returns the keys of all files, sent now or before */
+  /** @returns the keys of all files, uploaded now or before */
   async #send(): Promise<Set<string>> {
     const { lake } = this.#ends;
     const { applied } = await readTable(lake, 'runs');
@@ -59,7 +60,7 @@ export class LandingMirror {
     return keys;
   }
 
-  /** @returns the keys of all files of the folder */
+  /** @returns the keys of all files in the folder */
   async #sendFolder(folder: string): Promise<string[]> {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];
@@ -75,7 +76,7 @@ export class LandingMirror {
     return [...keys, key];
   }
 
-  /** Sends a file unless it was already sent or is being sent. @returns the number of bytes that this call sent */
+  /** Uploads a file unless it has been or is being uploaded. @returns the number of bytes that this call uploaded */
   async sendFile(path: string): Promise<number> {
     const { size, mtimeMs } = await stat(path);
     const key = this.#keyOf(path);
@@ -100,7 +101,7 @@ export class LandingMirror {
     return true;
   }
 
-  /** Removes journals first, because a landing without a journal is ignored. */
+  /** Deletes journals first, because downloaded files without a journal are ignored. */
   async #removeOthers(wanted: Set<string>): Promise<void> {
     const { store } = this.#ends;
     const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);

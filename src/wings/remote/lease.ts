@@ -11,12 +11,15 @@ import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
 
-/** `_pricelake/remote.json`: the remote of this copy, and the last lease under which both were in line. */
+/**
+ * The content of `_pricelake/remote.json`: the remote of this copy, and the last lease under which folder and remote
+ * were in sync.
+ */
 export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
-/** Undefined if the folder is not a copy of this remote. A damaged note is treated as missing. */
+/** Reads the note. Returns undefined if the folder isn't a copy of this remote, or if the note is damaged. */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
   const note = await readAnyNote(lake);
   return note?.url === url ? note : undefined;
@@ -36,25 +39,22 @@ export async function writeNote(lake: Lake, note: CopyNote): Promise<void> {
   await writeDurably(lake, notePath(lake), `${JSON.stringify(note)}\n`);
 }
 
-/** A new note has generation 0, which no lease has, so the folder is in line only with an empty remote. */
+/** Creates a note with generation 0, which no lease has, so the folder is only in sync with an empty remote. */
 export function makeNote(url: string): CopyNote {
   return { url, copy: randomUUID(), generation: 0 };
 }
 
 const FOLDER = '_pricelake/lock/';
-/** A holder that has not renewed its lease for this time is considered dead. */
+/** A holder that has not renewed its lease for this long is considered dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/**
- * A holder that can't renew its lease stops this long after the last renewal, before others may take over. It checks
- * once per beat.
- */
+/** A holder that can't renew its lease stops after this long, before others may take over. It checks once per beat. */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({
   copy: z.string(),
   after: z.int().min(0),
-  /** True if the folder was in line with the remote when it took the lease. */
+  /** True if the folder was in sync with the remote when the lease was acquired. */
   inLine: z.boolean(),
   released: z.boolean(),
 });
@@ -62,11 +62,13 @@ type LeaseRecord = z.infer<typeof recordSchema>;
 
 export interface Lease {
   generation: number;
-  /** True if this folder held the previous lease, or the remote is new: then the folder's own versions are sent. */
+  /** True if this folder held the previous lease or the remote is new. The folder's own versions are then uploaded. */
   inLine: boolean;
-  /** Aborted when another writer has taken over, or could have because the lease was not renewed in time. */
+  /** Aborted when another writer has taken over, or might have because the lease was not renewed in time. */
   lost: AbortSignal;
-  /** Checks that no newer lease exists. A process that slept may have missed one. @throws the reason of `lost` */
+  /**
+   * Checks that there is no newer lease, because a suspended process may have missed it. @throws the reason of `lost`
+   */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
@@ -74,16 +76,16 @@ export interface Lease {
 const leaseKey = (generation: number) => FOLDER + String(generation).padStart(12, '0');
 
 /**
- * Takes the lease by creating `_pricelake/lock/<generation>` on condition that it does not exist. Requires that the
- * newest lease is released, was not renewed for 90 s by the store's clock, or belongs to a dead process of this
- * machine.
- * @throws PricelakeError `lake_locked` naming the holder
+ * Acquires the lease by creating `_pricelake/lock/<generation>` on the condition that it doesn't exist. The newest
+ * lease must have been released, have expired (90 s without renewal, by the store's clock), or belong to a dead process
+ * on this machine.
+ * @throws PricelakeError `lake_locked` with the current holder
  */
 export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Promise<Lease> {
   for (;;) {
     const last = (await listGenerations(store)).at(-1) ?? 0;
     const before = last === 0 ? undefined : await readRecord(store, last);
-    if (last > 0 && before === undefined) continue; // a later holder has removed the record
+    if (last > 0 && before === undefined) continue; // a later holder has deleted the record
     if (before !== undefined) refuseHeld(store, before);
     const generation = last + 1;
     const inLine = before === undefined || isInLine(note, last, before.record);
@@ -91,7 +93,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
     if (!(await createRecord(store, generation, record))) continue;
     const generations = await listGenerations(store);
     if ((generations.at(-1) ?? 0) > generation) {
-      // Another process had taken and removed this generation before we created it.
+      // Another process has already created and deleted this generation.
       await store.remove([leaseKey(generation)]);
       continue;
     }
@@ -103,7 +105,10 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/** True if the newest lease is the noted one, or the next one that this folder took before it was killed. */
+/**
+ * True if the newest lease is the one in the note, or the next one, which this folder acquired before its process was
+ * killed.
+ */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }
@@ -144,7 +149,7 @@ async function readRecord(store: ObjectStore, generation: number): Promise<Store
   }
 }
 
-/** Creates the record. If the answer to a first try was lost, the second try finds our own record and accepts it. */
+/** Creates the record. Also returns true if an earlier attempt had created it but its response was lost. */
 async function createRecord(store: ObjectStore, generation: number, record: LeaseRecord): Promise<boolean> {
   if (await store.create(leaseKey(generation), toBytes(record))) return true;
   return (await readRecord(store, generation))?.record.token === record.token;

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../../io/errors.js';
 
-/** @throws PricelakeError `unavailable` if the work takes longer */
+/** Runs `work` with a time limit. @throws PricelakeError `unavailable` if `work` takes longer than `ms` milliseconds */
 export async function limitTime<T>(what: string, ms: number, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -12,8 +12,8 @@ import { fetchAll } from './restore.js';
 import { FILES } from './send-tables.js';
 
 /**
- * Makes a folder of the remote like the one here. It sends pointers after the other files, so that they never name a
- * missing one, and removes what is not here at the end. Does nothing if the lake lacks the folder.
+ * Uploads a folder to the remote, and at the end deletes remote files that don't exist locally. Pointers are uploaded
+ * after the other files, so that they never refer to a missing file. Does nothing if the folder is missing or empty.
  */
 export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }: MirroredFolder): Promise<void> {
   const paths = await listFilesBelow(innerPath(lake, name));
@@ -26,7 +26,7 @@ export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }:
     const { size, mtimeMs } = await stat(path);
     const found = there.get(key);
     const isAsLarge = found?.bytes === size;
-    // Stores list times in whole seconds.
+    // Stores report times in whole seconds.
     const isNewer = Math.floor(mtimeMs / 1000) > Math.floor(Number(found?.writtenAt) / 1000);
     if (isAsLarge && !isNewer && basename(path) !== pointer) return;
     const bytes = await readFile(path);
@@ -56,6 +56,6 @@ export async function fetchFolder(ends: Ends, { name }: MirroredFolder): Promise
   }
   await rm(innerPath(lake, name), { recursive: true, force: true });
   await fetchAll(ends, objects);
-  // A later send compares these times with those of the remote.
+  // A later upload compares these times with those on the remote.
   for (const { key, writtenAt } of objects) await utimes(innerPath(lake, key), writtenAt, writtenAt);
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { PricelakeError } from '../../io/errors.js';
 
-/** The largest object that is read into memory. `lake.json` has about 200 bytes a file. */
+/** The maximum size of an object that is read into memory. `lake.json` has about 200 bytes per file. */
 export const SMALL_BYTES = 128 * 1024 * 1024;
 
 export interface StoredObject {
   bytes: Buffer;
-  /** By the store's clock, as `readAt` is. */
+  /** According to the store's clock, like `readAt`. */
   writtenAt: Date;
   readAt: Date;
 }
@@ -18,35 +18,34 @@ export interface ListedObject {
 }
 
 /**
- * Object storage below the lake's prefix. An object is written completely or not at all, and every later read and
- * listing sees it. The store retries transient faults, and throws only PricelakeErrors without secrets.
+ * Object storage under the lake's prefix. Objects are written atomically, and all later reads and lists see them. The
+ * store retries transient errors, and throws only PricelakeErrors that contain no secrets.
  */
 export interface ObjectStore {
   readonly url: string;
   /**
-   * Reads an object; undefined if it does not exist. Refuses an object of more than `maxBytes`, by default
-   * `SMALL_BYTES`.
+   * Reads an object; undefined if it doesn't exist. Throws if it is larger than `maxBytes`, by default `SMALL_BYTES`.
    */
   read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   write(key: string, bytes: Buffer): Promise<void>;
-  /** Creates an object. Returns false if the key exists, even with the same bytes. */
+  /** Creates an object. Returns false if the key exists, even with the same content. */
   create(key: string, bytes: Buffer): Promise<boolean>;
   /** Creates or replaces an object from the first `bytes` bytes of a file. */
   upload(key: string, path: string, bytes: number): Promise<void>;
   /**
-   * Downloads an object to a new file and syncs it. Refuses an object of more than `maxBytes`.
-   * @returns the SHA-256 of its bytes in hexadecimal
+   * Downloads an object to a new file and syncs it. Throws if it is larger than `maxBytes`.
+   * @returns the SHA-256 hash of the object in hexadecimal
    */
   download(key: string, path: string, maxBytes: number): Promise<string>;
-  /** Lists objects by key. With a limit, the listing may stop after that many. */
+  /** Lists objects by key. With a limit, the list may stop after that number of objects. */
   list(prefix: string, limit?: number): Promise<ListedObject[]>;
   remove(keys: readonly string[]): Promise<void>;
   close(): void;
 }
 
 /**
- * Refuses a store that ignores `If-None-Match: *`, because two writers could then both write the same log entry.
- * @throws PricelakeError `config`; the lake there stays unchanged
+ * Rejects a store that ignores `If-None-Match: *`, because two writers could then both write the same log entry.
+ * @throws PricelakeError `config`; the lake on the store stays unchanged
  */
 export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   const key = `_pricelake/probe/${randomUUID()}`;
@@ -54,9 +53,11 @@ export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   try {
     const isTaken = !(await store.create(key, Buffer.from('2')));
     const kept = (await store.read(key))?.bytes.toString();
-    // `isCreated` may be false although we created the object, if the answer to the first try was lost.
+    // `isCreated` may be false although this process created the object, if the response to the first attempt was lost.
     if (isTaken && kept === '1') return;
-    const what = isCreated ? 'it overwrites existing objects' : `it shows ${kept ?? 'nothing'} of what it took`;
+    const what = isCreated
+      ? 'it overwrites existing objects'
+      : `it returned ${kept ?? 'nothing'} instead of the object that was created`;
     throw new PricelakeError('config', `${store.url}: the store ignores If-None-Match: ${what}`, {
       hint: 'Two machines could overwrite each other there. Use AWS S3, MinIO, Ceph, R2, or another store with conditional writes.',
     });

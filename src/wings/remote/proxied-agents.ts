@@ -6,11 +6,11 @@ import { connect as connectTls } from 'node:tls';
 import { findProxy, hasProxy } from '../../formats/find-proxy.js';
 import { PricelakeError } from '../../io/errors.js';
 
-/** Node's own agents read HTTPS_PROXY from version 24.5 on. Older versions need these. */
+/** Node's own agents support HTTPS_PROXY since version 24.5. Older versions need these agents. */
 const OPTIONS = { keepAlive: true, maxSockets: 50 };
 type OnConnection = (error: Error | null, socket: Duplex) => void;
 
-/** Connects to HTTP_PROXY instead of the host. The request must then name the host (`nameHost`). */
+/** Connects to HTTP_PROXY instead of the host. The request must then contain the host (see `nameHost`). */
 class PlainAgent extends HttpAgent {
   override createConnection(options: ClientRequestArgs, done?: OnConnection): Duplex | null | undefined {
     const proxy = findProxy(`http://${nameOf(options)}`);
@@ -42,7 +42,10 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
-/** Creates agents for the AWS SDK, which ignores the proxy variables. Without a proxy, the SDK uses its own agents. */
+/**
+ * Creates agents for the AWS SDK, which ignores the proxy variables. Returns none without a proxy, so that the SDK uses
+ * its own.
+ */
 export function createAgents(connectMs: number): { httpAgent?: HttpAgent; httpsAgent?: HttpsAgent } {
   if (!hasProxy()) return {};
   return { httpAgent: new PlainAgent(OPTIONS), httpsAgent: new TunnelAgent(connectMs) };
@@ -56,7 +59,7 @@ interface SignedRequest {
   headers: Record<string, string>;
 }
 
-/** Writes the host into the path of a plain http request that goes through a proxy (RFC 9112, section 3.2.2). */
+/** Adds the host to the path of a plain HTTP request that goes through a proxy (RFC 9112, section 3.2.2). */
 export function nameHost<Request extends SignedRequest>(request: Request): Request {
   const { protocol, hostname, port, path, headers } = request;
   const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`;
@@ -83,12 +86,16 @@ function openTunnel(proxy: URL, name: string, connectMs: number): Promise<Duplex
 }
 
 function refuse(proxy: URL, name: string, status: number | undefined): PricelakeError {
-  return new PricelakeError('unavailable', `the proxy ${proxy.host} refuses a tunnel to ${name}: ${status}`, {
-    hint: "Check HTTPS_PROXY, and add the host to NO_PROXY if it doesn't need a proxy.",
-  });
+  return new PricelakeError(
+    'unavailable',
+    `the proxy ${proxy.host} refused a tunnel to ${name} with status ${status}`,
+    {
+      hint: "Check HTTPS_PROXY, and add the host to NO_PROXY if it doesn't need a proxy.",
+    },
+  );
 }
 
-/** Host and port, written as in a URL. */
+/** Formats the host and port as in a URL. */
 function nameOf({ host, port }: ClientRequestArgs): string {
   const name = String(host);
   return `${isIPv6(name) ? `[${name}]` : name}:${port}`;

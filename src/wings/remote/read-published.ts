@@ -4,13 +4,13 @@ import { limitTime } from './limit-time.js';
 import { openStore } from './remote.js';
 
 /**
- * Reads only `lake.json` of a remote; undefined if nothing is published.
- * @throws PricelakeError `unavailable` if the store does not answer within `ms` milliseconds, and the store's errors
+ * Reads only `lake.json` from a remote; undefined if nothing has been published.
+ * @throws PricelakeError `unavailable` if the store doesn't respond within `ms` milliseconds; also the store's errors
  */
 export async function readPublished(address: string, io: Io, ms: number): Promise<Pointer | undefined> {
   const store = await openStore(address, io);
   try {
-    const stored = await limitTime(`${store.url}: no answer`, ms, () => store.read(POINTER_FILE));
+    const stored = await limitTime(`${store.url}: no response`, ms, () => store.read(POINTER_FILE));
     return stored && parsePointer(`${store.url}: ${POINTER_FILE}`, stored.bytes.toString());
   } finally {
     store.close();

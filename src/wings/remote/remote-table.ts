@@ -14,16 +14,16 @@ export interface Ends {
   store: ObjectStore;
   lake: Lake;
   io: Io;
-  /** Once aborted, no further file is sent or fetched. */
+  /** Once aborted, no more files are uploaded or downloaded. */
   stop?: AbortSignal;
 }
 
 export interface RemoteTable {
   table: TableName;
   log: Map<string, ListedObject>;
-  /** Data files by their path in the table. */
+  /** Data files, keyed by their path in the table. */
   files: Map<string, ListedObject>;
-  /** The newest version; -1n for an empty log. */
+  /** The newest version; -1n if the log is empty. */
   version: bigint;
 }
 
@@ -48,8 +48,8 @@ export function remoteLogKey(table: TableName, name: string): string {
 }
 
 /**
- * True if folder and remote have the same log entry of this version. Different commits never have equal entries,
- * because each names its run, time and files.
+ * True if the folder and the remote have the same log entry for this version. Entries of different commits are never
+ * equal, because each contains its run, time and files.
  */
 export async function hasSameEntry(
   store: ObjectStore,
@@ -65,7 +65,7 @@ export async function hasSameEntry(
 }
 
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/** `lake.json` comes last, because it names the versions that the newest run published. */
+/** `lake.json` comes last, because it contains the versions that the newest run published. */
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 
@@ -80,7 +80,7 @@ export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const names of STEPS) await settleAll(names.map(send));
 }
 
-/** `catalog.sql` is never fetched: people run it in DuckDB, where its statements could do anything. */
+/** `catalog.sql` is never downloaded, because people run it in DuckDB, where its statements could do anything. */
 const CATALOG = 'catalog.sql';
 
 export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {

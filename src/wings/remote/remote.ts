@@ -22,10 +22,10 @@ import { expireRemote, sendTables } from './send-tables.js';
 const MIRROR_MS = 60_000;
 
 /**
- * Holds a lake's remote during `work`: takes the lease, continues an interrupted upload or fetches what other machines
- * published, and sends the result of `work`.
- * @throws PricelakeError `lake_locked` if another machine holds the remote or published first, `config` if the store
- *   ignores conditions, `lake_invalid`, `unauthorized`, `unavailable`
+ * Holds the lease of a lake's remote while `work` runs. First continues an interrupted upload, or downloads what other
+ * machines have published. Afterwards, uploads the results of `work`.
+ * @throws PricelakeError `lake_locked` if another machine holds the lease or published first; `config` if the store
+ * ignores conditional writes; `lake_invalid`, `unauthorized`, `unavailable`
  */
 export async function holdRemote<T>(
   lakePath: string,
@@ -55,7 +55,7 @@ export async function holdRemote<T>(
       await held.publish();
       return result;
     } catch (error) {
-      // If this fails as well, the next command on this machine sends the landing.
+      // If this fails as well, the next command on this machine uploads the downloaded files.
       await held.mirror();
       throw error;
     } finally {
@@ -71,7 +71,9 @@ export class Remote {
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
   readonly #mirrored: readonly MirroredFolder[];
-  /** Identifies the logs that were sent. Only this process changes the remote while it holds the lease. */
+  /**
+   * Identifies the transaction logs that were uploaded. Only this process changes the remote while it holds the lease.
+   */
   #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease, mirrored: readonly MirroredFolder[]) {
@@ -94,7 +96,7 @@ export class Remote {
       } else if (isNew) await refuseOtherLake(lake, store);
       if (isNew) {
         await markPartial(lake, { remote: store.url });
-        // The note is written before the first fetch, so that a kill never leaves a lake of unknown origin.
+        // The note is written before the first download, so that a kill never leaves a lake of unknown origin.
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));
@@ -105,25 +107,25 @@ export class Remote {
     }
   }
 
-  /** Sends the landing of an unfinished run. Call it before the run's first commit. */
+  /** Uploads the downloaded files of an unfinished run. Must be called before the run's first commit. */
   saveLanding(): Promise<void> {
     this.#lease.lost.throwIfAborted();
     return this.#landing.save();
   }
 
-  /** Sends new commits and `lake.json`. Call it after a publication. */
+  /** Uploads new commits and `lake.json`. Must be called after a publication. */
   async publish(): Promise<void> {
     if (await this.#send()) return;
     const { store } = this.#ends;
     throw new PricelakeError('lake_locked', `${store.url}: another machine published first`, {
-      hint: 'Run the same command again: it fetches that run, then copies what has changed since.',
+      hint: 'Run the same command again. It downloads that run, then copies later changes.',
     });
   }
 
-  /** Fetches missing data files among these. */
+  /** Downloads the missing ones of these data files. */
   provide: NonNullable<Lake['provide']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
 
-  /** Fetches all missing data files, so that the folder has the whole lake. */
+  /** Downloads all missing data files, so that the folder contains the whole lake. */
   async bringAll(): Promise<Fetched> {
     const { lake, io } = this.#ends;
     const lock = await lockLake(lake, io);
@@ -136,7 +138,7 @@ export class Remote {
     }
   }
 
-  /** Failures only warn, because everything is sent again later. */
+  /** Only logs failures, because everything is uploaded again later. */
   async mirror(): Promise<void> {
     if (this.#lease.lost.aborted) return;
     await this.#landing.save().catch((error: unknown) => this.#warn('remote.mirror_missed', error));
@@ -166,7 +168,7 @@ export class Remote {
   }
 }
 
-/** A text that changes whenever a log file of any table changes. */
+/** Returns a string that changes whenever a log file of any table changes. */
 async function nameLogs(lake: Lake): Promise<string> {
   const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLog(lake, table)]));
   return JSON.stringify(logs);
@@ -174,7 +176,7 @@ async function nameLogs(lake: Lake): Promise<string> {
 
 async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   if ((await store.read(MARKER)) !== undefined) return;
-  // A first upload that was interrupted leaves tables behind.
+  // An interrupted first upload leaves tables behind.
   const known = [PRIVATE_FOLDER, ...TABLE_NAMES].map((name) => `${name}/`);
   const foreign = (await store.list('', 50)).find(({ key }) => !known.some((folder) => key.startsWith(folder)));
   if (foreign === undefined) return;
@@ -187,7 +189,7 @@ async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   );
 }
 
-/** Refuses to fetch into a folder whose lake is not a copy of the remote, because the fetch would overwrite it. */
+/** Throws if the folder contains a lake that isn't a copy of the remote, because downloading would overwrite it. */
 async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
   for (const folder of folders) {
@@ -206,8 +208,8 @@ export async function openStore(address: string, io: Io): Promise<ObjectStore> {
 }
 
 /**
- * Does `work` while this process holds the lake's remote, if it has one.
- * @throws PricelakeError `lake_invalid` without a remote, if the folder lacks data files
+ * Runs `work` while this process holds the lease of the lake's remote, if there is one.
+ * @throws PricelakeError `lake_invalid` if there is no remote and data files are missing from the folder
  */
 export async function withRemote<T>(
   { path, remote }: { path: string; remote?: string | undefined },

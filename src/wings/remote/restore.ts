@@ -25,9 +25,9 @@ import { CHANGED_HINT } from './s3-fault.js';
 const FETCHES = 8;
 
 /**
- * Makes this folder equal to the remote: logs from their newest checkpoints on, the landing of an unfinished run, the
- * small files, and the data files unless the folder is partial. Versions that differ from the remote's move to
- * `_pricelake/aside` until the next call.
+ * Makes this folder equal to the remote: transaction logs since their newest checkpoints, the files of an unfinished
+ * run, the small files, and the data files unless the folder is partial. Versions that differ from the remote's are
+ * moved to `_pricelake/aside` until the next call.
  * @throws PricelakeError `lake_invalid` if the first upload of the lake was interrupted
  */
 export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
@@ -54,12 +54,12 @@ export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Pro
 async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], landed: ListedObject[]): Promise<void> {
   const hasTables = remote.some(({ version }) => version >= 0n);
   if (!hasTables || landed.length > 0 || (await store.read('lake.json')) !== undefined) return;
-  throw new PricelakeError('lake_invalid', `${store.url}: the first upload of the lake didn't finish`, {
+  throw new PricelakeError('lake_invalid', `${store.url}: the first upload of the lake was interrupted`, {
     hint: 'Run `pricelake sync` on the machine that has the lake, or empty the prefix.',
   });
 }
 
-/** Fetches missing log entries. If the logs differ, fetches everything from the newest checkpoint on. */
+/** Downloads missing log entries. If the logs differ, downloads everything since the newest checkpoint. */
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
@@ -73,14 +73,14 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const names = entries.map((version) => nameEntry(version));
   if (checkpoint >= from) names.unshift(nameEntry(checkpoint, 'checkpoint.parquet'), '_last_checkpoint');
   await makeFolder(tablePath(lake, table, '_delta_log'));
-  // This is the only file of a log that changes under its name.
+  // This is the only file in a log whose content changes.
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
-  // Entries are fetched one after the other, so that a kill leaves no gap in the log.
+  // Entries are downloaded one at a time, so that a kill doesn't leave a gap in the log.
   for (const object of found) await fetchAll(ends, [object]);
 }
 
-/** The newest version up to which a log has no gaps; -1n for an empty log. */
+/** Returns the newest version up to which a log has no gaps; -1n for an empty log. */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;
@@ -112,13 +112,13 @@ export async function fetchDataFiles(ends: Ends, table: TableName, files: readon
 }
 
 interface Wanted {
-  /** The path relative to the lake, on both sides. */
+  /** The path relative to the lake, both locally and on the remote. */
   key: string;
   bytes: number;
   sha256?: string | undefined;
 }
 
-/** Fetches files. Skips those with the right size, because a file of a lake never changes under its name. */
+/** Downloads files. Skips files that have the right size, because the content of a lake's files never changes. */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
   const folders = new Set<string>();
@@ -138,11 +138,14 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   return fetched;
 }
 
-/** @throws PricelakeError `lake_invalid` for an object outside the lake, or too large to read */
+/**
+ * Returns the local path of an object. @throws PricelakeError `lake_invalid` if it is outside the lake, or too large
+ * to read
+ */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint =
-      "pricelake didn't write this object. Delete it from the remote, and find out who can write to the bucket.";
+      "pricelake didn't write this object. Delete it from the remote, and check who can write to the bucket.";
     return new PricelakeError('lake_invalid', `${store.url}: ${quotePath(key)} ${what}`, { hint });
   };
   const fault = findPathFault(key);
@@ -163,7 +166,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
     if (size !== bytes || (sha256 !== undefined && found !== sha256)) {
       const what =
         size === bytes
-          ? `has SHA-256 ${found}, but its log says ${sha256}`
+          ? `has SHA-256 ${found}, but should have ${sha256} according to its log`
           : `has ${size} bytes, but should have ${bytes}`;
       throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, { hint: CHANGED_HINT });
     }
@@ -173,7 +176,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
   }
 }
 
-/** Selects the landing of the run that `lake.json` does not name as published. */
+/** Selects the files of a run that hasn't been published according to `lake.json`. */
 async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
   const journal = landed.findLast(isJournal);
   if (journal === undefined) return [];
@@ -183,7 +186,7 @@ async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]):
   return number > published ? landed.filter(({ key }) => key.startsWith(folder)) : [];
 }
 
-/** Fetches the journal last, because a landing without a journal is ignored. */
+/** Downloads the journal last, because downloaded files without a journal are ignored. */
 async function replaceFolder(ends: Ends, name: string, objects: readonly ListedObject[]): Promise<void> {
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
@@ -193,7 +196,7 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   await fetchAll(ends, objects.filter(isJournal));
 }
 
-/** Moves a file that another machine's run made obsolete aside, where the next call removes it. */
+/** Moves files aside that another machine's run made obsolete. The next call deletes them. */
 async function moveAside({ lake, io }: Ends, path: string, name: string): Promise<void> {
   const target = privatePath(lake, 'aside', name);
   await mkdir(dirname(target), { recursive: true });

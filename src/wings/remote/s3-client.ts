@@ -17,7 +17,7 @@ const importSdk: LoadSdk = async () => {
   return { s3, storage };
 };
 
-/** @throws PricelakeError `config` if the SDK is not installed */
+/** Loads the SDK. @throws PricelakeError `config` if it isn't installed */
 export async function loadSdk(load = importSdk): Promise<Sdk> {
   try {
     return await load();
@@ -29,14 +29,14 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   }
 }
 
-/** Limits an XML answer, which is an error or a listing of at most a thousand objects. */
+/** The maximum size of an XML response, which is an error or a list of at most a thousand objects. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
 /**
- * Creates a client. Credentials come only from the SDK's chain: environment, profiles, SSO, roles, and the machine's
- * metadata service.
+ * Creates a client. Credentials come only from the SDK's chain: environment variables, profiles, SSO, roles, and the
+ * machine's metadata service.
  */
 export function createS3Client(
   { s3 }: Sdk,
@@ -51,7 +51,7 @@ export function createS3Client(
     // The SDK requires a region, although stores other than AWS accept any.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
   });
-  // Answers carry the store's clock in a header. Leases are dated by it.
+  // Responses contain the store's time in a header, which determines when leases expire.
   client.middlewareStack.add(
     (next) => async (input) => {
       const result = await next(input);
@@ -88,10 +88,10 @@ function boundBody(body: Readable): Readable {
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      const what = `a response of the store has more than ${ANSWER_BYTES} bytes`;
+      const what = `a response from the store is larger than ${ANSWER_BYTES} bytes`;
       if (bytes > ANSWER_BYTES) done(new PricelakeError('unavailable', what));
       else done(null, chunk);
     },
   });
-  return pipeline(body, bounded, () => {}); // the reader gets the error
+  return pipeline(body, bounded, () => {}); // the reader handles the error
 }

@@ -17,18 +17,18 @@ export function nameOf(error: unknown): string {
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
 }
 
-/** True if a retry may help: the connection failed, the answer was cut, or the status is transient. */
+/** True if a retry may help because the connection failed, the response was truncated, or the status is transient. */
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (nameOf(error) === 'CredentialsProviderError' || isCertificateFault(error)) return false;
-  // This comes before the status, because a refusal whose body was cut has no name.
+  // Checked before the status, because a truncated error response has no name.
   if (isNetworkFault(error)) return true;
-  // The store has dropped the uploaded parts, so the whole file is sent again.
+  // The store has discarded the uploaded parts, so the whole file must be uploaded again.
   if (nameOf(error) === 'NoSuchUpload') return true;
   return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
 
-/** True if TLS fails because the store can't prove its identity. */
+/** True if TLS failed because the store's certificate isn't trusted. */
 const isCertificateFault = (error: unknown): boolean =>
   /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(String((error as NodeJS.ErrnoException | null)?.code ?? ''));
 
@@ -38,31 +38,35 @@ function isNetworkFault(error: unknown): boolean {
   return hasSystemCode(error, ...NETWORK) || ['TimeoutError', 'IncompleteBody', 'Error'].includes(nameOf(error));
 }
 
-/** Explains a fault without quoting the store or the SDK, whose texts may hold a key or a token. */
+/**
+ * Converts an error to a PricelakeError without quoting the store or the SDK, whose messages may contain keys or
+ * tokens.
+ */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
-  // Faults of the local disk are thrown unchanged.
+  // Errors from the local disk are returned unchanged.
   if (hasSystemCode(error, 'ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE')) return error;
   const status = statusOf(error);
   const name = nameOf(error);
   const where = `${url}: ${what}: ${status === undefined ? name : `${status} ${name}`}`;
   if (name === 'CredentialsProviderError') {
     const hint = 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role.';
-    return new PricelakeError('unauthorized', `${url}: the AWS SDK found no credentials`, { hint });
+    return new PricelakeError('unauthorized', `${url}: the AWS SDK didn't find any credentials`, { hint });
   }
   if (isCertificateFault(error)) {
     const hint = 'Set NODE_EXTRA_CA_CERTS to the certificate file (PEM) of your certificate authority.';
     const { code } = error as NodeJS.ErrnoException;
-    return new PricelakeError('config', `${url}: ${what}: this machine does not trust the certificate (${code})`, {
+    return new PricelakeError('config', `${url}: ${what}: this machine doesn't trust the certificate (${code})`, {
       hint,
     });
   }
   if (status === 401 || status === 403) {
-    const hint = 'The credentials need to list the bucket, and to get, put and delete objects below the prefix.';
+    const hint =
+      'The credentials need permission to list the bucket, and to get, put and delete objects under the prefix.';
     return new PricelakeError('unauthorized', where, { hint, status });
   }
   if (isPassing(error)) {
-    const hint = 'Run the same command again; it continues where it stopped.';
+    const hint = 'Run the same command again to continue where it stopped.';
     return new PricelakeError('unavailable', where, { hint, ...(status === undefined ? {} : { status }) });
   }
   if (status === 404)

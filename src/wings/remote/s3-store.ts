@@ -13,15 +13,18 @@ import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js'
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 
 const PART_BYTES = 16 * 1024 * 1024;
-/** Parts of a file that are sent at a time. Four files side by side take up to 128 MB. */
+/** The number of parts of a file that are uploaded in parallel. Four files in parallel take up to 128 MB of memory. */
 const PARTS = 2;
 const REMOVALS = 16;
-/** Limits a listing, so that it can't fill the memory. */
+/** Limits a list of objects, so that it can't exhaust the memory. */
 const MOST_LISTED = 1_000_000;
 const MOST_PAGES = 20_000;
-/** All pauses together take 6 to 19 seconds. */
+/** The number of attempts. The pauses between them add up to 6 to 19 seconds. */
 const ATTEMPTS = 7;
-/** The SDK retries each part of a file, so that the other parts are not sent twice. */
+/**
+ * The number of attempts for each part of a file. The SDK retries a part, so that the other parts aren't uploaded
+ * twice.
+ */
 const PART_ATTEMPTS = 5;
 
 interface S3Options {
@@ -90,7 +93,7 @@ class S3Store implements ObjectStore {
         queueSize: PARTS,
       });
       await upload.done().catch(async (error: unknown) => {
-        // If the answer to the completion was lost, the parts are gone but the object exists.
+        // If the response to the completion was lost, the parts are gone but the object exists.
         if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
       });
     });
@@ -127,18 +130,19 @@ class S3Store implements ObjectStore {
       for await (const page of this.#sdk.s3.paginateListObjectsV2({ client: this.#client }, input)) {
         pages += 1;
         for (const { Key = '', Size = 0, LastModified = this.#io.now() } of page.Contents ?? []) {
-          if (!Key.startsWith(input.Prefix)) throw this.#refuse(prefix, `the store lists ${quotePath(Key)} there`);
+          if (!Key.startsWith(input.Prefix)) throw this.#refuse(prefix, `the store's list contains ${quotePath(Key)}`);
           found.push({ key: Key.slice(this.#prefix.length), bytes: Size, writtenAt: LastModified });
         }
         if (found.length >= limit) break;
-        if (found.length > MOST_LISTED || pages > MOST_PAGES) throw this.#refuse(prefix, 'the listing never ends');
+        if (found.length > MOST_LISTED || pages > MOST_PAGES)
+          throw this.#refuse(prefix, 'the list of objects is too long');
       }
       return found.sort((a, b) => (a.key < b.key ? -1 : 1));
     });
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    // Objects are removed one by one, because some stores lack the request that removes many.
+    // Objects are deleted individually, because some stores don't support deleting several with one request.
     await runSideBySide(REMOVALS, keys, (key) =>
       this.#attempt(`remove ${key}`, () =>
         this.#client.send(new this.#sdk.s3.DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key })),
@@ -151,10 +155,10 @@ class S3Store implements ObjectStore {
     this.#uploader.destroy();
   }
 
-  /** @throws PricelakeError `lake_invalid` for more than `maxBytes` */
+  /** Yields the content of an object. @throws PricelakeError `lake_invalid` if it is larger than `maxBytes` */
   async *#readBody(key: string, answer: GetObjectCommandOutput, maxBytes: number): AsyncGenerator<Buffer> {
     const { ContentLength: announced } = answer;
-    const tooLong = () => this.#refuse(key, `has more than the expected ${maxBytes} bytes`);
+    const tooLong = () => this.#refuse(key, `is larger than the expected ${maxBytes} bytes`);
     const body = answer.Body as Readable;
     let bytes = 0;
     try {
@@ -203,7 +207,9 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /** Retries transient faults, including cut bodies and undecided conditions, which the SDK does not retry. */
+  /**
+   * Retries transient errors, including truncated bodies and undecided conditional writes, which the SDK doesn't retry.
+   */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -224,7 +230,7 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
   return collected;
 }
 
-/** The time of the answer by the store's clock. */
+/** Returns the time of the response according to the store's clock. */
 function readDate({ $metadata }: GetObjectCommandOutput): Date | undefined {
   const { date } = $metadata as { date?: string };
   return date === undefined || Number.isNaN(Date.parse(date)) ? undefined : new Date(date);

@@ -19,14 +19,18 @@ interface Pending {
   at: number;
   files: string[];
   entry: Buffer;
-  /** True if the remote has no version before this one. A checkpoint must then stand for the earlier versions. */
+  /**
+   * True if the remote doesn't have the version before this one, so that a checkpoint must represent the earlier
+   * versions.
+   */
   isFirst: boolean;
 }
 
 /**
- * Sends each version that the remote lacks: first data files, which nobody reads yet, then log entries in the order of
- * their commits, each on condition that its version does not exist.
- * @returns false if the remote has other versions, which this folder must fetch; what was sent before stays
+ * Uploads each version that is missing on the remote: first data files, which nobody reads yet, then log entries in
+ * commit order, each on the condition that its version doesn't exist.
+ * @returns false if the remote has other versions, which this folder must download; files that were already uploaded
+ * remain
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
   const { store, lake, io } = ends;
@@ -43,7 +47,7 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
-/** The versions that the remote lacks; undefined if the logs differ or the remote is ahead. */
+/** Lists the versions that are missing on the remote; undefined if the logs differ or the remote is ahead. */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLog(lake, table);
@@ -52,19 +56,19 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
   if (newest < remote.version) return undefined;
   if (newest < 0n) return [];
   if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
-    // The remote's newest entry was cleaned up here, so it can't be compared. A checkpoint replaces the entries before
-    // the newest.
+    // The remote's newest entry has been cleaned up locally, so it can't be compared. A checkpoint replaces the entries
+    // before the newest one.
     if (versions.includes(remote.version)) return undefined;
   }
   const missing = versions.filter((version) => version > remote.version);
   if (missing.length === 0) return [];
   if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
-    // Files are opened one after the other, because a folder may have hundreds of unsent versions.
+    // Entries are read one at a time, because a folder may have hundreds of versions to upload.
     const pending: Pending[] = [];
     for (const version of missing) pending.push(await readPending(lake, table, version));
     return pending;
   }
-  // The remote lacks all versions before, so only the newest is sent, with a checkpoint.
+  // The remote doesn't have all previous versions, so only the newest is uploaded, with a checkpoint.
   if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
   const state = await readLog(lake, table);
   const last = await readPending(lake, table, newest);
@@ -80,7 +84,7 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/** Groups versions by commit time. At equal times, they follow the order in which a run commits tables. */
+/** Groups versions by commit time. For equal times, they are in the order in which a run commits tables. */
 function* inOrder(pending: Pending[][]): Generator<Pending[]> {
   const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
@@ -122,13 +126,13 @@ async function sendFiles(
 
 async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {
   if (isFirst) await sendLogFile(store, lake, table, nameEntry(version, 'checkpoint.parquet'));
-  // THE COMMIT POINT of the remote: from here on, readers see the version, and all files that it names exist.
+  // THE COMMIT POINT of the remote: from here on, readers see the version, and all files that it refers to exist.
   const isCreated = await store.create(remoteLogKey(table, nameEntry(version)), entry);
-  // An earlier try whose answer was lost may have created the entry.
+  // An earlier attempt whose response was lost may have created the entry.
   return isCreated || (await hasSameEntry(store, lake, table, version));
 }
 
-/** Sends the newest checkpoint, then the file that points to it. */
+/** Uploads the newest checkpoint, then the file that points to it. */
 async function sendCheckpoint(
   store: ObjectStore,
   lake: Lake,
@@ -149,13 +153,13 @@ async function sendLogFile(store: ObjectStore, lake: Lake, table: TableName, nam
   if (info !== undefined) await store.upload(remoteLogKey(table, name), path, info.size);
 }
 
-/** A file that no log names may belong to a run on another machine, so it is kept for a day. */
+/** A file that isn't in any log may belong to a run on another machine, so it is kept for a day. */
 const ORPHAN_MS = 86_400_000;
 
 /**
- * Removes files that readers of the remote no longer need: superseded files after the table's retention, files that no
- * log names after a day, and log entries before a checkpoint that is 30 days old.
- * @param remote listed before this machine sent anything
+ * Deletes files that readers of the remote no longer need: superseded files after the table's retention, files that
+ * aren't in any log after a day, and log entries before a checkpoint that is 30 days old.
+ * @param remote the remote's tables, listed before this machine uploaded anything
  */
 export async function expireRemote({ store, lake, io }: Ends, remote: readonly RemoteTable[]): Promise<void> {
   const now = io.now().getTime();

@@ -13,22 +13,22 @@ interface ChosenSample {
   ids: bigint[];
 }
 
-/** The sampled items, as the lake has them and as the service shows them. */
+/** The sampled items, as they are in the lake and as the service returned them. */
 export interface AskedSample extends LandedSample {
   rows: Relation;
 }
 
 interface SampledItems {
   items: Relation;
-  /** Names of the datasets that the key can read; undefined if it can read all. */
+  /** Names of the datasets that the key can read; undefined if it can read all of them. */
   readable: readonly string[] | undefined;
   /** Items that are sampled first, because the run has already read them. */
   first: readonly bigint[];
 }
 
 /**
- * Draws a sample by a seed. Leaves out items that are only in datasets that the key can't read, because the service
- * does not show them.
+ * Draws a random sample, determined by the seed. Excludes items that are only in datasets that the key can't read,
+ * because the service doesn't return them.
  */
 export async function chooseSample(
   graph: RelationGraph,
@@ -40,7 +40,8 @@ export async function chooseSample(
     readable === undefined
       ? sql``
       : sql` AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, ${code(writeTyped('VARCHAR[]', readable))}))`;
-  // Not IN: from three constants on it is a join, and DuckDB then reads all columns of all rows, not of the drawn ones.
+  // Not IN, because DuckDB turns IN with three or more constants into a join, and then reads all columns of all rows
+  // instead of only the sampled ones.
   const isFirst = sql`list_contains([${code(first.join(', '))}]::BIGINT[], item_id)`;
   const rows = graph.table(
     'sampled_items',
@@ -51,8 +52,8 @@ export async function chooseSample(
 }
 
 /**
- * Reads the sampled items one by one from the service. Returns undefined if no call is left or the service does not
- * answer.
+ * Reads the sampled items individually from the service. Returns undefined if no calls are left or the service doesn't
+ * respond.
  */
 export async function askSample(
   { client, io }: { client: ApiClient; io: Io },

@@ -9,7 +9,7 @@ import { ItemReader } from '../../typing/typed-rows.js';
 
 const NO_SAMPLE: DescribedSample = { ids: [], isPartial: false };
 
-/** Values that change together with the price, or that no change has to contain. */
+/** Values that change together with the price, or that a change doesn't have to contain. */
 const MOVED = [
   'price',
   'previousPrice',
@@ -22,8 +22,8 @@ const MOVED = [
 ];
 
 /**
- * If `changes` are complete (section 2, Change: `changes`), reads some of the changed items whole, and compares the
- * values that the changes don't contain.
+ * If `changes` are complete (API document, section 2, Change: `changes`), reads some of the changed items in full, and
+ * compares the values that their changes don't contain.
  */
 export async function compareDescribed(
   { client, io, landing, graph, typing }: WatchedRun,
@@ -56,7 +56,7 @@ async function readDescribed(
   await landSingleItems(part, landing, 'sample', [...left], io).catch((error: unknown) => skipSample(error, io));
 }
 
-/** Counts items whose other values differ although nothing has happened to them since their newest known change. */
+/** Counts items whose other values differ although they haven't changed since their newest known change. */
 async function countUnannounced(
   { graph, typing }: Pick<WatchedRun, 'graph' | 'typing'>,
   landing: Landing,

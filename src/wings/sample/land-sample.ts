@@ -9,7 +9,10 @@ export interface LandedSample {
   missing: readonly bigint[];
 }
 
-/** Reads items one by one (section 4, /items/{id}) and lands them. Skips those that have already landed. */
+/**
+ * Reads items individually (API document, section 4, /items/{id}) and saves them. Skips items that have already been
+ * read.
+ */
 export async function landSample(
   client: ApiClient,
   landing: Landing,

@@ -8,14 +8,14 @@ type Analysis = Pipeline['analysis'];
 
 type DeclaredRows = Record<string, string | bigint | boolean | null>[];
 
-/** The rows that a table gets from the pipeline file, and the hash that its commit records. */
+/** A table's rows from the pipeline file, and the hash that its commit records. */
 export interface DeclaredTable {
   table: DeclaredTableName;
   rows: DeclaredRows;
   declared: bigint;
 }
 
-/** The rows of each table with settings of the pipeline file, without `run_id`. Their order has no meaning. */
+/** Builds the rows of each table with settings from the pipeline file, without `run_id`. Their order is irrelevant. */
 const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
@@ -45,7 +45,10 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/** An empty list of attributes of a website is one row with an empty text: no attribute has this meaning there. */
+/**
+ * An empty list of a website's attributes becomes a row with an empty text, which means that no attribute has this
+ * meaning.
+ */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,
@@ -66,7 +69,7 @@ function listUserMatches({ userMatches = [] }: Pipeline): DeclaredRows {
   }));
 }
 
-/** Undefined for the default: a lake with it has no row for it. */
+/** Returns undefined for the default, which is stored without a row. */
 function writeStaleAfter(staleAfter: StaleAfter) {
   const [[meaning, count] = ['', 0]] = Object.entries(staleAfter);
   if (meaning === 'seconds' && count === DEFAULT_STALE_SECONDS) return undefined;
@@ -90,7 +93,7 @@ export function listDeclared({
   });
 }
 
-/** Hashes to 48 bits, because every reader of the log can hold such a number. */
+/** Computes a 48-bit hash, because every reader of the transaction log can represent such a number exactly. */
 function hashRows(rows: DeclaredRows): bigint {
   const lines = rows.map((row) =>
     JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),

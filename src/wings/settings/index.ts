@@ -5,7 +5,7 @@ import { DECLARED_TABLES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { listDeclared } from './declared-rows.js';
 
-/** Stages the tables with settings of the pipeline file, if the settings have changed. */
+/** Stages the tables with settings from the pipeline file if the settings have changed. */
 function stageDeclared(staging: Staging): Promise<StagedTable[]> {
   const { found, graph, runId } = staging;
   return Promise.all(
@@ -17,7 +17,7 @@ function stageDeclared(staging: Staging): Promise<StagedTable[]> {
   );
 }
 
-/** The tables with settings of the pipeline file: rules about offers, and matches of the user. */
+/** The tables with settings from the pipeline file: rules about offers, and the user's matches. */
 export const settings: Wing = {
   derivers: [{ tables: DECLARED_TABLES, isDue: (found) => listDeclared(found).length > 0, derive: stageDeclared }],
 };

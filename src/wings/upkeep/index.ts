@@ -7,21 +7,21 @@ import type { Wing } from '../wing.js';
 
 const files: Upkeep = {
   recover: settleRebuild,
-  /** Plain reads of a table's folder err on files of other programs. */
+  /** Rewrites files that other programs wrote, because a plain read of a table's folder can fail on them. */
   async prepare(db, lake, tables, io) {
     if (Object.values(tables).every(({ files }) => files.every(isSealed))) return false;
     await compactLake(db, lake, 'foreign', io);
     return true;
   },
-  /** A plain read then finds their columns and types instead of nothing. */
+  /** Adds an empty file to each empty table, so that a plain read finds the columns and types. */
   async complete(db, lake, { empty: tables, ...filling }) {
     await fillEmptyTables(db, lake, { tables, ...filling });
   },
-  /** Joins the small files of tables that have many. Costs nothing where there are few. */
+  /** Merges the small files of tables that have many. Costs nothing if there are few. */
   async tidy(db, lake, io, options) {
     await compactLake(db, lake, 'due', io, options);
   },
 };
 
-/** Files of a size that is quick to read, all of them written by pricelake. */
+/** Keeps files at a size that is fast to read, and all of them in pricelake's own form. */
 export const upkeep: Wing = { upkeep: [files] };

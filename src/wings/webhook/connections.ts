@@ -3,15 +3,18 @@ import type { Socket } from 'node:net';
 
 const MAX_CONNECTIONS = 256;
 
-/** `idle`: no request yet. `asking`: the request is being received. `taken`: its body is being verified and written. */
+/**
+ * `idle`: there is no request yet. `asking`: the request is being received. `taken`: its body is being verified and
+ * written.
+ */
 type Stage = 'idle' | 'asking' | 'taken';
 
-/** The stages that a new connection may end, the cheapest loss first. */
+/** The stages in which a new connection may replace an existing one, in order of preference. */
 const LOSSES: readonly Stage[] = ['idle', 'asking'];
 
 /**
- * Limits a server's connections. When it is full, a new connection replaces an old one: if new ones were refused,
- * anybody who holds the old ones could shut the sender out. A connection whose event is being written is never
+ * Limits a server's connections. When the limit is reached, a new connection replaces an old one, because otherwise
+ * anybody who holds connections open could lock the sender out. A connection whose event is being written is never
  * replaced.
  */
 export class Connections {

@@ -7,11 +7,11 @@ import type { Io } from '../../io/io.js';
 import { refuseLink } from '../../io/path-fault.js';
 
 /**
- * `_pricelake/webhooks/` of a lake. Each file is created whole by link(2) and never changed, so a kill tears none, and
- * receiver and runs need no lock.
+ * Returns a path in a lake's `_pricelake/webhooks/`. Each file is created atomically with link(2) and never changed, so
+ * a kill can't leave a partial file, and the receiver and runs need no lock.
  *
- *     events/<key>          the raw body of an event, until a published run has taken it over
- *     taken/<run id>.keys   keys of the events that a run has taken over, to know their repeats
+ *     events/<key>          the raw body of an event, until a run has published it
+ *     taken/<run id>.keys   keys of the events that a run has published, to recognize repeats
  *     aside/<time>-<hash>   signed bodies that can't be read as events
  *     tmp/                  files that are being written
  */
@@ -19,7 +19,7 @@ export function webhookPath(lakeRoot: string, ...parts: string[]): string {
   return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
 }
 
-/** Event ids are remembered for more than twice the time during which the service retries (section 6). */
+/** Event ids are remembered for more than twice the time during which the service retries (API document, section 6). */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
 interface EventFile {
@@ -29,26 +29,26 @@ interface EventFile {
 
 const KEY = /^[0-9a-f]{40}$/;
 
-/** An id may be any text, so a file is named by this hash of it. */
+/** Returns the file name for an event: a hash, because an id may be any text. */
 export function keyOf(eventId: string): string {
   return createHash('sha256').update(eventId).digest('hex').slice(0, 40);
 }
 
-/** Events that no published run has taken over, in no particular order. */
+/** Lists the events that no run has published, in no particular order. */
 export async function listEvents(lakeRoot: string): Promise<EventFile[]> {
   const keys = (await listNames(webhookPath(lakeRoot, 'events'))).filter((name) => KEY.test(name));
   return keys.map((key) => ({ key, path: webhookPath(lakeRoot, 'events', key) }));
 }
 
-/** Counts events that wait for a run, and bodies that were set aside. */
+/** Counts the events that wait for a run, and the bodies that were moved aside. */
 export async function countFiles(lakeRoot: string): Promise<{ waiting: number; setAside: number }> {
   const waiting = (await listEvents(lakeRoot)).length;
   return { waiting, setAside: (await listNames(webhookPath(lakeRoot, 'aside'))).length };
 }
 
 /**
- * Removes events that run `runId` has published, and remembers their ids. Call it after the commit; it can be repeated.
- * Forgets ids that are older than ID_MEMORY_MS.
+ * Deletes the events that run `runId` has published, after recording their ids. Must be called after the commit, and
+ * may be called again. Forgets ids that are older than ID_MEMORY_MS.
  */
 export async function removeEvents(lakeRoot: string, keys: readonly string[], runId: string, io: Io): Promise<void> {
   if (keys.length === 0) return;
@@ -62,10 +62,10 @@ export async function removeEvents(lakeRoot: string, keys: readonly string[], ru
   }
 }
 
-/** Keys of all known events, oldest first, with the time from which each is remembered. */
+/** Returns the keys of all known events, oldest first, each with the time since which it is remembered. */
 export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at: number][]> {
   const known: [string, number][] = [];
-  // Events before taken keys: a run writes down a key before it removes the event, so none is missed.
+  // Events are read before recorded keys. A run records a key before it deletes the event, so none is missed.
   for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
   for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
     const file = webhookPath(lakeRoot, 'taken', name);
@@ -76,7 +76,10 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
   return known.sort(([, a], [, b]) => a - b);
 }
 
-/** @throws PricelakeError `lake_invalid` if a folder is a link, because events would be stored outside the lake */
+/**
+ * Creates the folders. @throws PricelakeError `lake_invalid` if one is a symbolic link, because events would be stored
+ * outside the lake
+ */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
@@ -86,7 +89,7 @@ export async function makeFolders(lakeRoot: string): Promise<void> {
   for (const folder of folders) await makeFolder(folder);
 }
 
-/** Removes unfinished files that are at least an hour old; their receivers were killed. */
+/** Deletes unfinished files that are at least an hour old, whose receivers were killed. */
 export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   for (const name of await listNames(webhookPath(lakeRoot, 'tmp'))) {
     const file = webhookPath(lakeRoot, 'tmp', name);
@@ -94,7 +97,7 @@ export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   }
 }
 
-/** Creates a complete file. Returns false if the name exists. The name is durable either way. */
+/** Creates a file atomically. Returns false if the name exists. In either case, the name is durable afterwards. */
 export async function createFile(lakeRoot: string, target: string, bytes: Buffer): Promise<boolean> {
   const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
   let isNew = true;
@@ -107,7 +110,7 @@ export async function createFile(lakeRoot: string, target: string, bytes: Buffer
   } finally {
     await rm(temporary, { force: true });
   }
-  // THE COMMIT POINT: from here on, the name survives a power cut.
+  // THE COMMIT POINT: from here on, the name survives a power failure.
   await syncFolder(path.dirname(target));
   return isNew;
 }

@@ -13,7 +13,10 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/** The most unreadable bodies that are kept. Older ones are removed; the feed brings their changes. */
+/**
+ * The maximum number of unreadable bodies to keep. Older ones are deleted, because the feed also contains their
+ * changes.
+ */
 const MAX_ASIDE = 1000;
 
 export class EventStore {
@@ -35,7 +38,7 @@ export class EventStore {
     return new EventStore(lakeRoot, io, await readKnownKeys(lakeRoot));
   }
 
-  /** Lands an event durably. Returns false if it had already landed. */
+  /** Saves an event durably. Returns false if it had already been saved. */
   async land(eventId: string, body: Buffer): Promise<boolean> {
     const key = keyOf(eventId);
     if (this.#known.has(key)) return false;
@@ -46,7 +49,7 @@ export class EventStore {
     return isNew;
   }
 
-  /** Keeps a signed body that is not a valid event, durably. Returns its path. */
+  /** Saves a signed body that isn't a valid event, durably. Returns its path. */
   async setAside(body: Buffer): Promise<string> {
     const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
     const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;
@@ -58,7 +61,7 @@ export class EventStore {
     return path.join('_pricelake', 'webhooks', 'aside', name);
   }
 
-  /** Waits for all writes. */
+  /** Waits for all pending writes. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.#writing);
   }

@@ -9,7 +9,7 @@ export { writeSignature } from './signature.js';
 export { SigningSecrets } from './signing-secrets.js';
 export { type RunEnd, SyncTrigger } from './sync-trigger.js';
 
-/** Takes changes that the service sends to a receiver, and keeps them for the next run. */
+/** Adds changes that the service has sent to the webhook receiver to the next run. */
 export const webhook: Wing = {
   sources: [
     {

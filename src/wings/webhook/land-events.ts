@@ -13,8 +13,8 @@ const SOURCE = 'webhook';
 const FILE = 'webhook.ndjson';
 
 /**
- * Copies the changes of waiting events (section 6) into the run's landing, one a line. Events that arrive later belong
- * to the next run. The event files stay until the run has published.
+ * Copies the changes of saved events (API document, section 6) to the run's landing folder, one per line. Events that
+ * arrive later belong to the next run. The event files are kept until the run has published.
  */
 export async function landEvents(
   landing: Landing,
@@ -54,7 +54,7 @@ async function copyEvents(landing: Landing, events: { key: string; path: string 
   }
 }
 
-/** Finds the changes in an event's body, which the receiver has already checked. */
+/** Finds the changes in an event's body, which the receiver has already validated. */
 function readChanges(body: Buffer, file: string): Slice[] {
   try {
     const changes = readFields(body).get('changes');
@@ -62,7 +62,7 @@ function readChanges(body: Buffer, file: string): Slice[] {
     return readElements(body, changes.start);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    const hint = 'Move the file away; the feed also has its changes.';
-    throw new PricelakeError('lake_invalid', `${file}: not the event that was received`, { hint }, { cause });
+    const hint = 'Move the file away. The feed also contains its changes.';
+    throw new PricelakeError('lake_invalid', `${file} is not the event that was received`, { hint }, { cause });
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.js';
 
-/** All bodies in memory may take this many times the size limit of one. */
+/** All bodies in memory may together take this multiple of the size limit for one body. */
 const BODIES_AT_ONCE = 4;
 
 /** Reads raw request bodies, and limits the size of each body and of all bodies held at once. */
@@ -13,7 +13,10 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Passes the body to `use`, or throws Refusal and discards the rest of the request. */
+  /**
+   * Passes the body to `use`. @throws Refusal if the body is too large or incomplete; the rest of the request is
+   * discarded
+   */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];
     let bytes = 0;

@@ -19,24 +19,26 @@ export interface ReceiverOptions extends AgeLimits {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   onLanded?: () => void;
-  /** Must be less than the 10 seconds for which the sender waits (section 6). */
+  /** Must be less than the 10 seconds that the sender waits for a response (API document, section 6). */
   answerWithinMs?: number;
 }
 
 export interface Receiver {
   url: string;
-  /** Refuses new deliveries, and waits until the current ones are written and answered. */
+  /** Rejects new deliveries, and waits until the current ones have been written and answered. */
   close(): Promise<void>;
 }
 
-/** Load balancers check this path. It returns 200 while the receiver serves. */
+/** The path of the health check for load balancers. It returns 200 while the receiver is running. */
 export const HEALTH_PATH = '/health';
 
 const ANSWER_WITHIN_MS = 8_000;
-/** Longer than load balancers keep idle connections, so that they close first. */
+/** Longer than load balancers keep idle connections open, so that they close connections first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Serves the webhook endpoint (section 6). @throws PricelakeError `usage` if the address can't be bound */
+/**
+ * Serves the webhook endpoint (API document, section 6). @throws PricelakeError `usage` if the address can't be bound
+ */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
   const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;
   const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, onLanded, io };
@@ -86,7 +88,7 @@ interface Counter {
   onBody: () => void;
 }
 
-/** Answers a request. Every failure becomes a status that makes the sender retry. */
+/** Responds to a request. Every failure results in a status that makes the sender retry. */
 async function answer(request: IncomingMessage, response: ServerResponse, counter: Counter): Promise<void> {
   const path = request.url?.split('?', 1)[0];
   if (path === HEALTH_PATH) await respond(response, 200);
@@ -95,7 +97,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, counte
   else await respond(response, await receive(request, counter));
 }
 
-/** Returns the status of the answer, before the deadline. */
+/** Returns the status of the response, before the deadline. */
 async function receive(request: IncomingMessage, counter: Counter): Promise<number> {
   const { answerWithinMs, desk, refusals, bodies, onBody } = counter;
   const answered = new AbortController();
@@ -127,13 +129,13 @@ async function receive(request: IncomingMessage, counter: Counter): Promise<numb
   }
 }
 
-/** Service-Delivery-Attempt is not signed, so only the log uses it. */
+/** Reads Service-Delivery-Attempt, which is used only in logs because it isn't signed. */
 function readAttempt(request: IncomingMessage): number | undefined {
   const text = String(request.headers['service-delivery-attempt']);
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Sends no body, because the sender ignores it (section 6). */
+/** Responds without a body, because the sender ignores it (API document, section 6). */
 async function respond(response: ServerResponse, status: number): Promise<void> {
   if (response.destroyed) return;
   if (status === 408) response.setHeader('Connection', 'close');

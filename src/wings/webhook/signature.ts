@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The header Service-Signature (section 6). */
+/** The parsed Service-Signature header (API document, section 6). */
 export interface Signature {
-  /** The unix seconds exactly as in the header, because this text is signed. */
+  /** The Unix time in seconds, exactly as in the header, because this text is part of the signed data. */
   t: string;
-  /** The `v1` values, 32 bytes each. There are two while a secret is rolled. */
+  /** The `v1` values, 32 bytes each. There are two while a secret is being replaced. */
   values: Buffer[];
 }
 
-/** Limits for the age of `t`, in milliseconds. The API document gives none. */
+/** Limits on the age of `t`, in milliseconds. The API document doesn't define any. */
 export interface AgeLimits {
   maxAgeMs: number;
   maxSkewMs: number;
@@ -17,7 +17,7 @@ export interface AgeLimits {
 const SECONDS = /^\d{1,12}$/;
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
-/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]` and skips other names. Returns undefined for any other text. */
+/** Parses `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, ignoring other names. Returns undefined if the header is invalid. */
 export function parseSignature(header: string | undefined): Signature | undefined {
   const pairs = (header ?? '').split(',').map((part) => part.trim().split('=', 2));
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value = '']) => value);
@@ -43,7 +43,7 @@ export function judgeAge({ t }: Signature, now: Date, limits: AgeLimits): 'good'
   return age < -limits.maxSkewMs ? 'ahead' : 'good';
 }
 
-/** Writes the header for a body that this program sends. @param t unix seconds */
+/** Builds the header for a body that this program sends. @param t Unix time in seconds */
 export function writeSignature(secret: string, t: number, body: Buffer): string {
   return `t=${t},v1=${sign(secret, String(t), body).toString('hex')}`;
 }

@@ -11,13 +11,13 @@ interface SecretFile {
   path: string;
   version: Version;
   secrets: string[];
-  /** The last fault that was logged, so that it is not logged again for every event. */
+  /** The last error that was logged for the file, so that it isn't logged again for every event. */
   reported?: string | undefined;
 }
 
 /**
- * The endpoint's signing secrets. Reads changed files again, so that a secret can be rolled without a restart: add the
- * new one, roll it in the portal, and remove the old one a day later.
+ * The endpoint's signing secrets. Rereads changed files, so that a secret can be replaced without a restart: add the
+ * new one, replace it in the portal, and delete the old one a day later.
  */
 export class SigningSecrets {
   readonly #texts: string[];
@@ -34,7 +34,7 @@ export class SigningSecrets {
   }
 
   /**
-   * @param protect receives every secret before its first use, so that it is never logged
+   * @param protect called with every secret before its first use, so that it is never logged
    * @throws PricelakeError `config` if a file can't be read or is empty
    */
   static async open(
@@ -48,7 +48,7 @@ export class SigningSecrets {
     return new SigningSecrets(texts, files, protect, io);
   }
 
-  /** The valid secrets. Reads a changed file again; if that fails, its previous secrets stay valid. */
+  /** Returns the valid secrets. Rereads changed files; if that fails, their previous secrets stay valid. */
   async current(): Promise<string[]> {
     for (const file of this.#files) {
       try {
@@ -60,7 +60,7 @@ export class SigningSecrets {
     return this.#list();
   }
 
-  /** Reads every file again, even if it seems unchanged. */
+  /** Rereads every file, even if it seems unchanged. */
   async reload(): Promise<void> {
     for (const file of this.#files) await this.#reload(file).catch((error: unknown) => this.#report(file, error));
   }
@@ -84,10 +84,12 @@ export class SigningSecrets {
   }
 }
 
-/** Reads a file. Errors leave out the path and the system's message, because the path may be a secret by mistake. */
+/**
+ * Reads a file. Errors contain neither the path nor the system's message, because the path may be a secret by mistake.
+ */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {
-    // The version is read before the text, so that a change in between is noticed next time.
+    // The version is read before the text, so that a change in between is noticed the next time.
     const version = await readVersion(path);
     const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim());
     const secrets = lines.filter((line) => line !== '');
@@ -96,10 +98,10 @@ async function readSecretFile(path: string): Promise<SecretFile> {
     const { code } = cause as NodeJS.ErrnoException;
     throw new PricelakeError('config', `webhook.secret.file: the file can't be read (${code})`);
   }
-  throw new PricelakeError('config', 'webhook.secret.file: the file has no secret');
+  throw new PricelakeError('config', "webhook.secret.file: the file doesn't contain a secret");
 }
 
-/** Follows links, because Kubernetes swaps a link when a secret changes. */
+/** Returns the version of a file. Follows links, because Kubernetes replaces a link when a secret changes. */
 async function readVersion(path: string): Promise<Version> {
   const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
   return [dev, ino, size, mtimeNs].join();

@@ -1,9 +1,12 @@
 import type { Io } from '../../io/io.js';
 
 export interface RunEnd {
-  /** `done`: the run published, or found nothing new. `later`: another run holds the lake, or the fault may pass. */
+  /**
+   * `done`: the run published or found no changes. `later`: another run has locked the lake, or the failure may be
+   * temporary.
+   */
   outcome: 'done' | 'later' | 'failed';
-  /** The earliest time of the next try that the service allows. */
+  /** The earliest time at which the service allows another attempt. */
   nextRunAt?: Date | undefined;
 }
 
@@ -11,9 +14,9 @@ const MINUTE_MS = 60_000;
 const MAX_WAIT_MS = 30 * MINUTE_MS;
 
 /**
- * Milliseconds until the next run: the usual delay, or after failures 1, 2, 4, … up to 30 minutes, and never before
- * `nextRunAt`.
- * @param failures failed runs since the last success
+ * Returns the milliseconds until the next run: `delayMs`, or after failures, 1, 2, 4, … up to 30 minutes, but never
+ * less than the time until `nextRunAt`.
+ * @param failures the number of failed runs since the last success
  */
 function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
   if (failures === 0) return delayMs;
@@ -22,8 +25,8 @@ function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined
 }
 
 /**
- * Starts one run for all events that arrive within `delayMs`, and never two at a time. Retries a run that ends with
- * `later`; after `failed`, waits for the next event. Failures never reach the receiver.
+ * Starts one run for all events that arrive within `delayMs`, and never two runs at a time. Retries a run that ends
+ * with `later`; after `failed`, waits for the next event. Failures don't affect the receiver.
  */
 export class SyncTrigger {
   readonly #startRun: (signal: AbortSignal) => Promise<RunEnd>;
@@ -34,7 +37,7 @@ export class SyncTrigger {
   #wake = () => {};
   #running: Promise<void>;
 
-  /** @param startRun must end soon after its signal is aborted */
+  /** @param startRun must return soon after its signal is aborted */
   constructor(startRun: (signal: AbortSignal) => Promise<RunEnd>, delayMs: number, io: Io) {
     this.#startRun = startRun;
     this.#delayMs = delayMs;
@@ -42,13 +45,13 @@ export class SyncTrigger {
     this.#running = this.#loop();
   }
 
-  /** Call it when an event has landed. */
+  /** Must be called when an event has been saved. */
   want(): void {
     this.#isWanted = true;
     this.#wake();
   }
 
-  /** Stops the run under way and waits for its end. */
+  /** Stops the current run and waits for it to end. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#wake();

@@ -17,10 +17,11 @@ export interface Desk {
 }
 
 /**
- * Checks a delivery, lands it and returns the status of the answer (section 6, delivery rules). A 2xx means that the
- * event is on disk, or does not have to be. A signed body that can't be read is set aside and answered with 202. A
- * retry would not change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
- * @throws Refusal if the delivery is not signed, or can't be taken now
+ * Verifies a delivery, saves it, and returns the status of the response (API document, section 6, delivery rules). A
+ * 2xx means that the event is on disk, or doesn't have to be. A signed body that can't be read is moved aside and
+ * answered with 202, because a retry wouldn't change it, and rejecting it would delay all later changes for a day and
+ * then disable the endpoint.
+ * @throws Refusal if the delivery isn't signed, or can't be processed now
  */
 export async function takeDelivery(
   desk: Desk,
@@ -37,7 +38,7 @@ export async function takeDelivery(
       seconds,
     });
   }
-  // The headers with id and type are not signed, so only the body is used.
+  // The headers with the id and type aren't signed, so only the body is used.
   const text = withoutMark(body);
   const event = readEvent(text);
   const facts = { attempt, bytes: body.length };
@@ -53,7 +54,7 @@ export async function takeDelivery(
   }
   if (type !== 'changes') {
     const file = await store.setAside(body);
-    io.log('error', 'webhook.set_aside', { reason: 'of an unknown type', type, eventId, file, ...facts });
+    io.log('error', 'webhook.set_aside', { reason: 'unknown type', type, eventId, file, ...facts });
     return 202;
   }
   const isNew = await store.land(eventId, text);
@@ -62,12 +63,12 @@ export async function takeDelivery(
   return 204;
 }
 
-/** The envelope of a WebhookEvent (section 6). Its changes are typed by the next run. */
+/** The envelope of a WebhookEvent (API document, section 6). The next run types its changes. */
 interface EventFacts {
   id: string;
   type: string;
   changes: number;
-  /** Kept as text, because it may exceed 2^53. Undefined for a ping. */
+  /** A string, because it may exceed 2^53; undefined for a ping. */
   cursor: string | undefined;
 }
 
@@ -78,14 +79,14 @@ const envelope = z.looseObject({
   changes: z.array(z.unknown()).nullish(),
 });
 
-/** Reads the envelope of a signed body, or explains why it is invalid. */
+/** Parses the envelope of a signed body, or describes why it is invalid. */
 function readEvent(body: Buffer): EventFacts | { fault: string } {
   if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
   let value: unknown;
   try {
     value = parseExactJson(body.toString('utf8'));
   } catch (error) {
-    // A body that is nested too deeply throws a RangeError.
+    // A body that is nested too deeply causes a RangeError.
     return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
   }
   const parsed = envelope.safeParse(value);

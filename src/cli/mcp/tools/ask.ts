@@ -23,9 +23,9 @@ export const analyses = declareTool({
   name: 'analyses',
   title: 'List the analyses',
   describe:
-    'Lists the analyses with the question that each answers. With a name, it has the variables, the method and the limits of one. Prefer them to SQL of your own: they leave out prices that look wrong.',
+    'Lists the analyses and the question that each one answers. With a name, returns the variables, method and limits of that analysis. Prefer analyses to your own SQL, because they exclude prices that look wrong.',
   input: z.object({
-    analysis: z.enum(ANALYSES).optional().describe('Only this one, with its variables, method and limits'),
+    analysis: z.enum(ANALYSES).optional().describe('Only this analysis, with its variables, method and limits'),
   }),
   output: z.object({
     analyses: z.array(
@@ -54,8 +54,8 @@ const describeAnalysis = (name: string) => ({
 });
 
 /**
- * Runs an analysis. Values are bound as session variables, never pasted into the SQL. A value that the lake does not
- * have is an error, not an empty result.
+ * Runs an analysis. Values are bound as session variables and never become part of the SQL. A value that doesn't occur
+ * in the lake is an error instead of an empty result.
  */
 function askAnalysis(analysis: string, given: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) {
   const { rates } = call.desk;
@@ -70,7 +70,7 @@ function askAnalysis(analysis: string, given: Record<string, string>, call: Call
   return answerRows(call, choose, isOfPast(analysis));
 }
 
-/** Drops variables without a value. */
+/** Converts values to text, and drops undefined ones. */
 const toSet = (values: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
@@ -79,13 +79,13 @@ const toSet = (values: Record<string, unknown>): Record<string, string> =>
 export const runAnalysis = declareTool({
   name: 'run_analysis',
   title: 'Run an analysis',
-  describe: 'Runs an analysis that `analyses` lists, with its variables as text. Returns rows.',
+  describe: 'Runs an analysis from the list that `analyses` returns, and returns rows. Variables are passed as text.',
   input: z.object({
     analysis: z.enum(ANALYSES),
     variables: z
       .record(z.string().regex(/^[a-z_]\w{0,40}$/u), z.string().max(1000))
       .optional()
-      .describe('Values by the names that `analyses` lists, such as {"currency": "EUR"}'),
+      .describe('Variable values keyed by name (see `analyses`), such as {"currency": "EUR"}'),
     ...boundsShape,
   }),
   output: rowsOutput,
@@ -96,13 +96,16 @@ export const query = declareTool({
   name: 'query',
   title: 'Query with SQL',
   describe:
-    "Runs one SELECT in DuckDB's SQL over the tables that `describe` lists and view price_spells. Reads no files, changes nothing. Aggregate in SQL: answers have few rows.",
+    "Runs one SELECT in DuckDB's SQL on the tables listed by `describe` and the price_spells view. Can't read files or change anything. Aggregate in SQL, because answers have few rows.",
   input: z.object({ sql: z.string().min(1).max(20_000), ...boundsShape }),
   output: rowsOutput,
   run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, isForeign: true }, false),
 });
 
-/** Movers have six kinds, and this many rows of each fit into an answer. Column of_kind counts all rows of a kind. */
+/**
+ * There are six kinds of moves, and an answer has room for this number of rows of each. The of_kind column counts all
+ * rows of a kind.
+ */
 const MOVERS_OF_KIND = 3;
 
 const moverShape = {
@@ -110,10 +113,10 @@ const moverShape = {
     .string()
     .max(40)
     .optional()
-    .describe('A time such as 2026-11-20T08:00:00Z; default one day before the newest data'),
-  since_run: z.int().min(0).optional().describe('Instead: what changed after this run'),
+    .describe('A time such as 2026-11-20T08:00:00Z; default: one day before the newest data'),
+  since_run: z.int().min(0).optional().describe('Alternative to since: changes after this run'),
   currency: z.string().max(3).optional(),
-  category: z.string().max(200).optional().describe('Slug or path; includes subcategories'),
+  category: z.string().max(200).optional().describe('Category slug or path; includes subcategories'),
   site_id: z.string().max(20).optional(),
   product: z.string().max(200).optional(),
   kind: z.enum(['fall', 'rise', 'new', 'back', 'removed', 'gone']).optional(),
@@ -124,7 +127,7 @@ export const movers = declareTool({
   name: 'movers',
   title: 'What moved',
   describe:
-    'Prices that fell or rose, and listings that came or went, since a time or a run: the top of each kind, and how many there are (of_kind). Analysis movers.',
+    'Price falls and rises, and added and removed listings, since a time or a run: the largest of each kind, and the number of rows of that kind (of_kind). Uses the movers analysis.',
   input: z.object({ ...moverShape, ...boundsShape }),
   output: rowsOutput,
   run: ({ limit, offset, top = MOVERS_OF_KIND, ...set }, call) =>
@@ -135,7 +138,7 @@ export const product = declareTool({
   name: 'product',
   title: 'One product',
   describe:
-    'One product: its spread by currency, and its listed offers, cheapest first, with the reason why an offer does not count.',
+    'One product: its spread by currency, and its listed offers, cheapest first, with the reason why an offer is excluded.',
   input: z.object({
     product: z.string().min(1).max(200).describe('A product_id, or a GTIN in any form'),
     currency: z.string().max(3).optional(),

@@ -19,19 +19,19 @@ const checkShape = z.object({
   passed: z.boolean(),
   violations: int64,
   description: z.string(),
-  found: z.string().optional().describe('What was found, in words'),
+  found: z.string().optional().describe('Description of the violations'),
   next: z.string().optional().describe('What to do'),
-  sample: raw(z.array(row)).optional().describe('The first violations'),
+  sample: raw(z.array(row)).optional().describe('The first rows that violate the check'),
 });
 
 export const checks = declareTool({
   name: 'checks',
   title: 'Results of the checks',
   describe:
-    'What each check found in the newest checked run, with advice and the first violations. `fresh` runs the checks now instead, which takes longer.',
+    'Results of each check in the newest checked run, with advice and the first violations. With `fresh`, runs the checks now, which takes longer.',
   input: z.object({
-    select: z.array(z.string().max(100)).max(100).optional().describe('Only these checks'),
-    failing: z.boolean().optional().describe('Only checks that found something'),
+    select: z.array(z.string().max(100)).max(100).optional().describe('Names of checks; default: all checks'),
+    failing: z.boolean().optional().describe('Only checks that found violations'),
     fresh: z.boolean().optional(),
   }),
   output: z.object({ ...aboutShape, checks: z.array(checkShape) }),
@@ -69,7 +69,7 @@ export const checks = declareTool({
     }),
 });
 
-/** Reads a sample. A long sample was cut for the answer, and is no longer JSON. */
+/** Parses a sample. Returns an empty array if the sample isn't valid JSON because it was truncated. */
 function toSample(text: string): RawJson {
   try {
     JSON.parse(text);
@@ -85,7 +85,7 @@ interface Explanation {
   meaning: string;
 }
 
-/** Reads codes and messages from the documentation in the package. */
+/** Reads the error codes and messages from the documentation in the package. */
 function readExplanations(): { codes: Explanation[]; messages: { heading: string; text: string }[] } {
   const codes = [...readDocs('reference/errors.md').matchAll(/^- `(\w+)` \((\d+)\): (.+)$/gmu)].map(
     ([, code = '', exit, meaning = '']) => ({ code, exit: Number(exit), meaning }),
@@ -102,7 +102,7 @@ function readExplanations(): { codes: Explanation[]; messages: { heading: string
 
 const readDocs = (page: string) => readFileSync(packagePath(`docs/${page}`), 'utf8');
 
-/** Turns a heading into a pattern, in which `…` matches any text. */
+/** Converts a heading to a regular expression in which `…` matches any text. */
 const toPattern = (heading: string) =>
   new RegExp(
     heading
@@ -115,7 +115,7 @@ const toPattern = (heading: string) =>
 export const explainError = declareTool({
   name: 'explain_error',
   title: 'Explain an error',
-  describe: 'What an error of pricelake means and what to do, by its code (error.code) or its message.',
+  describe: 'Explains what a pricelake error means and what to do, given its code (error.code) or its message.',
   input: z.object({ code: z.string().max(100).optional(), message: z.string().max(2000).optional() }),
   output: z.object({
     code: z.object({ code: z.string(), exit: z.number(), meaning: z.string() }).optional(),

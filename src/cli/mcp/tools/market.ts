@@ -11,10 +11,10 @@ export const changes = declareTool({
   name: 'changes',
   title: 'Rows that changed',
   describe:
-    'Rows of a table that are new, changed or gone since a run, a version of the table or a time, in the order of the key.',
+    'Returns the rows of a table that are new, changed or gone since a run, a table version or a time, ordered by key.',
   input: z.object({
     table: z.enum(TABLE_NAMES),
-    since: z.string().max(60).describe('A run (41), a version of the table (v14) or a time in UTC'),
+    since: z.string().max(60).describe('A run (41), a table version (v14) or a UTC time'),
     ...boundsShape,
   }),
   output: z.object({
@@ -35,15 +35,15 @@ export const watch = declareTool({
   name: 'watch',
   title: 'Your prices against the market',
   describe:
-    'Compares the price list of the person who started this server (--list) with the market: position, stretches below a lowest allowed price (compliance), or suggested prices (suggest).',
+    "Compares the user's price list (--list) with the market. Shows the user's position, periods below a lowest allowed price (compliance), or suggested prices (suggest).",
   input: z.object({
-    show: z.enum(['position', 'compliance', 'suggest']).optional().describe('Default position'),
+    show: z.enum(['position', 'compliance', 'suggest']).optional().describe('Default: position'),
     suggest_by: z.enum(['cheapest', 'second', 'median']).optional(),
     suggest_minus: z
       .string()
       .regex(/^\d{1,2}(\.\d{1,2})?$/u)
       .optional()
-      .describe('Percent to go below it'),
+      .describe('Percentage to subtract from the chosen price'),
     ...boundsShape,
   }),
   output: rowsOutput,
@@ -53,7 +53,7 @@ export const watch = declareTool({
       (snapshot) => {
         const { list } = snapshot;
         if (list === undefined) {
-          throw new PricelakeError('usage', 'the server has no price list', {
+          throw new PricelakeError('usage', 'the server was started without a price list', {
             hint: 'Ask the user to restart the server with --list mine.csv.',
           });
         }

@@ -19,11 +19,11 @@ import type { Call, Desk, KnownPlan, LakeState } from '../desk.js';
 import { PlannedCalls, paidShape, type SessionBudget, SPENT, type Spent } from '../session-budget.js';
 import { declareTool } from '../tool.js';
 
-/** @throws PricelakeError `usage` for a remote, which only its own machine syncs */
+/** @throws PricelakeError `usage` for a remote lake, which can only be synced on the machine with its folder */
 async function readState({ path, remote }: Desk): Promise<LakeState> {
   if (remote !== undefined) {
-    throw new PricelakeError('usage', 'this server reads a remote, which it cannot sync', {
-      hint: 'Ask the user to start a server on the machine with the pipeline file of this remote.',
+    throw new PricelakeError('usage', "this server reads a remote lake, which it can't sync", {
+      hint: 'Ask the user to start a server on the machine with the pipeline file for this lake.',
     });
   }
   const lake = await findLake(path);
@@ -42,7 +42,7 @@ const connectWithin = (cap: CallCap): typeof createClient => {
   return (options, io) => createClient({ ...options, cap }, io);
 };
 
-/** The caps of one run: what it may still take, plus what its earlier processes took. */
+/** Returns the limits for one process of a run: the remaining budget, plus what earlier processes of the run used. */
 const capRun = (session: SessionBudget, { taken, blocks }: LakeState, most: Spent = session.left): RunCaps => ({
   maxRows: Number(most.exportRows + taken),
   maxOverage: Number(most.overageBlocks + blocks),
@@ -54,7 +54,7 @@ const addPaid = async <T extends Record<string, unknown>>({ session }: Desk, wor
   return { ...result, paid, session: { spent: session.spent, left: session.left } };
 };
 
-/** Equal plans of the same lake have the same digest. */
+/** Computes the digest of a plan. The same plan for the same lake has the same digest. */
 function digest(
   lake: string,
   isReconcile: boolean,
@@ -75,17 +75,19 @@ function digest(
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** The catalogue may grow by this share of its rows while a person decides. */
+/** Allows for the catalog growing by 1/GROWTH of its rows until the user has approved a plan. */
 const GROWTH = 100n;
 
-/** The maximum that a run of this plan may use. Steps with an estimated number of calls may make twice as many. */
+/**
+ * Returns the maximum that a run of this plan may use. Steps whose number of calls is estimated may make twice as many.
+ */
 function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent {
   const estimated = steps.reduce((sum, step) => (step.exact ? sum : sum + step.calls), 0);
   const grown = (exportRows + GROWTH - 1n) / GROWTH;
   return { calls: BigInt(calls + estimated), exportRows: exportRows + grown, overageBlocks };
 }
 
-/** Plans the next run, and remembers the plan if the session can pay for it. */
+/** Plans the next run, and stores the plan if the session's budget covers it. */
 async function planRun({ desk, signal }: Call, isReconcile: boolean) {
   const { session, io, path, pipeline: named } = desk;
   const pipeline = await openPipeline({ pipeline: named, lake: path }, { io });
@@ -108,14 +110,16 @@ export const plan = declareTool({
   name: 'plan',
   title: 'Price the next sync',
   describe:
-    'Returns what the next sync would do and cost: calls, export rows and overage, and a digest for `sync`. Changes nothing, but makes up to seven calls itself, which count.',
+    "Returns what the next sync would do and cost: calls, export rows and overage, and a digest for `sync`. Doesn't change anything, but makes up to seven calls itself, which count toward the quota.",
   input: z.object({
-    reconcile: z.boolean().optional().describe('Plan a complete comparison with the service instead'),
+    reconcile: z.boolean().optional().describe('Plan a full comparison with the service instead'),
   }),
   output: z.object({
     ...runPlan.shape,
-    allows: z.object(SPENT).describe('The most that a sync with this digest may take; it ends before it takes more'),
-    digest: z.string().nullable().describe('Null if sync would be refused'),
+    allows: z
+      .object(SPENT)
+      .describe('The maximum that a sync with this digest may use; it stops before it would exceed it'),
+    digest: z.string().nullable().describe('Null if sync would refuse to start'),
     refusal: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
     ...paidShape,
   }),
@@ -123,7 +127,7 @@ export const plan = declareTool({
   run: ({ reconcile = false }, call) => call.desk.inTurn(() => addPaid(call.desk, () => planRun(call, reconcile))),
 });
 
-/** Returns the error if the session can't pay; undefined if it can. */
+/** Returns an error if the session's budget doesn't cover the cost; undefined if it does. */
 function refuseBeyond(
   { calls, exportRows, overageBlocks }: Spent,
   { left }: SessionBudget,
@@ -141,7 +145,7 @@ function refuseBeyond(
   });
 }
 
-/** The smaller of the two limits, for each kind of cost. */
+/** Returns the lower of the two limits for each kind of cost. */
 function holdWithin(most: Spent, { left }: SessionBudget): Spent {
   const least = (a: bigint, b: bigint) => (a < b ? a : b);
   return {
@@ -152,15 +156,15 @@ function holdWithin(most: Spent, { left }: SessionBudget): Spent {
 }
 
 /**
- * Makes a new plan for a run that needs more than its plan allows. Returns the run's own error if the session can't pay
- * for the new plan.
+ * Makes a new plan for a run that needs more than its plan allows, and returns an error that contains it. Returns the
+ * run's own error if the session's budget doesn't cover the new plan.
  */
 async function offerPlan(error: unknown, call: Call, { isReconcile }: KnownPlan): Promise<unknown> {
   if (!(error instanceof PricelakeError) || error.code !== 'budget') return error;
   const plan = await planRun(call, isReconcile).catch(() => undefined);
   if (plan === undefined || plan.digest === null) return error;
-  const message = `the run needs more than its plan announced, so it stopped before it exceeded the plan: ${error.message}`;
-  const hint = 'Landed data is kept. Show the person the new plan, and call `sync` with its digest if they agree.';
+  const message = `the run stopped because it needs more than its plan allows: ${error.message}`;
+  const hint = 'Downloaded data is kept. Show the user the new plan, and call `sync` with its digest if they agree.';
   return new PricelakeError('budget', message, { hint, plan }, { cause: error });
 }
 
@@ -175,7 +179,7 @@ export const sync = declareTool({
   name: 'sync',
   title: 'Bring the copy up to date',
   describe:
-    'Runs a plan by its digest, which works once, and only if the lake is unchanged. If the run needs more than the plan allows, it ends early and returns a new plan. It spends money, so ask the person first.',
+    'Runs the plan with this digest. A digest works once, and only while the lake is unchanged. If the run needs more than the plan allows, it stops early and returns a new plan. It can spend money, so ask the user first.',
   input: z.object({ digest: z.string().regex(/^[0-9a-f]{32}$/u, 'is not a digest that `plan` returned') }),
   output: z.looseObject({ ...runResult.shape, ...paidShape }),
   isReadOnly: false,

@@ -9,13 +9,13 @@ const MOST_WORDS = 50;
 
 export const why = declareTool({
   name: 'why',
-  title: 'Why a value is what it is',
+  title: 'Explain a value',
   describe:
-    'Explains a value down to the byte that the service sent: the change or the read that set it, its run, file, line and raw text, and what else was said.',
+    'Traces a value to the raw data that the service sent: the change or read that set it, its run, file, line and raw text, and earlier values.',
   input: z.object({
     table: z.enum(EXPLAINED_TABLES),
     key: z.string().max(200).describe('item_id of items and offers, change_id of history, product_id of the others'),
-    column: z.string().max(100).optional().describe('Default: all columns, without what else was said'),
+    column: z.string().max(100).optional().describe('Default: all columns, without earlier values'),
   }),
   output: z.object({ ...aboutShape, ...whyResult.shape }),
   run: ({ table, key, column }, call) =>
@@ -28,7 +28,7 @@ export const why = declareTool({
     }),
 });
 
-/** Cuts the texts of shops, which may be of any length. */
+/** Truncates all text in the answer, because text from shops may have any length. */
 function cutTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.length > MOST_TEXT ? `${value.slice(0, MOST_TEXT)}…` : value;
   if (Array.isArray(value)) return value.map(cutTexts);
