@@ -6,17 +6,17 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { Engine } from '../open/run-parts.js';
 
 /**
- * A field that no row of an export contains counts as absent, not as null, if the lake has at least this many values,
- * because a service may leave out nulls.
+ * If no row of an export contains a field, and the lake has at least this many values of it, the field counts as
+ * missing and not as null, because a service may omit nulls.
  */
 const KEPT_VALUES = 20n;
 
-/** Finds fields that no row of an export contains although the lake has many values in them, which it keeps. */
+/** Finds fields that no row of an export contains but that have many values in the lake, which keeps them. */
 export async function findAbsent(io: Io, { graph, typing }: Engine, items: Relation): Promise<ItemValue[]> {
   const { columns } = loadTableSchema('items');
   const absent: ItemValue[] = [];
   for (const name of typing.listAbsent()) {
-    // Removal times are not kept, because an export without any may have no removed items.
+    // Removal times aren't kept, because an export without them may have no removed items.
     if (name === 'removed_at' || !columns.some((column) => column.name === name)) continue;
     if ((await graph.count(sql`FROM ${items} WHERE ${code(name)} IS NOT NULL`)) >= KEPT_VALUES) absent.push(name);
   }

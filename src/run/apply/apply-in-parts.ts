@@ -1,4 +1,4 @@
-/** The steps of applying that need only rows of the same item, so they can run over all items or part by part. */
+/** Applies changes in steps that need only rows of the same item, so they can run over all items or in parts. */
 
 import path from 'node:path';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -18,10 +18,10 @@ import { type Read, RowsInParts } from './rows-in-parts.js';
 
 type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
-/** Bytes of memory needed to apply one change. If all changes exceed the memory limit, items are processed in parts. */
+/** The memory in bytes for applying one change. If all changes need too much, items are processed in parts. */
 const BYTES_OF_CHANGE = 400;
 
-/** Divides the items into one part, or into several if too many items change to fit in memory. */
+/** Divides the items into parts that fit in memory; into a single part if few items change. */
 export async function divideItems(
   { graph, workFolder, memoryLimit }: Engine,
   { pending, different }: { pending: Relation; different: Relation },
@@ -32,7 +32,7 @@ export async function divideItems(
 }
 
 /**
- * The relations that the model `needs` reads. With several parts, they are limited to the items that changes require.
+ * Returns the relations for the `needs` model. With several parts, they are reduced to the items that changes require.
  */
 export async function narrowNeeds(
   graph: RelationGraph,
@@ -80,7 +80,7 @@ export async function judgeReads(
   return { judged, taken };
 }
 
-/** Computes the rows that the run changes, in their state after the run. */
+/** Computes the rows that the run changes, as they are after the run. */
 export function mergeRows(parts: RowsInParts, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
   const { renamed_datasets, renamed_sites, ...ofItems } = needs;
   return parts.compute('merged_items', Object.values(ofItems), (read) => selectMerged(bindRead(needs, read), values));

@@ -31,16 +31,16 @@ import { fixMoment } from './moment.js';
 import { findNextSources } from './seen-sources.js';
 import type { NextSources } from './sources.js';
 
-/** The applied batch, and what the service reported about itself. */
+/** The applied batch, and the service's data about sources and datasets. */
 export interface AppliedRun extends Batch {
   landed: LandedInput;
   sources: NextSources;
   datasets: LandedDatasets;
-  /** Sampled items whose values came only from the feed. They have already been read. */
+  /** Sampled items whose values came only from the feed. They have already been read again. */
   describedSample: readonly bigint[];
 }
 
-/** Types what landed, reads items whose changes don't contain all values, and applies everything to table `items`. */
+/** Types the landed rows, reads items whose changes don't contain all values, and applies everything to items. */
 export async function applyRun(
   world: World,
   found: FoundLake,
@@ -76,7 +76,7 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/** True if whole rows only repeat values of the lake, and no source was seen since. Then no file is written. */
+/** True if whole rows only repeat the lake's values, and no source was seen since, so no file needs to be written. */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
@@ -99,8 +99,8 @@ function isSelectionNoted(tables: Tables, { added, selection }: LandedInput): bo
 }
 
 /**
- * Checks that the counts of received and stored rows add up. This precedes publishing, because a later try would
- * miscount rows that are already in place.
+ * Journals the counts of received and stored rows before publication, because a later attempt would miscount rows that
+ * are already stored.
  */
 export async function settleTally(
   { io, client }: World,
@@ -108,7 +108,7 @@ export async function settleTally(
   counted: Batch['tally'],
 ): Promise<Publishable> {
   if (!isPublishable(landing.journal.state)) {
-    // Rows are counted as bytes landed, not from the tables, because the row equation compares the two.
+    // The number of received rows comes from the journal, because the row equation compares it with the tables.
     const tally = { received: sumLanded(landing.journal.state).rows, ...counted };
     await landing.journal.append({ type: 'tally', ...tally }, noteCalls(client));
     io.log('debug', 'settled', { ...tally });
@@ -116,7 +116,7 @@ export async function settleTally(
   return readPublishable(landing);
 }
 
-/** Establishes whether items that are missing from a complete copy are gone. */
+/** Determines whether items missing from a complete copy are gone. */
 async function establishAbsence(
   { client, io, look, listing }: World,
   found: FoundLake,
@@ -128,7 +128,7 @@ async function establishAbsence(
   return (await listing?.establish(run)) ?? { listed: false, removed: false };
 }
 
-/** Reads the needed items, and merges everything into table `items`. */
+/** Reads the needed items, and merges all rows into items. */
 async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine: Engine, rows: FoundRows) {
   const { graph, typing } = engine;
   const { io } = world;
@@ -141,7 +141,7 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
   const { wanted: need } = compared.needed;
   await hydrateRun(world, landing, typing, landed, { need, source: found.pipeline.source });
   const judged = await judgeRun(graph, compared, await typing.finish());
-  // An item is read once more if its read does not show its changes yet.
+  // Reads an item once more if its read doesn't include its changes yet.
   const hasRead = await rereadStale(world, landing, typing, landed.account, await listStaleReads(graph, judged.reads));
   const last = hasRead ? await judgeAgain(graph, judged, await typing.finish()) : judged;
   const batch = await mergeRun(io, found.before, graph, last);
@@ -150,8 +150,8 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
 }
 
 /**
- * True for few changes to a small lake, which are applied with one thread. More threads are no faster, and would spend
- * a tenth of the run's CPU time waiting for each other.
+ * True if few changes are applied to a small lake, for which one thread is used. More threads would be no faster, and
+ * would spend a tenth of the run's CPU time waiting for each other.
  */
 function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
@@ -166,7 +166,7 @@ async function typeChanges(typing: TypingQueue, { feed, brought }: LandedInput):
   return files;
 }
 
-/** Reads the landed changes, and finds those that are not yet applied to items. */
+/** Reads the landed changes, and finds those that aren't applied to items yet. */
 async function readLandedChanges(
   before: LakeRows,
   graph: RelationGraph,
@@ -197,8 +197,8 @@ async function readLandedChanges(
 }
 
 /**
- * True if every item must be in one of the listed datasets, so that an item missing from them is gone. Unknown if the
- * key can read none of the known datasets.
+ * True if every item must be in one of the listed datasets, so an item missing from all of them is gone. False if the
+ * key can't read any known dataset.
  */
 function isListWhole(
   selection: DatasetSelection,

@@ -1,4 +1,4 @@
-/** Compares what has landed with the current items, and judges whole reads. Makes no calls. */
+/** Compares landed rows with the current items, and checks whole reads. Makes no calls. */
 
 import type { Io } from '../../io/io.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -27,7 +27,7 @@ export interface ReadChanges {
   lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
   changeFiles: readonly TypedFile[];
   changes: LandedChanges;
-  /** Changes that are not yet applied to items. */
+  /** Changes that haven't been applied to items. */
   pending: Relation;
   names: DatasetNames;
   renames: readonly DatasetRename[];
@@ -35,7 +35,7 @@ export interface ReadChanges {
   reader: ItemReader;
 }
 
-/** Whole rows compared with the lake, and the items that must be read whole. */
+/** Whole rows compared with the lake, and the items that must be read in full. */
 export interface ComparedRun extends FoundRows {
   base: MergeBase;
   baseRows: BaseRows;
@@ -47,22 +47,22 @@ export interface ComparedRun extends FoundRows {
   rejected: RejectedRows;
   renamedDatasets: Relation;
   skew: FeedSkew;
-  /** True if this run or an earlier one could not type some changes. */
+  /** True if this run or an earlier one couldn't type some changes. */
   lacksChanges: boolean;
   needed: NeededItems;
-  /** The number of changes and rows whose item is unknown. The listing of these items is also unknown. */
+  /** The number of changes and rows whose item is unknown, and so also its listing state. */
   unnamed: bigint;
 }
 
-/** Typed whole rows, and the findings of single reads about items that are missing from them. */
+/** Typed whole rows, and what single reads found out about items that are missing from them. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
   itemFiles: readonly TypedFile[];
-  /** True if items are read whole although their changes seem to contain all values. */
+  /** True if changed items are read in full even though their changes seem to contain all values. */
   isDistrusted: boolean;
   moment: Moment;
 }
 
-/** Compares whole rows with the lake, and finds the items that must be read whole. */
+/** Compares whole rows with the lake, and finds the items that must be read in full. */
 export async function compareRun(io: Io, found: FoundLake, engine: Engine, read: FoundRows): Promise<ComparedRun> {
   const { graph } = engine;
   const { landed, lake, changes, pending, names, reader, itemFiles, moment } = read;
@@ -90,7 +90,7 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
   );
-  // Another program, not a shop, changed the rows, so history must not record the differences.
+  // Another program changed these rows, not a shop, so history must not record the differences.
   const isRepaired = Object.keys(found.repairs).length > 0;
   const compared = isRepaired ? { ...different, changes: graph.empty('diff_changes', 'history') } : different;
   const { unreadable: kept } = compared.counts;
@@ -116,7 +116,7 @@ export interface JudgedRun extends ComparedRun {
   reads: JudgedReads;
 }
 
-/** Decides which whole reads are current enough to use. `itemFiles` are all files of whole rows so far. */
+/** Decides which whole reads are current enough to use. @param itemFiles all files of whole rows so far */
 export async function judgeRun(
   graph: RelationGraph,
   compared: ComparedRun,
@@ -127,7 +127,7 @@ export async function judgeRun(
   return judge(graph, { ...next, skew });
 }
 
-/** Decides once more, after items were read again. */
+/** Repeats the decision after items were read again. */
 export async function judgeAgain(
   graph: RelationGraph,
   judged: JudgedRun,
@@ -187,7 +187,7 @@ async function chooseMergeBase(
 ): Promise<MergeBase> {
   const { items } = tables;
   const lake = { before: await before.table('items'), isRewritten: false };
-  // Whole rows that an earlier try has committed are already part of the lake.
+  // If an earlier attempt has committed the whole rows, they are already in the lake.
   if (lowWatermark === undefined || standing.items === 'committed') return { kind: 'lake', ...lake };
   if (items.version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };

@@ -7,20 +7,20 @@ import { LAG_MS, ORIGIN } from '../../tables/table.js';
 import type { TypedFile } from '../../typing/type-file.js';
 import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from '../../typing/typed-rows.js';
 
-/** Columns that typed changes have and table `history` does not. */
+/** Columns of typed changes that aren't in the history table. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
 export interface LandedChanges {
   typed: Relation;
   /** The distinct changes of the feed. */
   feed: Relation;
-  /** Changes that only sources of early changes supplied. */
+  /** Changes that were only supplied by sources of early changes. */
   early: Relation;
-  /** Changes that only sources of past changes supplied. */
+  /** Changes that were only supplied by sources of past changes. */
   past: Relation;
-  /** The distinct changes that are not in history yet. */
+  /** The distinct changes that aren't in history yet. */
   fresh: Relation;
-  /** Changes in `fresh` that became visible after later changes were already applied. */
+  /** Changes in `fresh` that became visible after later changes had been applied. */
   late: Relation;
   tally: Tally;
 }
@@ -32,10 +32,10 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If both the feed and an early source supplied a change, the feed's copy is used. With
- * several datasets, a feed may pass the common cursor; its changes beyond the cursor are new to history as well.
+ * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. If there are
+ * several datasets, a feed may pass the common cursor, and its changes beyond the cursor are also new to history.
  * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to
- *   another dataset
+ * another dataset
  */
 export async function readChanges(
   graph: RelationGraph,
@@ -117,7 +117,7 @@ function noChanges(graph: RelationGraph): LandedChanges {
   };
 }
 
-/** Fills in items that are null in the feed, because an early change may have contained the item. */
+/** Fills in items that are null in the feed with items from early changes. */
 function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
   const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));
@@ -130,9 +130,9 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Finds changes, of this run or in history, that are not yet applied to items. Whole rows may lag behind the feed, so
- * for items that are new to the lake, changes from shortly before the read are pending too. So are late changes, even
- * if rows may show them, and their items are read whole.
+ * Finds changes, of this run or in history, that haven't been applied to items. Whole rows may lag behind the feed, so
+ * for items new to the lake, changes from shortly before the read are also pending. The same applies to late changes,
+ * even if rows may include them; their items are read in full.
  */
 export function findPendingChanges(
   graph: RelationGraph,
@@ -161,8 +161,8 @@ export function findPendingChanges(
 }
 
 /**
- * The newest change in history beyond `to` after the run, or 0. Such changes came from an early source, from the feed
- * of one of several datasets, or, without a feed, from a source of past changes.
+ * Returns the id of the newest change in history beyond `to` after the run, or 0. Such changes come from an early
+ * source, from the feed of one of several datasets, or, without a feed, from a source of past changes.
  */
 export async function findAhead(
   graph: RelationGraph,

@@ -4,10 +4,10 @@ import type { Ledger, World } from '../open/run-parts.js';
 import type { DescribedSample } from '../open/witness.js';
 import type { ComparedRun } from './apply.js';
 
-/** After a sample shows that `changes` leave out values, they are not trusted for this time. */
+/** After a sample shows that `changes` omits values, it isn't trusted for this many milliseconds. */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
-/** True if this run reads all changed items whole, because a sample showed that `changes` leave out values. */
+/** True if the run reads all changed items in full, because a sample showed that `changes` omits values. */
 export async function isDistrusted(io: Io, { landing, memory }: Ledger, { account }: LandedInput): Promise<boolean> {
   const { journal } = landing;
   const { partialAt } = memory.state;
@@ -17,7 +17,7 @@ export async function isDistrusted(io: Io, { landing, memory }: Ledger, { accoun
   return journal.state.hydration.isDistrusted;
 }
 
-/** Has a witness compare items that only changes describe with the service. Journals and remembers a difference. */
+/** Compares items that only changes describe with the service, if a module does so. Journals and saves a difference. */
 export async function compareDescribed(
   { watches, io }: World,
   { landing, memory }: Ledger,

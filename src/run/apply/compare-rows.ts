@@ -8,16 +8,16 @@ import type { KnownRows, LandedChanges } from './changes.js';
 import type { MergeBase } from './merge.js';
 
 export interface Comparison {
-  /** Number of items whose whole rows differ from the lake although no landed change explains it. */
+  /** The number of items whose whole rows differ from the lake without a landed change that explains it. */
   differences: bigint;
-  /** JSON object: for each field, the number of items in which it differs. */
+  /** A JSON object with the number of items in which each field differs. */
   columns: string;
-  /** Number of items that are missing from the lake although no landed change explains it. */
+  /** The number of items missing from the lake without a landed change that explains it. */
   missed: bigint;
-  /** Number of the lake's items that a complete copy does not contain. */
+  /** The number of items in the lake that a complete copy doesn't contain. */
   gone: bigint;
   /**
-   * Number of missing items that may belong to a dataset which the key can no longer read. The lake keeps their rows.
+   * The number of missing items that may be in a dataset that the key can no longer read. The lake keeps their rows.
    */
   unreadable: bigint;
 }
@@ -28,7 +28,7 @@ export interface ComparedRows {
   counts: Comparison;
   different: Relation;
   changes: Relation;
-  /** The lake's rows that are marked as gone because a complete copy does not contain their items. */
+  /** The lake's rows that are marked as gone because a complete copy doesn't contain their items. */
   missing: Relation;
   /** New items that may be missing only because the copy lags. They are read before they are marked as gone. */
   doubted: Relation;
@@ -42,20 +42,20 @@ export interface ComparedSources extends KnownRows {
 
 export interface ComparisonFacts {
   runId: string;
-  /** The time recorded for differences, ISO 8601. */
+  /** The time recorded for differences, as ISO 8601. */
   at: string;
   skew: FeedSkew;
   /** The cursor up to which the feed was read; undefined without a feed. */
   cursor: bigint | undefined;
-  /** Names of the datasets that the key can read; undefined if it can read all datasets of the lake. */
+  /** The names of the datasets that the key can read; undefined if it can read all of the lake's datasets. */
   datasets: readonly string[] | undefined;
-  /** Names of datasets that are new to the lake. Items of these datasets don't count as differences. */
+  /** The names of datasets that are new to the lake. Their items don't count as differences. */
   added: readonly string[];
-  /** False if a row could not be typed. The item of that row does not count as missing. */
+  /** False if a row couldn't be typed, because the row's item must not count as missing. */
   isReadWhole: boolean;
-  /** Items that single reads found to be no longer visible. */
+  /** Items that were no longer visible when they were read individually. */
   unlisted: readonly bigint[];
-  /** True if an item that is missing from a complete copy is gone; separately for listed and for removed items. */
+  /** True if an item that is missing from a complete copy is gone, for listed and for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 
@@ -65,7 +65,7 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** Compares whole rows with the lake. Keeps the rows of a dataset that the key can no longer read. */
+/** Compares whole rows with the lake. Keeps the rows of datasets that the key can no longer read. */
 export async function compareItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -122,13 +122,13 @@ export async function compareItems(
   };
 }
 
-/** Columns of the items to read again, with the time since which they changed. */
+/** The columns for items to read again, with the time since which they changed. */
 export const DOUBTED_COLUMNS = [
   { name: 'item_id', type: 'BIGINT' },
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
 ];
 
-/** Adds changed items that the run has not read whole. */
+/** Adds changed items that the run hasn't read in full. */
 export function addChanged(
   graph: RelationGraph,
   doubted: Relation,

@@ -29,7 +29,7 @@ export async function findNeeds(
 }
 
 export interface JudgedReads {
-  /** A row for each needed item and each changed item that was read, with the reason if its read is outdated. */
+  /** One row for each needed item and each changed item that was read. `reason` is set if the read is outdated. */
   judged: Relation;
   taken: Relation;
 }
@@ -49,7 +49,7 @@ export interface JudgingFacts {
   skew: FeedSkew;
 }
 
-/** Returns the relations and values of the model `judged_reads`. */
+/** Returns the relations and values of the `judged_reads` model. */
 export function describeJudging({ rejected, reread, ...sources }: JudgedSources, { at, skew }: JudgingFacts) {
   return {
     needs: { ...sources, rejected_items: rejected.items, rejected_rows: rejected.rows, reread_items: reread.rows },
@@ -57,27 +57,27 @@ export function describeJudging({ rejected, reread, ...sources }: JudgedSources,
   };
 }
 
-/** Selects the reads that become rows of table `items`. Both arguments are SQL that follows FROM. */
+/** Selects the reads that become rows of items. Both arguments are SQL for use after FROM. */
 export function selectTaken(reread: Sql, judged: Sql): Sql {
   return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
     FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;
 }
 
-/** Lists needed items whose read does not contain their newest changes. */
+/** Lists needed items whose read doesn't include their newest changes. */
 export async function listStaleReads(graph: RelationGraph, { judged }: JudgedReads): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT item_id FROM ${judged}
     WHERE reason IS NOT NULL AND reason <> 'not found' AND NOT is_untyped(reason) ORDER BY item_id`);
   return rows.map((row) => row.item_id as bigint);
 }
 
-/** Items whose newest known changes are not in any read yet (table stale_items). */
+/** Items whose newest known changes aren't in any read yet (the stale_items table). */
 export interface StaleItems {
   count: bigint;
-  /** The rows of the table after the run; undefined if they don't change. */
+  /** The table's rows after the run; undefined if they don't change. */
   rows: Sql | undefined;
 }
 
-/** Computes the next stale_items. An item whose row can't be typed stays in the table until a row of it can be. */
+/** Computes the next stale_items. An item whose row can't be typed stays until a new row can be typed. */
 export async function findStaleItems(
   graph: RelationGraph,
   { judged }: JudgedReads,

@@ -1,4 +1,4 @@
-/** Computes the changes of tables from compared rows and selected reads. */
+/** Computes the table changes from compared rows and selected reads. */
 
 import type { Io } from '../../io/io.js';
 import type { TableChange } from '../../lake/table-change.js';
@@ -21,15 +21,15 @@ import { findSites, type NextSites } from './sites.js';
 export interface Batch {
   merge: Merge;
   comparison: Comparison;
-  /** The number of changes that are not in history yet. */
+  /** The number of changes that aren't in history yet. */
   newChanges: bigint;
-  /** The newest change in history beyond the cursor; 0 if there is none. */
+  /** The id of the newest change in history beyond the cursor; 0 if there is none. */
   ahead: bigint;
   stale: StaleItems;
   unnamed: bigint;
   history: TableChange;
   sites: NextSites;
-  /** Undefined if nothing was rejected. */
+  /** Undefined if no row was rejected. */
   rejects: Sql | undefined;
   tally: Record<'written' | 'rejected' | 'deduplicated', bigint>;
   moment: Moment;
@@ -84,7 +84,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   const history = await extendHistory(
     graph,
     await before.table('history'),
-    // An item that is new and removed has two rows.
+    // An item that is both new and removed has two rows.
     { fresh: changes.fresh, diffs: compared.changes, maxRows: newChanges + 2n * (differences + missed) },
     skew,
   );
@@ -97,7 +97,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   };
 }
 
-/** Counts the whole rows that are stored in table `items`. A second read replaces the item's exported row. */
+/** Counts the whole rows that are stored in items. An item's second read replaces its exported row. */
 async function countWritten(graph: RelationGraph, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
   const rereads = await graph.count(reads.taken);
   if (base.kind === 'lake') return rereads;

@@ -9,29 +9,29 @@ import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { MergedItems } from '../open/wings.js';
 
 /**
- * The rows that changes are applied to. `first`: the whole rows that the run has read, because the lake is empty.
- * `lake`: published rows. `poll`: published rows, with whole rows in place of those that differ. `reload`: as `poll`,
- * with whole rows of all items; an item without one is marked as gone.
+ * The rows to which changes are applied. `first`: the whole rows of the run, because the lake is empty. `lake`: the
+ * published rows. `poll`: the published rows, with whole rows in place of those that differ. `reload`: like `poll`,
+ * with whole rows of all items; an item without a whole row is marked as gone.
  */
 export type MergeBase = { kind: 'first' } | LakeBase;
 
 interface LakeBase {
   kind: 'lake' | 'poll' | 'reload';
   before: TableRows;
-  /** True if all rows are rewritten, because the layout of the files changes. */
+  /** True if all rows are rewritten because the files' layout changes. */
   isRewritten: boolean;
 }
 
 /** The items that a run may change, by reason. */
 export interface TouchedItems {
   exported: Relation;
-  /** Changes that are not yet applied to items. */
+  /** Changes that haven't been applied to items. */
   pending: Relation;
   different: Relation;
   stale: Relation;
   doubted: Relation;
   rejected: Relation;
-  /** Websites and datasets whose current name differs from rows of items; undefined if names are not known yet. */
+  /** Websites and datasets whose current name differs from rows of items; undefined until the names are known. */
   renamed?: { sites: Relation; datasets: Relation };
 }
 
@@ -67,7 +67,7 @@ function selectIds({ pending, different, stale, doubted, rejected }: TouchedItem
   return sql`SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(others, ' ')}`;
 }
 
-/** Keeps small numbers of rows in memory, because each statement over files opens every column of each file. */
+/** Reads base rows from the lake. Copies few rows to a table, because each scan opens all columns of all files. */
 async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
   if (before.files.length === 0) return { rows: before.rows };
   const all = before.ofFiles(before.files, { places: true });
@@ -91,14 +91,14 @@ async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
 
 /** The result of applying pending changes and whole reads. */
 export interface Merge extends MergedItems {
-  /** The change of table items. */
+  /** The change of the items table. */
   change: TableChange;
 }
 
-/** Values of the model `apply`, and the number of items that are gone. */
+/** The values of the `apply` model, and the number of items that are gone. */
 export type MergeValues = Values<'apply'> & { gone: bigint };
 
-/** Selects the base rows with changes and whole reads applied (model apply), and the rows of missing items. */
+/** Selects the base rows with changes and whole reads applied (the `apply` model), and the rows of missing items. */
 export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeValues): Sql {
   const applied = bindModel('apply', needs, values);
   if (gone === 0n) return applied;
@@ -108,7 +108,7 @@ export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeVa
     SELECT * FROM ${asRows(needs.missing_items)} ANTI JOIN applied USING (item_id)`;
 }
 
-/** Computes the change of table `items`. @param merged the rows of `selectMerged` */
+/** Computes the change of the items table. @param merged the rows of `selectMerged` */
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -142,9 +142,9 @@ export async function mergeItems(
 }
 
 /**
- * Adds changes and differences to history, together at most `maxRows`. A change of this run replaces the row that an
- * earlier comparison wrote for the same difference. Such rows have no change id, so only files that contain some are
- * read, from the day of the first change on.
+ * Computes a change that adds at most `maxRows` changes and differences to history. A change of this run replaces the
+ * row that an earlier comparison wrote for the same difference. Such rows have no change id, so only files with such
+ * rows are read, starting from the day of the first change.
  */
 export async function extendHistory(
   graph: RelationGraph,
@@ -177,7 +177,7 @@ async function findLooseFiles(graph: RelationGraph, history: TableRows, fresh: R
   return loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
 }
 
-/** True if, by its statistics, a file may contain rows without a change id. */
+/** True if, according to its statistics, a file may contain rows without a change id. */
 function hasRowsWithoutId({ stats }: DataFile): boolean {
   const { nullCount } = (stats === '' ? {} : JSON.parse(stats)) as { nullCount?: { change_id?: number } };
   return nullCount?.change_id !== 0;

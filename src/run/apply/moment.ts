@@ -2,7 +2,7 @@ import type { Landing } from '../../journal/landings.js';
 import type { World } from '../open/run-parts.js';
 import type { Moment } from '../open/wings.js';
 
-/** Fixes the time that the run records for its findings. Each try uses the same time, as does a replay of its bytes. */
+/** Determines the time that the run records for its findings. All attempts, and any replay, use the same time. */
 export async function fixMoment({ client, io }: World, { journal }: Landing): Promise<Moment> {
   const fixed = journal.state.moment;
   if (fixed !== undefined) return fixed;

@@ -1,4 +1,4 @@
-/** Rows that could not be typed, and their items. */
+/** Reads rows that couldn't be typed, and their items. */
 
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -6,7 +6,7 @@ import { code, join, readFiles, type Sql, sql } from '../../sql/sql.js';
 import { CHANGE_ORIGINS } from '../../tables/table.js';
 import { isChangeOrigin, type TypedFile } from '../../typing/type-file.js';
 
-/** Selects rows of the `rejects` table with file position, reason and raw text; undefined without such rows. */
+/** Selects rows for the rejects table, with file position, reason and raw text; undefined if there are none. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
@@ -26,13 +26,13 @@ const ROW_COLUMNS = [
 ];
 
 export interface RejectedRows {
-  /** `item_id` is null if a row does not show its item. */
+  /** The rejected rows. `item_id` is null if a row doesn't show its item. */
   rows: Relation;
   /** Items that appear only in rejected rows. */
   items: Relation;
 }
 
-/** Reads ids and times of rejected rows. Leaves out item histories, which items don't need. */
+/** Reads the ids and times of rejected rows. Omits item histories, which aren't applied to items. */
 export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile[]): Relation {
   const rows = selectRejected(files.filter(({ origin }) => origin !== 'history'));
   if (rows === undefined) return graph.empty('rejected_rows', ROW_COLUMNS);
@@ -42,7 +42,7 @@ export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile
   );
 }
 
-/** Selects rejected rows with every known column; undefined without such rows. */
+/** Selects rejected rows with every known column; undefined if there are none. */
 function selectRejected(files: readonly TypedFile[]): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
   return parts.length === 0 ? undefined : join(parts, ' UNION ALL ');
@@ -64,7 +64,7 @@ function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[
 
 /**
  * Counts changes without an item (section 2, Change) and rows with an unreadable id. Changes up to the watermark don't
- * count, because whole rows that were read later show them.
+ * count, because whole rows that were read later include them.
  */
 export async function countUnnamed(
   graph: RelationGraph,

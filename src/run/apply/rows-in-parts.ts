@@ -7,22 +7,22 @@ import { quoteLiteral } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
 
-/** Returns SQL for use after FROM that reads all rows of a relation, or the rows of one part. */
+/** Builds a FROM expression that reads all rows of a relation, or the rows of one part. */
 export type Read = (rows: Relation) => Sql;
 
 type ReadPart = (part: number) => Sql;
 
 export interface Parts {
   folder: string;
-  /** The number of parts. With one part, rows are not divided into files. */
+  /** The number of parts. With one part, rows aren't divided into files. */
   count: number;
-  /** Rows with equal values in this column are in the same part. Rows with null are in no part. */
+  /** Rows with equal values in this column are in the same part. Rows with NULL are in no part. */
   key: 'item_id' | 'product_id';
 }
 
 /**
- * Relations in parts, so that memory stays the same however many rows there are. A relation is divided into files when
- * it is first read in parts, because otherwise every part would read all of it.
+ * Processes relations in parts, so that memory use doesn't grow with the number of rows. A relation is divided into
+ * files when it is first read in parts, because otherwise every part would read all of it.
  */
 export class RowsInParts {
   readonly count: number;
@@ -36,7 +36,7 @@ export class RowsInParts {
     this.#parts = parts;
   }
 
-  /** Declares rows that are computed, in each part, only from rows of the same part. */
+  /** Declares rows whose parts are each computed only from the same part of other relations. */
   follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void {
     const read = async (): Promise<ReadPart> => {
       const reads = await this.read(from);
@@ -52,8 +52,8 @@ export class RowsInParts {
   }
 
   /**
-   * Divides these relations. All other relations are read whole in each part.
-   * @param columns the columns of a relation that are kept; by default all
+   * Divides these relations into parts. All other relations are read completely in each part.
+   * @param columns the columns of a relation to keep; by default all
    */
   async read(from: readonly Relation[], columns?: (rows: Relation) => Sql): Promise<Read[]> {
     if (this.count <= 1) return [asRows];
@@ -82,7 +82,7 @@ export class RowsInParts {
     const copy = `COPY (${select.text}) TO ${quoteLiteral(own)} (FORMAT parquet, PARTITION_BY (part), RETURN_STATS true)`;
     const written = await this.#graph.db.rows(copy);
     const files = written.map(({ filename }) => String(filename));
-    // A part without rows has no file, and must not read all rows instead.
+    // A part without rows has no file, so it needs an empty relation; reading no files would fail.
     const none = sql`(SELECT * FROM ${rows} WHERE false)`;
     return (part) => {
       const ofPart = files.filter((file) => path.basename(path.dirname(file)) === `part=${part}`);

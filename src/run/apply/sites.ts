@@ -4,10 +4,10 @@ import { columnsOf, type Sql, sql } from '../../sql/sql.js';
 import { ORIGIN } from '../../tables/table.js';
 import type { ItemReads } from '../../typing/typed-rows.js';
 
-/** Websites after the run. */
+/** The websites after the run. */
 export interface NextSites {
   rows: Relation;
-  /** The new rows of table sites; undefined if no website is new or different. */
+  /** The new rows of the sites table; undefined if no website is new or has changed. */
   changed: Sql | undefined;
   /** The current name and host of websites whose items have an outdated name or host. */
   renamed: Relation;
@@ -44,9 +44,9 @@ export async function findSites(
 }
 
 /**
- * Lists every website in a landed row. The service shows a website as it is when it answers, so the latest answer
- * counts: by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. An early
- * change may be a day old, so it only adds unknown websites.
+ * Lists every website in a landed row. A response shows a website's current state, so the latest response counts: by
+ * `rank` (feed before the export, export, feed after it, whole reads), then by `place`. An early change may be a day
+ * old, so it only adds unknown websites.
  */
 function listSiteRefs(
   graph: RelationGraph,

@@ -4,22 +4,22 @@ import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, type Sql, sql } from '../../sql/sql.js';
 
-/** Sources after the run. */
+/** The sources after the run. */
 export interface NextSources {
-  /** All rows of table sources; undefined if no row is newer. */
+  /** All rows of the sources table; undefined if none has changed. */
   changed: Sql | undefined;
   /** Sources whose offers change because the source became stale, or is no longer stale. */
   flipped: Relation;
 }
 
 export interface SeenSources {
-  /** The table sources before the run. */
+  /** The sources table before the run. */
   sources: Relation;
   /** Rows with `site_id`, `source_id`, `last_seen_at`, and the kind of read as `read_by`. */
   seen: Sql;
-  /** The websites that were probed, with the `source_id` and `last_seen_at` of the most recently seen item. */
+  /** The websites that were probed, with the `source_id` and `last_seen_at` of their most recently seen item. */
   probed: Sql;
-  /** Items from which the usual interval between reads of a source is measured again; undefined if the limits stay. */
+  /** The items from which a source's usual interval between reads is measured again; undefined to keep limits. */
   measured: Source | undefined;
   /** True if all items were read. */
   isWhole: boolean;
@@ -28,7 +28,7 @@ export interface SeenSources {
 /** A row is rewritten only if one of these columns changes. */
 const REPORTED = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
-/** Finds when each source was last seen, and which are stale (model sources). */
+/** Finds when each source was last seen, and which sources are stale (the `sources` model). */
 export async function findSources(
   graph: RelationGraph,
   { sources, seen, probed, measured, isWhole }: SeenSources,

@@ -11,7 +11,7 @@ import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import type { PlannedRun } from '../plan/open-plan.js';
 
-/** Copies the items of a run by its plan, and passes landed files to the typing queue. */
+/** Copies a run's items according to its plan, and passes landed files to the typing queue. */
 export class ItemCopy {
   readonly #world: World;
   readonly #found: FoundLake;
@@ -28,8 +28,8 @@ export class ItemCopy {
   }
 
   /**
-   * Copies all items by the route of the plan. Keeps the rows of an export that the service cut. If the run is refused
-   * before anything has landed, it is removed.
+   * Copies all items by the plan's route. Keeps the rows of an export that the service truncated. If the copy is
+   * refused before any data has landed, removes the run.
    */
   landAll(): Promise<void> {
     return this.#landAll().catch((error) => dropRefused(this.#landing, error));
@@ -41,7 +41,7 @@ export class ItemCopy {
       const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
-      // These rows are still to be downloaded. Rows that have landed are already on the disk.
+      // Only these rows must still be downloaded. Rows that have landed are already on the disk.
       const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
       await requireDisk(this.#found.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
@@ -49,7 +49,7 @@ export class ItemCopy {
       try {
         return await this.#export(copy, copy.shards);
       } catch (error) {
-        // The quota may run out while shards download in parallel: one is cut, and the others are refused.
+        // The quota may run out while shards download in parallel. One is then truncated, and the others are rejected.
         if (!isOutOfRows(error)) throw error;
         this.#planned.planner.note({ cut: error });
       }
@@ -78,9 +78,7 @@ export class ItemCopy {
     if (copy.settling !== undefined) await this.poll(copy.settling);
   }
 
-  /**
-   * Journals the shards. They are chosen once for all tries, because shards that have landed do not fit another choice.
-   */
+  /** Journals the shards. They are chosen once for all attempts, because completed shards don't fit other choices. */
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
     const { client, io } = this.#world;
@@ -101,12 +99,12 @@ export class ItemCopy {
   }
 }
 
-/** True if the service cut an export at the month's rows, or the gate refused an export that the service would cut. */
+/** True if the service truncated an export at the monthly limit, or the gate rejected one because it would. */
 function isOutOfRows(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
 }
 
-/** Removes a run whose export is refused before anything has landed, so that the next run makes its own decision. */
+/** Removes a run whose copy was refused before any data landed, so that the next run decides again. */
 async function dropRefused(landing: Landing, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
   const { exports, pages } = landing.journal.state;

@@ -9,9 +9,9 @@ import type { ListedRun } from '../open/wings.js';
 import type { ComparisonPlan } from '../open/witness.js';
 
 /**
- * Reads the service's counts in one call, right after a complete copy has landed, to compare them with the copy. Does
- * so only for a copy of one dataset or of all, because an item in two datasets counts in each. Skipped if no call is
- * left.
+ * Requests the service's counts in one call, immediately after a complete copy has landed, to compare them with the
+ * copy. Only done for a copy of one dataset or of all, because an item in two datasets counts in each. Undefined if
+ * skipped.
  */
 export async function askFacets(
   { client, io, look }: Pick<ListedRun, 'client' | 'io' | 'look'>,
@@ -25,7 +25,7 @@ export async function askFacets(
   return answer;
 }
 
-/** Loads the service's counts as rows. Ids are text, because the id of a currency is its code. */
+/** Loads the service's counts as rows. Ids are text, because a currency's id is its code. */
 export function loadFacets(graph: RelationGraph, answer: string): Relation {
   return graph.table(
     'landed_facets',

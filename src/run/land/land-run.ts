@@ -31,21 +31,21 @@ import { findRejectedChanges } from '../plan/read-overlap.js';
 import type { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
 
-/** The data that a run lands before it reads items whole. */
+/** The data that a run lands before it reads single items in full. */
 export interface LandedInput {
   runId: string;
   mode: RunMode;
   selection: DatasetSelection;
   /** Undefined for a run that reads only the feed. */
   lowWatermark: LowWatermark | undefined;
-  /** Changes from other sources, which landed before the feed was read. */
+  /** Changes from other sources, which were landed before the feed. */
   brought: readonly BroughtChanges[];
-  /** Undefined on a plan without the feed. */
+  /** Undefined if the plan doesn't include the feed. */
   feed: LandedFeed | undefined;
   window: CursorWindow;
-  /** Datasets that are new to the lake. Their items are copied whole; history may hold some of their changes. */
+  /** Datasets that are new to the lake. Their items are copied whole; history may have some of their changes. */
   added: readonly bigint[];
-  /** The account, for further calls; undefined if everything has landed. */
+  /** The account, for further calls; undefined if the run makes no further calls. */
   account: Account | undefined;
   /** The run's plan at the time when the feed was read. */
   plan: RunPlan;
@@ -58,8 +58,8 @@ export interface BroughtChanges {
 }
 
 /**
- * Lands new data by the run's plan: whole rows after a low watermark (all items, or those that changed since), then the
- * feed; or only the feed. Segments of whole rows are typed while the rest downloads.
+ * Lands new data according to the run's plan: whole rows after a low watermark (all items, or items that changed
+ * since), then the feed; or only the feed. Whole rows are typed while the rest downloads.
  */
 export async function landRun(
   world: World,
@@ -78,7 +78,7 @@ export async function landRun(
   }
 }
 
-/** True if no data landed and no work of an interrupted run is left, so that no file is written. */
+/** True if no data has landed and no work of an interrupted run is left, so no file needs to be written. */
 export async function isIdle(found: FoundLake, landing: Landing, landed: LandedInput): Promise<boolean> {
   if (landing.journal.state.probes.sites.size > 0 || hasCarriedStale(landing)) return false;
   const { lowWatermark, feed, brought } = landed;
@@ -86,7 +86,7 @@ export async function isIdle(found: FoundLake, landing: Landing, landed: LandedI
   return isAtRest(found);
 }
 
-/** Lands data by the plan; undefined if a refused cursor or changes without an item require another plan. */
+/** Lands data by the plan. Returns undefined if a refused cursor or changes without items require a new plan. */
 async function landByPlan(
   { client, io, sources }: World,
   found: FoundLake,
@@ -99,13 +99,13 @@ async function landByPlan(
   const { decision, lowWatermark: mark, checksDatasets } = await decide(io, client, landing, planner);
   const { mode, added = [] } = decision;
   const reporting = reportPace(io, graph, found, mode);
-  reporting.catch(() => {}); // reported below
+  reporting.catch(() => {}); // its error is thrown where it is awaited
   if (checksDatasets && account !== undefined) await checkSelection(client, selection, account.plan);
   for (const source of sources) await source.land(landing, lake, io);
   const brought = listBrought(landing);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
-  // The watermark has landed, and the feed usually begins there if the lake has no cursor.
+  // The plan now includes the watermark, where the feed usually starts if the lake has no cursor.
   const plan = await planner.plan();
   const feeds = listFeedParts(client, plan, (ids) => findRejectedChanges(graph, before, ids));
   const feed = await landFeed(client, landing, feeds, plan.feed.isRead, { io, memory }).catch((error: unknown) => {
@@ -124,7 +124,7 @@ async function landByPlan(
   }
   const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
-  // In a run that reads the feed, only new datasets land as whole rows. The other items already include changes up to
+  // In a run that reads the feed, only new datasets are read as whole rows. Other items already include changes up to
   // the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
@@ -149,7 +149,7 @@ function listFeedParts(
   });
 }
 
-/** Asks websites when their items were last seen, unless the landed rows are already typed. */
+/** Finds out when sources were last read, unless the landed rows are already typed. */
 async function probeSites(
   { probe, client, io }: World,
   { pipeline, before }: FoundLake,
@@ -162,7 +162,7 @@ async function probeSites(
   await probe.ask({ client, io, pipeline, before, landing, memory, graph, mode, facts: planner.facts });
 }
 
-/** Counts feed changes whose item is in neither another feed, nor a source of the same changes, nor history. */
+/** Counts feed changes without an item, unless another feed, a source of the same changes, or history has the item. */
 async function countUnnamed(
   graph: RelationGraph,
   before: LakeRows,
@@ -177,8 +177,8 @@ async function countUnnamed(
 }
 
 /**
- * Reports the duration of earlier runs of the same mode, from the ledger, as progress, so that the remaining time can
- * be estimated. Reports nothing for a first run.
+ * Reports the median duration of earlier runs in the same mode as progress, so that the remaining time can be
+ * estimated. Reports nothing on a first run.
  */
 async function reportPace(io: Io, graph: RelationGraph, { before, tables }: FoundLake, mode: RunMode): Promise<void> {
   if (tables.runs.files.length === 0) return;
@@ -192,7 +192,7 @@ async function reportPace(io: Io, graph: RelationGraph, { before, tables }: Foun
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds, rows } });
 }
 
-/** Decides how the run updates the lake, and journals the decision, because it holds for all tries. */
+/** Decides how the run updates the lake, and journals the decision, because it holds for all attempts. */
 async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
   if (plan.isDecisionNew) {
@@ -202,13 +202,13 @@ async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunP
   return plan;
 }
 
-/** Lands whole rows. The copy comes first: if it is refused, no data has landed that would bind the next run. */
+/** Lands whole rows. The copy comes first, because if it is refused, the next run isn't bound by landed data. */
 async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
 }
 
-/** Lands whole reads of the items whose changes don't contain all values, and passes each file to the typing queue. */
+/** Lands the items whose changes don't contain all values, and passes each file to the typing queue. */
 export async function hydrateRun(
   { client, io }: World,
   landing: Landing,
@@ -236,7 +236,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
   typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
-/** Reads items one by one if a list contained older values than the feed. Returns true if any item was read. */
+/** Reads items one by one if lists contained older values than the feed. Returns true if any item was read. */
 export async function rereadStale(
   { client, io }: World,
   landing: Landing,
