@@ -95,7 +95,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     '`allow`, `warn` or `hold`. See [Handle schema drift](../engineer/checks.md#handle-schema-drift).',
   ],
   'webhook.secret': ['', 'What webhooks are signed with. See [Receive webhooks](../engineer/webhooks.md).'],
-  notify: ['[]', 'Who is told of alarms and failures. See [Tell someone](../engineer/schedule.md#tell-someone).'],
+  notify: ['[]', 'Who gets alarms and failures. See [Tell someone](../engineer/schedule.md#tell-someone).'],
 };
 
 interface JsonSchema {

@@ -31,7 +31,7 @@ SELECT
     WHEN getvariable('since') IS NOT NULL THEN error('give since or since_run, not both')
     WHEN getvariable('since_run')::BIGINT = 0 THEN TIMESTAMPTZ '1970-01-01 00:00:00Z'
     WHEN run_at IS NULL
-      THEN error('since_run ' || getvariable('since_run') || ' is no run of this lake: the newest is ' || coalesce(run_number::VARCHAR, 'none'))
+      THEN error('since_run ' || getvariable('since_run') || ' does not exist in this lake; the newest run is ' || coalesce(run_number::VARCHAR, 'none'))
     ELSE run_at
   END AS since
 FROM asked_run, newest_run, (FROM 'data_clock.sql') AS clock

@@ -14,8 +14,8 @@
 WITH asked AS MATERIALIZED (
   SELECT
     CASE
-      WHEN getvariable('own_site') IS NULL THEN error('set own_site to the site_id of your own shop: table sites lists them')
-      WHEN known.site_id IS NULL THEN error('own_site ' || getvariable('own_site') || ' is no site_id of table sites')
+      WHEN getvariable('own_site') IS NULL THEN error('set own_site to the site_id of your own shop, which the sites table lists')
+      WHEN known.site_id IS NULL THEN error('own_site ' || getvariable('own_site') || ' is not a site_id in the sites table')
       ELSE known.site_id
     END AS own_site_id,
     greatest(coalesce(getvariable('min_shops')::BIGINT, 2), 1) AS min_shops

@@ -97,7 +97,7 @@ describe('assortment_gaps', async () => {
   it('need the own shop, which the lake must have', async () => {
     await expect(ask(db, 'assortment_gaps')).rejects.toThrow('set own_site to the site_id of your own shop');
     await expect(ask(db, 'assortment_gaps', { own_site: '99' })).rejects.toThrow(
-      'own_site 99 is no site_id of table sites',
+      'own_site 99 is not a site_id in the sites table',
     );
   });
 });

@@ -219,7 +219,7 @@ describe('movers', async () => {
 
   it('refuse a run that is not there, and two beginnings', async () => {
     await expect(ask(db, 'movers', { since_run: '77' })).rejects.toThrow(
-      'since_run 77 is no run of this lake: the newest is 5',
+      'since_run 77 does not exist in this lake; the newest run is 5',
     );
     await expect(ask(db, 'movers', { since_run: '2', since: '2026-05-01' })).rejects.toThrow(
       'give since or since_run, not both',
