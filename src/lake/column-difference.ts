@@ -80,7 +80,7 @@ export function refuseUnreadable(lake: Lake, state: TableState): void {
 function explainDifference(lake: Lake, { table, difference }: TableState): PricelakeError {
   const what = `${tablePath(lake, table)}: ${describeDifference(table, difference)}`;
   const hint =
-    'Rebuild the tables from the kept raw bytes with `pricelake lake rebuild`, or use the version of pricelake that wrote the lake. Nothing was changed.';
+    'Rebuild the tables from the saved raw data with `pricelake lake rebuild`, or use the version of pricelake that wrote the lake. Nothing was changed.';
   return new PricelakeError('lake_invalid', what, { hint });
 }
 

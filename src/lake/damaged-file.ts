@@ -18,7 +18,7 @@ export function describeDamage(lakePath: string, reason: string, cause?: Error):
     'lake_invalid',
     `${lakePath}: a data file is missing or damaged: ${reason}`,
     {
-      hint: '`pricelake verify` lists all damaged files; `pricelake lake rebuild` rebuilds the tables from the kept raw bytes.',
+      hint: '`pricelake verify` lists all damaged files; `pricelake lake rebuild` rebuilds the tables from the saved raw data.',
     },
     { cause },
   );

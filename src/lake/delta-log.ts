@@ -26,7 +26,7 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
   return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
 }
 
-export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes.';
+export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the saved raw data.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
   // Quotes only pricelake's own messages, because those of parsers don't help the user.

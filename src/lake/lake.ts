@@ -40,7 +40,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   return lake;
 }
 
-const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and rebuilds the tables from the kept raw bytes.';
+const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and rebuilds the tables from the saved raw data.';
 
 /** Returns the error for an unsupported or invalid marker; undefined if it is supported. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {

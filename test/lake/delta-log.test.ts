@@ -7,7 +7,7 @@ import { type Lake, tablePath } from '../../src/tables/layout.js';
 import { AT } from './fixture.js';
 import { add, CREATED, META_DATA, makeBareLake, OURS, PROTOCOL, remove, txn, writeEntry } from './log-writer.js';
 
-const HINT = '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes.';
+const HINT = '`pricelake lake rebuild` rebuilds the tables from the saved raw data.';
 const paths = ({ files }: { files: Map<string, unknown> }) => [...files.keys()];
 
 test('versions are those of whole names of one suffix, in order', () => {

@@ -182,13 +182,13 @@ test('a complete copy repairs items and what follows from them, a rebuild the re
   });
   expect(one.facts.commits).toEqual(['products version 7 (DELETE by other)']);
   expect(one.facts.hint).toBe(
-    '`pricelake sync --reconcile` compares everything with the service and repairs differences; `pricelake lake rebuild` rebuilds the tables from the kept raw bytes.',
+    '`pricelake sync --reconcile` compares everything with the service and repairs differences; `pricelake lake rebuild` rebuilds the tables from the saved raw data.',
   );
   const three = refusal(commit('items', 7n), commit('history', 8n), commit('datasets', 1n));
   expect(three.message).toBe(
     '/lake/items: another program wrote version 7 (DELETE by other), which changed rows; and 2 more such commits',
   );
-  expect(three.facts.hint).toBe('`pricelake lake rebuild` rebuilds the tables from the kept raw bytes.');
+  expect(three.facts.hint).toBe('`pricelake lake rebuild` rebuilds the tables from the saved raw data.');
   expect(isRepairedByCopy([commit('items', 1n), commit('datasets', 1n), commit('price_spread', 1n)])).toBe(true);
   expect(isRepairedByCopy([commit('items', 1n), commit('runs', 1n)])).toBe(false);
 });

@@ -77,7 +77,7 @@ test('recovery deletes nothing of any table when one has fallen behind lake.json
   await expect(recover(lake)).rejects.toMatchObject({
     code: 'lake_invalid',
     message: `${tablePath(lake, 'items')}: its log ends at version -1, but lake.json names version 0`,
-    facts: { hint: '`pricelake lake rebuild` rebuilds the tables from the kept raw bytes.' },
+    facts: { hint: '`pricelake lake rebuild` rebuilds the tables from the saved raw data.' },
   });
   expect(await readFile(orphan, 'utf8')).toBe('x');
   expect(await readdir(privatePath(lake, 'staging'))).toEqual(['r']);

@@ -64,7 +64,7 @@ describe('what a run may call', () => {
     expect(error.code).toBe('budget');
     expect(error.message).toContain('budget.calls allows 900 calls a month');
     expect(error.facts).toMatchObject({ allowed: 900, used: 900, made: 7, nextRunAt: new Date(RESETS_AT) });
-    expect(error.facts.hint).toMatch(/^Raise budget.calls, or run the same command again next month: it continues/);
+    expect(error.facts.hint).toMatch(/^Raise budget.calls, or run the same command again next month. It will continue/);
     const quota = refuseCall(findAllowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7);
     expect(quota.code).toBe('quota');
     expect(quota.facts.hint).toMatch(/^Choose a larger plan, or run/);

@@ -116,7 +116,7 @@ test('of a damaged ledger without lake.json a rebuild says what is lost', async 
   await rm(inLake('_pricelake', 'format.json'));
   await writeFile(inLake('lake.json'), 'garbage');
   const { lost } = await rebuild();
-  expect(lost).toEqual([expect.stringMatching(/^runs: what runs took/)]);
+  expect(lost).toEqual([expect.stringMatching(/^runs: the cost of runs/)]);
   expect(await listDifferent(['history', 'items', 'sites', 'products', 'price_spread_daily', 'check_results'])).toEqual(
     [],
   );

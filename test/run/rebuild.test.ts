@@ -130,14 +130,14 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
     });
     const error = await failure(rebuild());
     expect(error).toMatchObject({ code: 'landing_gone', facts: { hint: expect.stringContaining('landing.keep') } });
-    expect(error.message).toContain(`those of runs ${gone}, `);
+    expect(error.message).toContain(`the data of runs ${gone}, `);
     await expectSameRows();
   });
 
   test('when no complete copy is kept', async () => {
     await removeLandings(0, 2);
     const error = await failure(rebuild());
-    expect(error.message).toContain('no run with a complete snapshot is kept');
+    expect(error.message).toContain('no run with a complete snapshot is saved');
   });
 
   test('when a gate fails that nobody let through', async () => {
@@ -152,7 +152,7 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
     const file = (await readdir(world.lakePath, { recursive: true })).find((name) => /^history.*parquet$/.test(name));
     await writeFile(path.join(world.lakePath, file ?? ''), 'damaged');
     const error = await failure(rebuild());
-    expect(error.message).toMatch(/^history can't be read, and holds rows that the kept raw bytes can't restore/);
+    expect(error.message).toMatch(/^history can't be read, and the saved raw data can't restore some of the rows/);
   });
 });
 

@@ -79,7 +79,7 @@ describe('the feed', () => {
     await expect(pull(service)).rejects.toMatchObject({
       code: 'contract',
       message: expect.stringMatching(/: hasMore is still true after \d+ pages with only \d+ changes$/),
-      facts: { hint: expect.stringContaining('the same command continues from there') },
+      facts: { hint: expect.stringContaining('run the same command again') },
     });
     expect(service.urls.length).toBeLessThan(1.2 * LIMITS.feedPace.freePages);
   });

@@ -13,16 +13,16 @@ import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { NextLake, type StagedTable, Staging } from '../open/stage.js';
 import type { NextVersion } from '../open/witness.js';
 
-/** The next version of the lake's tables, except those that describe the run itself. */
+/** The next version of the lake's tables, except the tables that describe the run itself. */
 export interface DerivedRun {
   applied: AppliedRun;
-  /** Shows that the row counts add up, so that the run may be published. */
+  /** Proof that the row counts add up, which publication requires. */
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
 }
 
-/** Writes the next files of every table, without publishing them, while witnesses send requests to the service. */
+/** Writes the next files of every table without publishing them, while comparison modules send their requests. */
 export async function deriveRun(
   world: World,
   found: FoundLake,
@@ -56,10 +56,10 @@ export async function deriveRun(
   return { next: next.with(...derived), attributions, applied, settled };
 }
 
-/** Has witnesses choose their requests before tables are derived. */
+/** Lets each comparison module choose its requests before tables are derived. Returns functions that send them. */
 async function chooseQuestions({ watches }: World, next: NextVersion): Promise<(() => Promise<void>)[]> {
   const asking: (() => Promise<void>)[] = [];
-  // Witnesses choose one after the other, because each may read all items.
+  // Modules choose one after the other, because each may read all items.
   for (const { ask } of watches) if (ask !== undefined) asking.push(await ask(next));
   return asking;
 }
@@ -78,7 +78,7 @@ export function describeNext(
   };
 }
 
-/** Stages the derived tables, which are computed from tables staged before them. */
+/** Stages the derived tables. Each is computed from tables staged before it. */
 async function stageDerived(
   { derivers }: World,
   staging: Staging,
@@ -87,7 +87,7 @@ async function stageDerived(
   workFolder: string,
 ): Promise<StagedTable[]> {
   const staged: StagedTable[] = [];
-  // One after another, because each may hold much memory, and may read the tables of those before it.
+  // Modules run one after the other, because each may use much memory and read the tables of earlier ones.
   for (const { derive } of derivers)
     staged.push(...(await derive(staging, next.with(...staged), { merge, flipped, moment, workFolder })));
   return staged;
@@ -111,13 +111,13 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
   return [...staged, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
 }
 
-/** The time up to which items were polled. The next run uses it if this run did not reach the end of the feed. */
+/** Returns the time up to which items were polled, in µs; 0 if this run reached the end of the feed. */
 function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-/** Returns the datasets that the key can read and that have been copied whole, in this run or an earlier one. */
+/** Returns the datasets that the key can read and that were copied whole, in this run or an earlier one. */
 function noteDatasets(
   tables: Tables,
   { mode, added, selection }: LandedInput,
@@ -126,7 +126,7 @@ function noteDatasets(
   if (selection !== 'all') return { isList: true, ids: selection };
   const visible = datasets.map(({ id }) => id);
   const before = tables.items.applied.datasets.ids;
-  // A lake that does not record its datasets yet has a copy of all.
+  // A lake that hasn't recorded its datasets yet has a copy of all.
   const isWhole = mode === 'snapshot' || before.length === 0;
   return { isList: false, ids: visible.filter((id) => isWhole || added.includes(id) || before.includes(id)) };
 }

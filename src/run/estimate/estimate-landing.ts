@@ -36,7 +36,7 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
   if (isDone) return 0;
   const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
-  // One call counts the items. After several pages, another call looks for items that changed meanwhile.
+  // One call counts the items. After several pages, another call looks for items that changed during the poll.
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
@@ -51,7 +51,7 @@ export async function estimatePolls(
       const polled = reopens ? undefined : landed.polls.get(part.dataset);
       if (polled?.isDone) continue;
       const changedSince = polled?.round.since ?? since;
-      // Without a time, the poll looks for items that moved while shards were read, usually one page.
+      // If the time is unknown, the poll looks for items that moved between shards, which usually fit on one page.
       const changed =
         changedSince === undefined ? 0n : await countItems(part.client, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};
@@ -65,7 +65,7 @@ export async function estimatePolls(
   return sumCounts(counts);
 }
 
-/** The changes in the feed that the lake does not have yet, and their first page. */
+/** The changes in the feed that the lake lacks, and their first page. */
 export interface WaitingFeed {
   changes: Count;
   body?: Buffer;
@@ -75,8 +75,8 @@ export interface WaitingFeed {
 type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before' | 'memory' | 'io'>;
 
 /**
- * Reads the page of the feed with which the run would begin (section 4, /changes), and if more changes follow, the
- * newest change. For several listed datasets, reads a page of each, unless no change is newer than the lake.
+ * Requests the feed page with which the run would start (section 4, /changes), and the newest change if more changes
+ * follow. If several datasets are listed, requests a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(source: FeedSource, starts: readonly FeedStart[]): Promise<WaitingFeed> {
   const { client, journal } = source;
@@ -87,7 +87,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   for (const { dataset, from, overlap, watermark } of starts) {
     const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
-    // Such a feed begins about at its end, so one page brings everything.
+    // Such a feed starts shortly before its end, so one page is enough.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
     else {
       const hasMark = isOne && watermark !== undefined;
@@ -121,8 +121,7 @@ async function readPart(
   const rows = BigInt(page.changes.length);
   const seen = recallPages(source.memory.state, source.io.now());
   const isCut = mayBeCut({ ...page, rows: page.changes.length }, seen, part.hasMark);
-  // The service may put fewer changes on a page than requested, and may even send an empty page although more changes
-  // follow.
+  // The service may return fewer changes per page than requested, and even an empty page although more changes follow.
   const pageSize = (page.hasMore || isCut) && rows > 0n ? page.changes.length : PAGE_LIMIT;
   const count = (all: bigint, news: bigint): Count => ({
     count: news,

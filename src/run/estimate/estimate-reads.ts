@@ -22,7 +22,7 @@ import type { FactSource } from '../plan/run-planner.js';
 import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
 
-/** The sources of an estimate's facts: the same as those of a run, but without a lock. */
+/** The sources of an estimate's facts: the same as a run's, but without a lock. */
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
   caps: RunCaps;
   witnesses: readonly Witness[];
@@ -32,8 +32,8 @@ export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'wor
 }
 
 /**
- * Estimates the calls for whole reads of items. Like a run, finds the items that the first page of the feed requires,
- * and extrapolates if more changes follow. One call counts the changed items (section 4, /items, `changedSince`).
+ * Estimates the calls for reading items in full. Finds the items that the first page of the feed requires, as a run
+ * does, and extrapolates if more changes follow. Counts changed items per dataset (section 4, /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,
@@ -62,7 +62,7 @@ export async function estimateNeeds(
       broken,
     },
   );
-  // A run reads the first page before it chooses how to read the items, and that page may suffice.
+  // A run reads the first page before it chooses how to read the items, and that page may be enough.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
   return {
@@ -73,7 +73,7 @@ export async function estimateNeeds(
   };
 }
 
-/** Finds the needed items as a run does, over the current lake. */
+/** Finds the needed items like a run, based on the current lake. */
 async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed, overlap: bigint | undefined) {
   const { graph, before, typing, tables, workFolder, io } = source;
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;

@@ -46,25 +46,25 @@ export interface RunEstimate extends ModeChoice, Total {
   /** The interrupted or held run that the next run would continue. */
   unfinished: { runId: string; held: string[] } | undefined;
   steps: Step[];
-  /** Maximum number of overage blocks that the run could be billed. */
+  /** The maximum number of overage blocks that could be billed for the run. */
   overageBlocks: bigint;
-  /** The minimum duration in seconds: the run's calls at the plan's rate; undefined for an unlimited rate. */
+  /** The minimum duration in seconds, given the run's calls and the plan's rate; undefined if the rate is unlimited. */
   seconds: number | undefined;
   rows: bigint;
-  /** The earlier run with the best estimate of the duration, if possible of the same mode. */
+  /** The most similar earlier run, preferably in the same mode, for an estimate of the duration. */
   earlier: EarlierRun | undefined;
-  /** The duration of a first copy of this size in the benchmarks; only for a first run that is a complete copy. */
+  /** The duration in seconds of a first copy of this size in the benchmarks; undefined for other runs. */
   benchSeconds: number | undefined;
   /** The run's allowance. A missing value means unlimited. */
   allowed: { calls?: bigint; exportRows?: bigint };
-  /** The allowance left after the run, until `resetsAt`. */
+  /** The allowance left after the run, until `resetsAt`. A missing value means unlimited. */
   rest: { calls?: bigint; exportRows?: bigint };
   resetsAt: Date | undefined;
   plan: Pick<AccountPlan, 'plan' | 'name' | 'status'>;
-  /** The bytes of disk that the run needs beside the existing lake, and the free bytes. */
+  /** The disk space that the run needs besides the existing lake, and the free disk space, in bytes. */
   disk: { needed: number; free: number };
   looked: number;
-  /** Why the run would be refused or would stop early. */
+  /** The reason why the run would be refused or would stop early. */
   refusal: PricelakeError | undefined;
 }
 
@@ -76,8 +76,8 @@ export interface EstimateOptions {
 }
 
 /**
- * Plans the next run as the run itself would, and estimates its cost. Makes at most seven calls, and some more for each
- * dataset of a list. Writes nothing and takes no lock.
+ * Plans the next run as the run itself would, and estimates its cost. Makes up to seven calls, plus a few for each
+ * listed dataset. Doesn't write to the lake or lock it.
  */
 export async function estimateRun(
   pipeline: Pipeline,
@@ -98,7 +98,7 @@ export async function estimateRun(
     const state = unfinished?.state ?? RUN_FOLD.start;
     refuseNarrowing(pipeline, tables.items, state);
     const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
-    // Only a run may write to the lake's memory file.
+    // Only a run may write the lake's state file.
     const memory = { state: await readMemory(lake), append: async () => {} };
     const journal = { state };
     const graph = new RelationGraph(db);
@@ -122,7 +122,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const account = await openAccount(source, state);
   const { plan, gate } = account;
   const allowed = gate.left();
-  // A run that is held, or that has made its calls, does not read the plan.
+  // A held run, or one that has made all its calls, doesn't read the plan.
   const isLanded = state.usage.after !== undefined || state.stage === 'held';
   const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : account));
   const priced: PricedPlan = isLanded
@@ -160,7 +160,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/** Drops a number of changes estimated from ids. Ids may have gaps, so an estimate must not refuse a run. */
+/** Ignores changes whose number was estimated from ids. Ids may have gaps, so an estimate must not refuse a run. */
 function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
@@ -183,7 +183,7 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   );
 }
 
-/** A plan with its estimated work, and the error with which the run would not begin. */
+/** A plan with its estimated work, and the error for which the run would not start. */
 interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
@@ -208,7 +208,7 @@ const NOTHING: Ahead = {
   countsUsage: () => false,
 };
 
-/** Estimates the work that is left in a run's plan after its earlier tries. */
+/** Estimates the work of a run's plan that earlier attempts haven't done. */
 async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
@@ -219,7 +219,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const changedItems = await estimatePolls(source.client, planner.facts, polls);
   const readsFeed = plan.feed.isRead && state.feed.done === undefined;
   const feed = readsFeed ? await lookAtFeed(source, plan, planner) : undefined;
-  // The refused cursor changes the plan, as in a run.
+  // As in a run, the refused cursor changes the plan.
   if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
   const callsLeft = countCallsLeft(account.gate.left(), BigInt(source.client.calls()));
@@ -255,7 +255,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/** Estimates the changes that the lake lacks. As in a run, a refused cursor is a fact of the plan. */
+/** Estimates the changes that the lake lacks. Notes a refused cursor in the plan's facts, as a run does. */
 async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
   return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
     if (!isCursorRefused(error)) throw error;
@@ -265,7 +265,7 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Counts the calls for the newest change, the item counts of each part, and counts by website for large parts. */
+/** Counts the calls for the newest change, the number of items in each part, and counts by website for large parts. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;
@@ -280,7 +280,7 @@ async function estimateSources(source: EstimateSource, { gate }: Account, copied
   return priced.filter((one) => one !== undefined);
 }
 
-/** True if sources have changes to land, or the lake has items to read again or tables to publish. */
+/** True if sources have changes to land, or if the lake has items to read again or tables to publish. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
   for (const one of source.sources) if (await one.hasWaiting(source.lake)) return true;
   return !(await isAtRest(source));

@@ -8,24 +8,24 @@ export interface Count {
   calls: number;
 }
 
-/** The work of a run, as far as the lake and the service show it. A step that the run does not have is undefined. */
+/** The work of a run, as far as the lake and the service show it. Undefined for steps that the run doesn't need. */
 export interface Ahead {
   /** True if the run reads the plan; false if it has made its calls and only has to publish. */
   plan: boolean;
   /** Calls that only count: the newest change, all items, listed items by website. */
   lowWatermark?: number | undefined;
   exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
-  /** Pages of all items in place of exports, including the calls that verify that no item is missing. */
+  /** Pages of all items instead of exports, including calls that verify that no item is missing. */
   pages?: { calls: number; items: bigint; reason: string } | undefined;
-  /** Items that changed since the last run, or while a copy was taken in parts. */
+  /** Items that changed since the last run, or while a copy was read in parts. */
   changedItems?: Count | undefined;
-  /** Counts, pages and single reads that show which items are listed, for a run without the feed. */
+  /** Counts, pages and single reads that determine which items are listed, for a run without the feed. */
   listing?: { calls: number; basis: string } | undefined;
-  /** Changes in the feed that the lake does not have yet. */
+  /** Changes in the feed that the lake lacks. */
   changes?: Count | undefined;
-  /** The number of calls, one per website, that read the newest time at which an item was seen. */
+  /** The number of calls, one per website, that find out when its items were last seen. */
   probes?: number | undefined;
-  /** Whole reads of items whose changes don't contain all values. */
+  /** Full reads of items whose changes don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Calls of sources other than the feed, before and after the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
@@ -37,7 +37,7 @@ export interface Ahead {
   datasets: number;
   facets: number;
   witnesses: readonly Pick<Step, 'step' | 'calls' | 'basis'>[];
-  /** True if the run reads the plan once more to compare the service's usage count with the ledger. */
+  /** True if the run reads the plan again, to compare the service's usage count with the ledger. */
   countsUsage: (calls: number, rows: bigint) => boolean;
 }
 
@@ -116,14 +116,14 @@ export function sumSteps(steps: readonly Step[]): Total {
   };
 }
 
-/** Estimates the number of changes after a page, assuming that later ids are as far apart as those on the page. */
+/** Estimates the total number of changes, assuming that ids after this page are as far apart as the ids on it. */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
   const { first, last, rows } = page;
   if (newest <= last || rows < 2n) return rows;
   return rows + ((newest - last) * (rows - 1n) + (last - first) - 1n) / (last - first);
 }
 
-/** Subtracts `total` from the remaining monthly allowance. Unlimited values are absent. */
+/** Returns the remaining monthly allowance after `total`. Unlimited values are omitted. */
 export function countRest(
   allowance: Allowance,
   { calls, exportRows }: Pick<Total, 'calls' | 'exportRows'>,
@@ -143,8 +143,8 @@ export function countAhead({ exports, pages, changedItems, changes, hydration }:
 }
 
 /**
- * Returns the duration of a first copy of this many rows in the benchmarks: on two cores, with the service on the same
- * machine (`bench/README.md`). Another machine or a network may differ.
+ * Returns the duration in seconds of a first copy of this many rows in the benchmarks, with two cores and the service
+ * on the same machine (`bench/README.md`). Other machines and networks may differ.
  */
 export function countBenchSeconds(rows: bigint): number {
   return 2 + Number(rows) / 52_000;

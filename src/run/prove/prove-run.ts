@@ -19,14 +19,14 @@ export interface ProvedRun extends Audited {
   next: NextLake;
   attributions: Attribution[];
   row: RunRow;
-  /** The rows to add to the ledger: those of idle runs since the last publication, and the run's own. */
+  /** The rows to add to the runs table: idle runs since the last publication, and this run. */
   rows: readonly RunRow[];
 }
 
 /**
- * Compares the lake as this run would publish it with a sample of the service's items and with its counts and products,
- * and checks it.
- * @param isWaived true if the user publishes the batch whatever the gates report
+ * Compares the lake as this run would publish it with a sample of the service's items, its counts and its products, and
+ * runs the checks.
+ * @param isWaived true if the user chose to publish the batch regardless of failed gates
  * @throws PricelakeError `gate_failed` if a gate holds the batch
  */
 export async function proveRun(

@@ -16,7 +16,7 @@ import { noteCalls } from '../open/open-run.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import { type Findings, NOTHING_WITNESSED, type Watch } from '../open/witness.js';
 
-/** A row of table `runs` (schemas/runs.yaml). */
+/** A row of the runs table (schemas/runs.yaml). */
 export type RunRow = RunsRow & { mode: RunMode };
 
 const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
@@ -25,13 +25,13 @@ const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
 interface RunFindings extends Comparison {
   witnessed: Findings;
   usage: Usage;
-  /** The number of items after the run; undefined if it does not change. */
+  /** The number of items after the run; undefined if it doesn't change. */
   items: bigint | undefined;
 }
 
 const NO_FINDINGS: RunFindings = { ...NO_COMPARISON, witnessed: {}, usage: NO_USAGE, items: undefined };
 
-/** The results of a run. A run without new data has no applied changes, and a run without changes has no comparison. */
+/** The results of a run. A run without new data has no applied changes, and a run without changes has no findings. */
 interface Outcome {
   tally?: Batch['tally'];
   applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
@@ -88,7 +88,7 @@ export async function describeRun(
   };
 }
 
-/** Explains the mode of the run, the work skipped for lack of calls, and the facts that are not established. */
+/** Explains the run's mode, the work skipped for lack of calls, and the facts that couldn't be determined. */
 function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }: RunProgress, unnamed: bigint): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
   const reasons = [
@@ -102,9 +102,9 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
 }
 
 /**
- * The time up to which the lake is current: the end of the feed, or when items were read without it. Polled items alone
- * don't prove it, because the poll may have missed removals. Neither do changes and rows without an item. A run that
- * reads only the feed does not resolve items whose listing an earlier run could not establish.
+ * Describes up to when the lake is current: the end of the feed, or the time at which items were read without the feed.
+ * Polled items alone don't prove this, because the poll may have missed removals; nor do changes and rows without an
+ * item. A feed run doesn't resolve items whose listing state an earlier run couldn't determine.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,
@@ -125,7 +125,7 @@ function describeCurrency(
   };
 }
 
-/** Counts the rows of exports that the run kept. An export of changed items counts only if it is complete. */
+/** Counts the export rows that the run kept. An export of changed items counts only if it is complete. */
 function describeExports({ exports }: RunProgress) {
   const { kept, landed, lost } = countKept(exports);
   const { overage, blocks } = exports;

@@ -15,9 +15,9 @@ import type { ProvedRun } from '../prove/prove-run.js';
 import type { RunRow } from '../prove/run-record.js';
 
 /**
- * Commits the tables in the order of COMMIT_STEPS. Tables of the same step are committed in parallel, because a commit
- * mostly waits for the disk. Each commit is one version of its table. After a crash between two commits, the next run
- * continues.
+ * Commits the tables in the order of COMMIT_STEPS. The tables of a step are committed in parallel, because a commit
+ * mostly waits for the disk. Each commit creates one version of its table. After a crash between two commits, the next
+ * run continues.
  */
 export async function publishRun(
   { io, sources, upkeep }: Pick<World, 'io' | 'sources' | 'upkeep'>,
@@ -68,7 +68,7 @@ export async function publishRun(
     attributions,
   });
   io.log('debug', 'pointed', { runId });
-  // This precedes the journal's last entry, so that a run that is killed here repeats it.
+  // This precedes the journal's last entry, so that the next run repeats it if the process is killed here.
   await settleSources({ io, sources }, lake, ledger);
   await dropCarriedStale(landing);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
@@ -76,7 +76,7 @@ export async function publishRun(
   await keep();
 }
 
-/** Stages the tables that describe the run itself: check results and the ledger. */
+/** Stages the tables that describe the run itself: check_results and runs. */
 async function stageLedger(
   staging: Staging,
   now: Date,

@@ -11,7 +11,7 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/** Copies rows of runs that are not replayed: history, rejects, closed days, and websites as they were at that time. */
+/** Copies rows of runs that aren't replayed: history, rejects, closed days, and websites as of that time. */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;
@@ -26,13 +26,13 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   await markAhead(rebuild, cursor ?? 0n);
   await keepRows(rebuild, 'sites', selectSitesAt(begin.at));
   await keepRows(rebuild, 'rejects', select('rejects', older));
-  // That copy also knew the earlier items, so the days that it closed are copied too.
+  // That copy also used the earlier items, so the days that it closed are copied as well.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
   await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
-/** Copies the settings of the pipeline file from the old tables, because the file is not available here. */
+/** Copies the tables of pipeline settings from the old tables, because the pipeline file isn't available here. */
 export async function seedDeclared(rebuild: Rebuild): Promise<void> {
   for (const table of DECLARED_TABLES) {
     const declared = rebuild.old.readApplied(table)?.declared;
@@ -51,7 +51,7 @@ async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
   await keepRows(rebuild, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Records changes of the kept history beyond the cursor, so that the feed does not add them twice. */
+/** Records changes in the copied history beyond the cursor, so that the feed doesn't add them twice. */
 async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   const { rebuilt } = rebuild;
   const { db } = rebuild.old;
@@ -61,7 +61,7 @@ async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   if (ahead > cursor) await commitKept(rebuild, { table: 'history', applied: { ahead } });
 }
 
-/** Copies items that were missing from the first copy or an earlier one, because no kept bytes contain them. */
+/** Copies items that were already missing from the first replayed copy, because no saved raw data contains them. */
 export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
   await createTableView(old.db, rebuilt, 'items', 'rebuilt_items');
@@ -71,7 +71,7 @@ export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   await keepRows(rebuild, 'items', select);
 }
 
-/** Reads the ledger, from which missing runs are found; undefined if the table can't be read. */
+/** Reads the ledger, which shows missing runs; undefined if the table can't be read completely. */
 export async function readLedgerRuns(old: OldTables): Promise<LedgerRun[] | undefined> {
   if ((await old.open('runs')) !== 'whole') return undefined;
   const rows =
@@ -90,7 +90,7 @@ function keepsDays(old: OldTables): boolean {
 }
 
 /**
- * Finds tables that can't be read completely and hold rows of older runs, which the kept raw bytes cannot restore.
+ * Finds damaged tables with rows of older runs that the saved raw data can't restore.
  * @returns a sentence for each table
  */
 export async function findLosses(old: OldTables, plan: RebuildPlan, { keepsDeclared }: Pipeline): Promise<string[]> {
@@ -127,7 +127,7 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
   return losses;
 }
 
-/** Selects websites as of a time: without later rows, and with rows that ended later marked as current. */
+/** Selects websites as of a time: omits later rows, and marks rows that ended later as current. */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
@@ -135,13 +135,13 @@ function selectSitesAt(moment: string): string {
     FROM sites WHERE valid_from < ${at}`;
 }
 
-/** @throws PricelakeError `lake_invalid` that names the rows that would be lost */
+/** Throws if rows would be lost. @throws PricelakeError `lake_invalid` that describes these rows */
 export function refuseLosses(losses: readonly string[]): void {
   if (losses.length === 0) return;
   const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
   throw new PricelakeError(
     'lake_invalid',
-    `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that the kept raw bytes can't restore: ${losses.join('; ')}`,
+    `${tables} can't be read, and the saved raw data can't restore some of the rows: ${losses.join('; ')}`,
     {
       hint: '`pricelake verify` lists the damaged files; restore them from a backup, or continue without these rows with `pricelake lake rebuild --accept-loss`.',
       losses,
@@ -158,7 +158,7 @@ async function keepRows(
   applied: Partial<Applied> = {},
 ): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
-  // The user has accepted the loss of a table that can't be read.
+  // False if the user has accepted the loss of a table that can't be read.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
   const metadata = describeAttributions(hasSites ? await readAttributions(old.db, 'sites') : []);
@@ -169,7 +169,7 @@ async function keepRows(
   await commitKept(rebuild, isReadable ? { ...kept, select, metadata, ...layout } : kept);
 }
 
-/** Rows of the old tables that the rebuilt lake keeps, and the facts that its log records. */
+/** Rows of the old tables to keep in the rebuilt lake, and the facts that its log records. */
 interface KeptRows
   extends Pick<FileChange, 'table' | 'applied'>,
     Partial<Pick<Stage, 'select' | 'metadata' | 'partitionBy'>> {

@@ -10,8 +10,8 @@ import { type Lake, tablePath } from '../../tables/layout.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**
- * Makes a pipeline for work without a service and a pipeline file: the defaults, with the lake's partitioning and the
- * settings of its own pipeline file.
+ * Builds a pipeline for work without a service or a pipeline file: the defaults, the lake's partitioning, and the
+ * settings that the lake has saved.
  * @throws PricelakeError `lake_invalid` if there is no lake
  */
 export async function describeLakePipeline(lakePath: string): Promise<Pipeline> {
@@ -35,7 +35,7 @@ function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined>
   });
 }
 
-/** Reads the partition columns from the newest readable log entry. */
+/** Reads the partition columns from the newest readable log entry; undefined if there is none. */
 async function readPartitionColumns(lake: Lake, table: TableName): Promise<string[] | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
   const names = ((await readdir(folder).catch(ignoreMissing)) ?? []).filter((name) => name.endsWith('.json')).sort();
@@ -44,7 +44,7 @@ async function readPartitionColumns(lake: Lake, table: TableName): Promise<strin
     for (const line of lines.filter((text) => text.startsWith('{"metaData"'))) {
       try {
         return parseAction(line).metaData?.partitionColumns;
-      } catch {} // damaged, but an older entry may be good
+      } catch {} // This entry is damaged, but an older one may be intact.
     }
   }
   const [file] = (await tryTable(lake, table))?.files ?? [];

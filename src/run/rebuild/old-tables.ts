@@ -7,7 +7,7 @@ import { type RelationFile, tableRelation, toRelationFile } from '../../sql/tabl
 import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
-/** The readable part of a table: `whole`, the `rest` after another program changed it, or `nothing`. */
+/** The readable part of a table: `whole`, the `rest` that another program's changes left, or `nothing`. */
 type Readable = 'whole' | 'rest' | 'nothing';
 
 /** The tables that a rebuild replaces, as far as they can be read. */
@@ -26,7 +26,7 @@ export class OldTables {
     this.inspection = inspection;
   }
 
-  /** Creates the table's view, if any part can be read. */
+  /** Creates the table's view if any part of the table can be read. */
   async open(table: TableName): Promise<Readable> {
     const opened = this.#opened.get(table) ?? (await this.#open(table));
     this.#opened.set(table, opened);
@@ -38,25 +38,27 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      // Columns that the table lacks are null. Columns with a wrong type are not read.
+      // Columns that the table lacks are null. Columns with a wrong type can't be read.
       const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
     this.#reasons.set(table, damage ?? 'it has no log');
     if (await this.#openPublished(table)) {
-      this.carried.push(`${table}: read from the files that lake.json names, each with its checksum; ${damage}`);
+      this.carried.push(
+        `${table}: read from the files listed in lake.json, and verified by their checksums; ${damage}`,
+      );
       return 'whole';
     }
     const isRest = state !== undefined && (await this.#tryFiles(table, this.#listLogged(table)));
     return isRest ? 'rest' : 'nothing';
   }
 
-  /** Opens the files in lake.json, which are the table as the newest run left it. */
+  /** Opens the files listed in lake.json, which are the table as the newest run left it. */
   async #openPublished(table: TableName): Promise<boolean> {
     const { pointer } = this.inspection;
     if (pointer === undefined) return false;
     const files = pointer.tables[table]?.files ?? [];
-    // Another program wrote the files without a checksum, so only the log has their partition values.
+    // A file without a checksum was written by another program, so only the log has its partition values.
     if (files.some(({ sha256 }) => sha256 === undefined)) return false;
     return this.#tryFiles(
       table,
@@ -90,19 +92,19 @@ export class OldTables {
     return this.#reasons.get(table) ?? 'its columns have other types';
   }
 
-  /** The state that the table's log records; undefined if the log is damaged. */
+  /** Returns the state recorded in the table's log; undefined if the log is damaged. */
   readApplied(table: TableName): Applied | undefined {
     return this.inspection.damaged.has(table) ? undefined : this.inspection.states.get(table)?.applied;
   }
 
-  /** Returns the number of rows that the table had, by its log or by lake.json. */
+  /** Returns the number of rows that the table had, according to its log or lake.json. */
   countRows(table: TableName): bigint {
     const { damaged, states, pointer } = this.inspection;
     const files = damaged.has(table) ? (pointer?.tables[table]?.files ?? []) : (states.get(table)?.files ?? []);
     return countRows(files);
   }
 
-  /** Reads the published cursor of the feed; `unknown` if neither history nor lake.json has it. */
+  /** Returns the published cursor; undefined if there is none, `unknown` if history and lake.json lack it. */
   readCursor(): bigint | undefined | 'unknown' {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');

@@ -4,7 +4,7 @@ import type { KeptRuns } from '../../journal/kept-runs.js';
 import type { Lake } from '../../tables/layout.js';
 import type { OldTables } from './old-tables.js';
 
-/** A row of table `runs`. */
+/** A row of the runs table. */
 export interface LedgerRun {
   runNumber: bigint;
   runId: string;
@@ -13,9 +13,9 @@ export interface LedgerRun {
 }
 
 export interface RebuildPlan {
-  /** Runs to replay, in order; the first is a complete snapshot. */
+  /** Runs to replay, in order. The first run is a complete snapshot. */
   runs: KeptRuns['runs'];
-  /** True if `runs` begins with the lake's first run, so that no row of the old tables is kept. */
+  /** True if `runs` starts with the lake's first run, so that no rows of the old tables are needed. */
   isWhole: boolean;
 }
 
@@ -28,11 +28,12 @@ export interface Rebuild {
 }
 
 /**
- * Chooses the runs that rebuild the tables: all runs if they are kept, else those from the last complete snapshot on.
- * @param landed runs with kept raw bytes, in order
- * @param published rows of table `runs`; undefined if it can't be read
+ * Chooses the runs from which to rebuild the tables: all runs if saved, otherwise those since the last complete
+ * snapshot.
+ * @param landed runs with saved raw data, in order
+ * @param published rows of the runs table; undefined if unreadable
  * @param cursor the lake's feed cursor; undefined if it has none
- * @throws PricelakeError `landing_gone` that names missing bytes
+ * @throws PricelakeError `landing_gone` that describes the missing raw data
  */
 export function planRebuild(
   landed: KeptRuns['runs'],
@@ -41,7 +42,7 @@ export function planRebuild(
 ): RebuildPlan {
   const snapshots = landed.filter(({ state }) => state.decision?.mode === 'snapshot');
   const last = snapshots.at(-1);
-  if (last === undefined) throw refuse('no run with a complete snapshot is kept');
+  if (last === undefined) throw refuse('no run with a complete snapshot is saved');
   const first = snapshots.find((run) => run.runNumber === 1n);
   const starts = first === undefined ? [last] : [first, last];
   const plans = starts.map((start) => {
@@ -63,7 +64,7 @@ function findMissing(
   const start = runs[0]?.runNumber ?? 0n;
   const gone = published?.filter((run) => run.left && run.runNumber >= start && !kept.has(run.runId)) ?? [];
   if (gone.length > 0) {
-    return `those of ${gone.length === 1 ? 'run' : 'runs'} ${gone.map(({ runId }) => runId).join(', ')} are gone`;
+    return `the data of ${gone.length === 1 ? 'run' : 'runs'} ${gone.map(({ runId }) => runId).join(', ')} is gone`;
   }
   let at: bigint | undefined;
   for (const { runId, state } of runs) {
@@ -76,7 +77,7 @@ function findMissing(
 }
 
 function refuse(missing: string): PricelakeError {
-  return new PricelakeError('landing_gone', `the kept raw bytes are not enough to rebuild the tables: ${missing}`, {
-    hint: 'landing.keep sets how long they are kept. `pricelake sync --reconcile` takes a complete copy and repairs differences. If damage stops it as well, restore the lake from a backup, or move its folder away: `pricelake sync` then makes a new copy, without the older history.',
+  return new PricelakeError('landing_gone', `the saved raw data isn't sufficient to rebuild the tables: ${missing}`, {
+    hint: 'landing.keep sets how long raw data is kept. `pricelake sync --reconcile` takes a complete copy and repairs differences. If damage stops it as well, restore the lake from a backup, or move its folder away: `pricelake sync` then makes a new copy, without the older history.',
   });
 }

@@ -25,18 +25,18 @@ import { type LedgerRun, planRebuild, type Rebuild, type RebuildPlan } from './p
 import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
 import { restoreTables } from './restore-tables.js';
 
-/** The wings that a replay of kept runs uses. */
+/** The optional modules that a replay uses. */
 type ReplayWings = Omit<Wings, 'store' | 'sources'>;
 
 interface RebuildOptions {
-  /** Continues even if rows are lost that the kept raw bytes cannot restore. */
+  /** True to continue even if rows would be lost that the saved raw data can't restore. */
   acceptLoss?: boolean | undefined;
-  /** Wings whose tables are rebuilt as well. */
+  /** The modules whose tables are also rebuilt. */
   wings?: ReplayWings;
 }
 
 interface RebuildReport {
-  /** Replayed runs, in order. */
+  /** The ids of the replayed runs, in order. */
   runs: string[];
   tables: SwappedTable[];
   damage: string[];
@@ -46,11 +46,11 @@ interface RebuildReport {
 }
 
 /**
- * Rebuilds every table from the kept raw bytes, without a call. It replays the runs into `_pricelake/rebuild`, then
- * swaps files table by table, or whole tables with their logs if any is damaged. After an interruption, call it again.
- * If the bytes do not suffice and only another program changed tables, these get back the files of the newest run.
- * @throws PricelakeError `landing_gone` if the kept bytes do not suffice, `lake_invalid` if rows would be lost that
- * only a damaged table has, `gate_failed` if a gate fails; the tables then stay as they were
+ * Rebuilds every table from the saved raw data, without calls. Replays the runs into `_pricelake/rebuild`, then swaps
+ * files table by table, or whole tables with their logs if any is damaged. After an interruption, call it again. If
+ * data is missing, but only another program changed tables, restores their files of the newest run.
+ * @throws PricelakeError `landing_gone` if data is missing, `lake_invalid` if rows would be lost that only a damaged
+ * table has, `gate_failed` if a gate fails; the tables then stay unchanged
  */
 export function rebuildLake(
   pipeline: Pipeline,
@@ -75,7 +75,7 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan, pipeline);
     if (!acceptLoss) refuseLosses(losses);
-    // From here on the lake changes. The first changes are those that a damaged pointer would prevent.
+    // The lake changes from here on. First come the changes that a damaged pointer would otherwise prevent.
     await makeFolder(privatePath(lake, 'tmp'));
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
@@ -86,8 +86,8 @@ export function rebuildLake(
     stop.throwIfAborted();
     const tables = damaged.size === 0 ? await swapTables(rebuild) : await replaceTables(rebuild, landed.open?.runId);
     await rm(rebuilt.root, { recursive: true, force: true });
-    // This is the last step. Until this step, the marker has the old format version, and tables of that format may
-    // remain.
+    // This is the last step, because until then tables of the old format version may remain, and the marker must match
+    // them.
     await writeMarker(lake);
     return {
       runs: plan.runs.map(({ runId }) => runId),
@@ -104,13 +104,13 @@ export function rebuildLake(
 
 const isLandingGone = (error: unknown) => error instanceof PricelakeError && error.code === 'landing_gone';
 
-/** Finds the number of the newest published run in all readable tables and in lake.json. */
+/** Returns the number of the newest published run, according to the runs table and lake.json. */
 function readPublished({ states, pointer }: Inspection): bigint {
   const [ledger, pointed] = [states.get('runs')?.applied.run ?? 0n, pointer?.runNumber ?? 0n];
   return ledger > pointed ? ledger : pointed;
 }
 
-/** Plans the rebuild from the runs whose raw bytes are unchanged. */
+/** Plans the rebuild from the runs whose raw data is intact. */
 async function planFromSound(
   old: OldTables,
   { runs, open, damaged }: KeptRuns,
@@ -149,15 +149,15 @@ function planNaming(
 }
 
 /**
- * Returns the cursor that the kept runs must reach. A run that has published some tables continues after the rebuild of
- * a damaged lake; a sound lake must be synced first.
+ * Returns the cursor that the saved runs must reach. If a run was interrupted during publication, it continues after
+ * the rebuild of a damaged lake; an undamaged lake must be synced first.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
   const committed = old.readApplied('history')?.run ?? 0n;
   if (open === undefined || committed < open.runNumber) return old.readCursor();
   if (isDamaged) return open.state.begin.cursorFrom ?? undefined;
   throw new PricelakeError('landing_gone', `run ${open.runId} was interrupted while it published its tables`, {
-    hint: 'Run `pricelake sync` first: it continues that run.',
+    hint: 'Run `pricelake sync` first, which continues that run.',
   });
 }
 
@@ -183,8 +183,8 @@ async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, wings: ReplayWin
 }
 
 /**
- * The pipeline that replays a kept run into another lake. The pipeline copies the datasets that the run copied, not
- * those in the present settings.
+ * Builds the pipeline that replays a saved run into another lake. It copies the datasets that the run copied, whatever
+ * the current settings are.
  */
 function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pipeline {
   return {
@@ -201,19 +201,19 @@ function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pip
 }
 
 /**
- * Infers `source.history` from the place where the run began to read the feed: its beginning, or near the newest
- * change. Item histories that the run added are in its landing.
+ * Infers `source.history` from where the run started to read the feed: at its beginning, or near the newest change.
+ * Item histories that the run added are among its landed files.
  */
 function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'none' {
   return feed.starts.includes(0n) && watermark?.cursor !== 0n ? 'feed' : 'none';
 }
 
-/** A rebuild continues without the ledger, which holds no rows of the service, and reports the loss. */
+/** Describes damaged tables about runs. A rebuild proceeds without them, as they have no service data. */
 async function describeLostLedger(old: OldTables): Promise<string[]> {
   const lost: string[] = [];
   for (const table of ['runs', 'check_results'] as const) {
     if ((await old.open(table)) === 'whole') continue;
-    const what = table === 'runs' ? 'what runs took, and the rows of runs that found nothing new' : 'check results';
+    const what = table === 'runs' ? 'the cost of runs, and the rows of runs that found nothing new' : 'check results';
     lost.push(`${table}: ${what} (${old.explain(table)})`);
   }
   return lost;

@@ -17,7 +17,7 @@ interface RestoredTables {
   lost: string[];
 }
 
-/** `files` is undefined if the newest run's files are missing. */
+/** A table to restore. `files` is undefined if the newest run's files are missing. */
 interface Restoration {
   state: TableState;
   files: DataFile[] | undefined;
@@ -25,10 +25,10 @@ interface Restoration {
 }
 
 /**
- * Restores the files of the newest run in tables with foreign commits, for a lake without enough raw bytes to rebuild.
- * A table whose files are gone stays as it is, if `acceptLoss` is true.
+ * Restores the newest run's files in tables that another program changed, for a lake without enough raw data for a
+ * rebuild. If `acceptLoss` is true, a table whose files are gone stays as it is.
  * @returns undefined if anything else is damaged
- * @throws PricelakeError `landing_gone` if files are gone and `acceptLoss` is false; nothing has changed then
+ * @throws PricelakeError `landing_gone`, before any change, if files are gone and `acceptLoss` is false
  */
 export async function restoreTables(
   lake: Lake,
@@ -48,7 +48,7 @@ export async function restoreTables(
   if (gone.length > 0 && !acceptLoss) {
     throw new PricelakeError(
       'landing_gone',
-      `neither the kept raw bytes nor the files of the newest run can restore ${gone.map(({ state, why }) => `${state.table} (${why})`).join(', ')}`,
+      `neither the saved raw data nor the newest run's files can restore ${gone.map(({ state, why }) => `${state.table} (${why})`).join(', ')}`,
       {
         hint: 'Restore the lake from a backup, or keep these tables as the other program left them with `pricelake lake rebuild --accept-loss`.',
       },
@@ -70,7 +70,7 @@ async function planRestoration(lake: Lake, state: TableState, { pointer }: Inspe
   const { table } = state;
   const left = pointer?.tables[table]?.version ?? -1n;
   const log = await readLog(lake, table, { until: left });
-  if (log.version !== left) return { state, files: undefined, why: `its log no longer holds version ${left}` };
+  if (log.version !== left) return { state, files: undefined, why: `its log no longer contains version ${left}` };
   const files = [...log.files.values()];
   const damage = await findDamagedFile(files, (path) => tablePath(lake, table, path));
   return damage === undefined ? { state, files, why: '' } : { state, files: undefined, why: damage };
