@@ -67,7 +67,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'analysis.words.opened': ['[]', 'Words that mean opened or displayed goods.'],
   'analysis.attributes.availability': [
     '',
-    'Attributes that tell availability: a name or a list. See [What attributes tell](../concepts/attributes.md).',
+    'Attributes that show availability: a name or a list. See [How attributes are used](../concepts/attributes.md).',
   ],
   'analysis.attributes.shippingCost': ['', 'Attributes with the cost of delivery.'],
   'analysis.attributes.condition': ['', 'Attributes that tell whether goods are new, used, refurbished or opened.'],
@@ -83,7 +83,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   ],
   'analysis.timeZone': [
     'UTC',
-    'Where the days of analyses begin and end, such as Europe/Zagreb. See [Days where people live](../analyst/measure-prices.md#days-where-people-live).',
+    'Where the days of analyses begin and end, such as Europe/Zagreb. See [Local days](../analyst/measure-prices.md#local-days).',
   ],
   'landing.keep': [
     '7d',
@@ -95,7 +95,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     '`allow`, `warn` or `hold`. See [Handle schema drift](../engineer/checks.md#handle-schema-drift).',
   ],
   'webhook.secret': ['', 'What webhooks are signed with. See [Receive webhooks](../engineer/webhooks.md).'],
-  notify: ['[]', 'Who gets alarms and failures. See [Tell someone](../engineer/schedule.md#tell-someone).'],
+  notify: ['[]', 'Receivers of notices about prices and failures. See [Send notices](../engineer/schedule.md#send-notices).'],
 };
 
 interface JsonSchema {

@@ -17,12 +17,12 @@ function explain(status: number, limit: string): PricelakeError {
 
 describe('the table of errors', () => {
   test('has each status and limit of the document, with the code and the exit code that they get', () => {
-    const rows = readAnswersTable('answer');
-    for (const [answer = '', limit = '', code, exit] of rows) {
-      const error = explain(answer === '5xx' ? 503 : answer === 'other' ? 418 : Number(answer), limit);
-      expect([answer, limit, error.code, String(exitCodeOf(error))]).toEqual([answer, limit, code, exit]);
+    const rows = readAnswersTable('status');
+    for (const [status = '', limit = '', code, exit] of rows) {
+      const error = explain(status === '5xx' ? 503 : status === 'other' ? 418 : Number(status), limit);
+      expect([status, limit, error.code, String(exitCodeOf(error))]).toEqual([status, limit, code, exit]);
     }
-    expect(new Set(rows.map(([answer]) => answer))).toEqual(
+    expect(new Set(rows.map(([status]) => status))).toEqual(
       new Set(['400', '401', '402', '404', '429', '5xx', 'other']),
     );
     expect(

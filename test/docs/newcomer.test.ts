@@ -14,7 +14,7 @@ const QUESTIONS: [question: string, clicks: string[], answer: string][] = [
   [
     'How do I schedule it in Airflow?',
     ['docs/engineer.md', 'docs/engineer/schedule.md'],
-    'Copy `airflow_dag.py` into the folder of DAGs',
+    'Copy `airflow_dag.py` into the DAGs folder',
   ],
   ['What if a run dies?', ['docs/engineer.md'], 'Run `pricelake sync` again'],
   [
