@@ -95,7 +95,10 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     '`allow`, `warn` or `hold`. See [Handle schema drift](../engineer/checks.md#handle-schema-drift).',
   ],
   'webhook.secret': ['', 'What webhooks are signed with. See [Receive webhooks](../engineer/webhooks.md).'],
-  notify: ['[]', 'Receivers of notices about prices and failures. See [Send notices](../engineer/schedule.md#send-notices).'],
+  notify: [
+    '[]',
+    'Receivers of notices about prices and failures. See [Send notices](../engineer/schedule.md#send-notices).',
+  ],
 };
 
 interface JsonSchema {
