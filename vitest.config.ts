@@ -96,6 +96,7 @@ const LONG = [
   'test/run/short-copy.test.ts',
   'test/run/stage-daily.test.ts',
   'test/run/stopped-holder.test.ts',
+  'test/run/stopped-stale.test.ts',
   'test/run/unsure-items.test.ts',
   'test/run/webhook.test.ts',
   'test/sandbox/export.test.ts',

@@ -10,6 +10,8 @@ export interface TableChange {
   /** The rows to add, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
+  /** Rows that a second commit removes, after the tables of the next step are committed. */
+  readonly leaving?: Sql | undefined;
   /** The maximum number of rows, if known. Few rows are written without planning their files. */
   readonly maxRows?: bigint | undefined;
 }

@@ -50,12 +50,13 @@ export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 /**
  * The order of a run's commits; tables within a step may be committed in any order. History comes first, because
  * everything else follows from it. Closed days come before items, because only the previous rows show which products an
- * item has left. The tables that record runs come last.
+ * item has left. Rows are added to stale_items before items is committed and removed afterwards, so a run that stops in
+ * between, even one that loses its landing, doesn't lose a stale item. The tables that record runs come last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 
 function orderCommits(): TableName[][] {
-  const first: TableName[] = ['history', 'price_spread_daily', 'stale_items', 'items'];
+  const first: TableName[] = ['history', 'price_spread_daily', 'stale_items', 'items', 'stale_items'];
   const last = TABLE_NAMES.filter((table) => TABLE_KINDS[table] === 'recorded');
   const middle = TABLE_NAMES.filter((table) => !first.includes(table) && !last.includes(table));
   return [...first.map((table) => [table]), middle, ...last.map((table) => [table])];

@@ -26,7 +26,7 @@ async function findFileHandle() {
 }
 
 test('every table has its step: history first, items before what follows from them, the ledger last', async () => {
-  expect(COMMIT_STEPS.flat().sort()).toEqual([...TABLE_NAMES].sort());
+  expect([...new Set(COMMIT_STEPS.flat())].sort()).toEqual([...TABLE_NAMES].sort());
   const commits: TableName[] = [];
   await syncWith((committed) => commits.push(...committed.slice(-1)));
   const steps = commits.map((table) => COMMIT_STEPS.findIndex((tables) => tables.includes(table)));

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
-import type { Io } from '../../src/io/io.js';
 import { addItem, events, record, setPrice } from '../sim/events.js';
 import type { Habits } from '../sim/habits.js';
 import { readLakeRows } from '../sim/lake-rows.js';
@@ -105,28 +104,6 @@ test('a large share of rejected rows holds the batch', async () => {
   const error = await simulation.sync().catch((thrown: unknown) => thrown as PricelakeError);
   expect(error).toBeInstanceOf(PricelakeError);
   expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('rejects_many') });
-});
-
-test('an item that was stale is in the lake after a run that stopped between the commits of stale_items and items', async () => {
-  const simulation = await openCopied();
-  const { world } = simulation;
-  const added = addItem(world);
-  added.title = HALF;
-  world.keep(added);
-  expect((await runAfter(simulation)).row).toMatchObject({ stale_items: 1n });
-  added.title = 'whole';
-  world.keep(added);
-  world.now += 5n * HOUR;
-  const stopped = new Error('stopped');
-  const log: Io['log'] = (_level, event, { table } = {}) => {
-    if (event === 'committed' && table === 'stale_items') throw stopped;
-  };
-  await expect(simulation.sync({ log })).rejects.toBe(stopped);
-  expect(await holds(simulation, added)).toBe(false);
-  const report = await simulation.sync();
-  expect(report).toMatchObject({ resumed: true, row: { caught_up: true, stale_items: 0n } });
-  expect(await holds(simulation, added)).toBe(true);
-  await simulation.expectSound();
 });
 
 test('more items than can be worth it are not read again for rows that can not be typed, and stay stale', async () => {

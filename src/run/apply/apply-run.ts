@@ -17,7 +17,7 @@ import type { TypedFile } from '../../typing/type-file.js';
 import { ItemReader } from '../../typing/typed-rows.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 import { hydrateRun, type LandedInput, landRunDatasets, rereadStale } from '../land/land-run.js';
-import { isComplete, readCarriedStale } from '../open/at-rest.js';
+import { isComplete } from '../open/at-rest.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls } from '../open/open-run.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
@@ -58,7 +58,7 @@ export async function applyRun(
   const changeFiles = await typeChanges(engine.typing, landed);
   const rows = changeFiles.reduce((sum, file) => sum + BigInt(file.rows), 0n);
   step.add(rows, 0);
-  const read = await readLandedChanges(found.before, engine.graph, landing, landed, datasets, changeFiles);
+  const read = await readLandedChanges(found.before, engine.graph, landed, datasets, changeFiles);
   const moment = await fixMoment(world, landing);
   const provesAbsence = await establishAbsence(world, found, landing, engine, {
     ...read,
@@ -170,14 +170,13 @@ async function typeChanges(typing: TypingQueue, { feed, brought }: LandedInput):
 async function readLandedChanges(
   before: LakeRows,
   graph: RelationGraph,
-  landing: Landing,
   landed: LandedInput,
   listed: LandedDatasets,
   changeFiles: readonly TypedFile[],
 ): Promise<ReadChanges> {
   const lake = {
     ...{ items: await before.rows('items'), history: await before.rows('history') },
-    stale_items: await readCarriedStale(graph, landing, before),
+    stale_items: await before.rows('stale_items'),
     ...{ sites: await before.rows('sites'), runs: await before.rows('runs') },
   };
   const { window, selection, runId } = landed;

@@ -75,6 +75,8 @@ export interface StaleItems {
   count: bigint;
   /** The table's rows after the run; undefined if they don't change. */
   rows: Sql | undefined;
+  /** The rows of items that are no longer stale; undefined if there are none. */
+  leaving: Sql | undefined;
 }
 
 /** Computes the next stale_items. An item whose row can't be typed stays until a new row can be typed. */
@@ -92,10 +94,13 @@ export async function findStaleItems(
     WHERE is_untyped(reason)`,
   );
   const facts = (rows: Relation) => sql`SELECT item_id, reason, change_id, first_read_at FROM ${rows}`;
-  const row = await graph.row(sql`SELECT count(*) AS n, (SELECT count(*) FROM ${stale_items}) AS before,
+  const left = sql`${stale_items} ANTI JOIN ${next} USING (item_id)`;
+  const row = await graph.row(sql`SELECT count(*) AS n, (SELECT count(*) FROM ${left}) AS leaving,
     (SELECT count(*) FROM (${facts(next)} INTERSECT ${facts(stale_items)})) AS same
     FROM ${next}`);
   const count = row?.n as bigint;
-  const isSame = count === row?.before && count === row?.same;
-  return { count, rows: isSame ? undefined : sql`SELECT ${columnsOf('stale_items')} FROM ${next}` };
+  const select = (rows: Relation | Sql) => sql`SELECT ${columnsOf('stale_items')} FROM ${rows}`;
+  const leaving = row?.leaving === 0n ? undefined : select(left);
+  const isSame = leaving === undefined && count === row?.same;
+  return { count, rows: isSame ? undefined : select(next), leaving };
 }

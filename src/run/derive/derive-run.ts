@@ -108,7 +108,8 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
     staging.stage('rejects', append(rejects)),
   ]);
   if (stale.rows === undefined) return staged;
-  return [...staged, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
+  const { leaving } = stale;
+  return [...staged, await staging.stage('stale_items', { ...replaceAll(tables.stale_items, stale.rows), leaving })];
 }
 
 /** Returns the time up to which items were polled, in µs; 0 if this run reached the end of the feed. */

@@ -23,7 +23,7 @@ import { fitName } from '../../tables/item-names.js';
 import { type ChangeOrigin, type DatasetSelection, ORIGIN, type RunMode } from '../../tables/table.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { Account } from '../open/account.js';
-import { hasCarriedStale, isAtRest } from '../open/at-rest.js';
+import { isAtRest } from '../open/at-rest.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import type { PlannedRun } from '../plan/open-plan.js';
@@ -79,8 +79,8 @@ export async function landRun(
 }
 
 /** True if no data has landed and no work of an interrupted run is left, so no file needs to be written. */
-export async function isIdle(found: FoundLake, landing: Landing, landed: LandedInput): Promise<boolean> {
-  if (landing.journal.state.probes.sites.size > 0 || hasCarriedStale(landing)) return false;
+export async function isIdle(found: FoundLake, { journal }: Landing, landed: LandedInput): Promise<boolean> {
+  if (journal.state.probes.sites.size > 0 || Object.values(found.standing).includes('committed')) return false;
   const { lowWatermark, feed, brought } = landed;
   if (lowWatermark !== undefined || feed?.changes !== 0 || brought.some(({ changes }) => changes > 0)) return false;
   return isAtRest(found);

@@ -1,14 +1,4 @@
-import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import path from 'node:path';
-import { syncFile, syncFolder } from '../../io/durable.js';
-import type { Landing } from '../../journal/landings.js';
 import { readPointer } from '../../lake/pointer.js';
-import type { LakeRows } from '../../lake/table-rows.js';
-import type { RelationGraph } from '../../sql/graph.js';
-import { quoteLiteral } from '../../sql/quote.js';
-import type { Relation } from '../../sql/relation.js';
-import { columnsOf, readFiles, sql } from '../../sql/sql.js';
 import { DERIVED_TABLES } from '../../tables/table.js';
 import type { FoundLake } from './open-tables.js';
 
@@ -41,35 +31,4 @@ function isWhole({ tables, repairs, derived }: Found): boolean {
       (table) => !derived.includes(table) || tables[table].applied.itemsVersion === tables.items.version,
     )
   );
-}
-
-const fileOf = ({ folder }: Pick<Landing, 'folder'>) => path.join(folder, 'stale-items.parquet');
-
-/** True if the run has begun to apply data to a lake with stale items. */
-export function hasCarriedStale(landing: Pick<Landing, 'folder'>): boolean {
-  return existsSync(fileOf(landing));
-}
-
-/**
- * Returns the rows of stale_items from before the run. A run commits stale_items before items, so a later attempt no
- * longer finds items that the first attempt read. A copy of the rows is kept with the landed files until publication.
- */
-export async function readCarriedStale(graph: RelationGraph, landing: Landing, before: LakeRows): Promise<Relation> {
-  const file = fileOf(landing);
-  if (!hasCarriedStale(landing)) {
-    const rows = await before.rows('stale_items');
-    if ((await graph.count(rows)) === 0n) return rows;
-    const select = sql`SELECT ${columnsOf('stale_items')} FROM ${rows}`;
-    await graph.ready(select);
-    await graph.db.run(`COPY (${select.text}) TO ${quoteLiteral(`${file}.new`)} (FORMAT parquet)`);
-    await syncFile(`${file}.new`);
-    await rename(`${file}.new`, file);
-    await syncFolder(landing.folder);
-  }
-  return graph.table('carried_stale_items', sql`FROM ${readFiles('read_parquet', [file])}`);
-}
-
-/** Removes that copy, because a rebuild that replays the run finds the rows in the rebuilt tables. */
-export function dropCarriedStale(landing: Pick<Landing, 'folder'>): Promise<void> {
-  return rm(fileOf(landing), { force: true });
 }

@@ -16,6 +16,8 @@ export interface StagedTable {
   table: TableName;
   /** Undefined if an earlier attempt has already committed the table. */
   change: FileChange | undefined;
+  /** A second commit, which removes rows after the tables of the next step are committed. */
+  later?: FileChange | undefined;
   /** Resolves to the added files once they are synced and verified. */
   sealed: Promise<StagedFile[]>;
   /** Returns the rows that the table will have after the commit. */
@@ -61,7 +63,7 @@ export class Staging {
   /** Like `stage`, but for rows that are computed in parts. */
   async stageParts(
     table: TableName,
-    { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
+    { remove, maxRows, leaving }: Omit<TableChange, 'rows'>,
     parts: readonly Sql[] | AsyncIterable<Sql>,
     noted: Partial<Applied> = {},
   ): Promise<StagedTable> {
@@ -76,21 +78,26 @@ export class Staging {
       this.#sealing.push(sealed);
     };
     for await (const rows of maxRows === 0n ? [] : parts) note(await this.#write(table, rows, { maxRows }, remove));
+    const next = [...add];
+    if (leaving !== undefined) note(await this.#write(table, leaving, {}, remove));
+    const gone = add.slice(next.length);
     io.log('debug', 'staged', { table, files: add.length });
     this.#progress?.add(
       1n,
       add.reduce((sum, { bytes }) => sum + bytes, 0),
     );
-    const applied = { run: landing.runNumber, accepted: repairs[table], ...noted };
+    const run = landing.runNumber;
+    const applied = { run: gone.length === 0 ? run : undefined, accepted: repairs[table], ...noted };
     const sealed = Promise.all(sealing).then((files) => files.flat());
     sealed.catch(() => {}); // the error is thrown wherever this is awaited
     return {
       table,
       change: { table, add, remove: [...remove], applied },
+      later: gone.length === 0 ? undefined : { table, add: [], remove: gone, applied: { run } },
       sealed,
       rows: once(async () => {
         const now = await before.table(table);
-        return add.length + remove.length === 0 ? now : now.after({ add, remove }, FEW_ROWS);
+        return next.length + remove.length === 0 ? now : now.after({ add: next, remove }, FEW_ROWS);
       }),
     };
   }
@@ -174,9 +181,9 @@ export class NextLake {
   /** Waits until all staged files are synced and verified, and returns the changes to commit. */
   async seal(): Promise<FileChange[]> {
     const sealed = await Promise.all(
-      [...this.#staged.values()].map(async ({ change, sealed }) => {
+      [...this.#staged.values()].map(async ({ change, later, sealed }) => {
         const add = await sealed;
-        return change === undefined ? [] : [{ ...change, add }];
+        return change === undefined ? [] : [{ ...change, add }, ...(later === undefined ? [] : [later])];
       }),
     );
     return sealed.flat();

@@ -7,7 +7,6 @@ import { append } from '../../lake/table-change.js';
 import type { LoadedValue, RelationGraph } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../tables/table.js';
-import { dropCarriedStale } from '../open/at-rest.js';
 import { settleSources } from '../open/open-run.js';
 import type { FoundLake, Ledger, World } from '../open/run-parts.js';
 import { type StagedTable, Staging } from '../open/stage.js';
@@ -16,8 +15,8 @@ import type { RunRow } from '../prove/run-record.js';
 
 /**
  * Commits the tables in the order of COMMIT_STEPS. The tables of a step are committed in parallel, because a commit
- * mostly waits for the disk. Each commit creates one version of its table. After a crash between two commits, the next
- * run continues.
+ * mostly waits for the disk. Each commit creates one version of its table. Commits of later steps have later times,
+ * because a remote repeats the order of these times. After a crash between two commits, the next run continues.
  */
 export async function publishRun(
   { io, sources, upkeep }: Pick<World, 'io' | 'sources' | 'upkeep'>,
@@ -29,17 +28,20 @@ export async function publishRun(
   const { lake, pipeline, tables } = found;
   const { landing, memory } = ledger;
   const { runId, runNumber } = settled.begin;
-  const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
+  const info = { runId, operation: 'SYNC', retentionMs: pipeline.lake.retention };
+  let at = io.now();
   const staging = new Staging({ found, graph, landing, io }, describeAttributions(attributions));
   const own = await stageLedger(staging, io.now(), rows, checks);
   const changes = await next.with(...own).seal();
   const totalRows = BigInt(changes.length);
+  const waiting = [...changes];
   let committed = 0n;
   const commit = async (table: TableName) => {
-    const change = changes.find((one) => one.table === table);
-    // The commit point of each table is inside commitTable.
+    const change = waiting.find((one) => one.table === table);
     if (change === undefined) return;
-    const version = await commitTable(lake, change, { ...info, since: tables[table].version });
+    waiting.splice(waiting.indexOf(change), 1);
+    // The commit point of each table is inside commitTable.
+    const version = await commitTable(lake, change, { ...info, at, since: tables[table].version });
     io.log('debug', 'committed', { table, version });
     committed += 1n;
     io.progress({
@@ -51,26 +53,29 @@ export async function publishRun(
       done: committed === totalRows,
     });
   };
-  for (const together of COMMIT_STEPS) await settleAll(together.map(commit));
+  for (const together of COMMIT_STEPS) {
+    await settleAll(together.map(commit));
+    at = new Date(at.getTime() + 1);
+  }
   const findAdded = (table: TableName) =>
-    (changes.find((one) => one.table === table) ?? { add: tables[table].files }).add;
+    (changes.findLast((one) => one.table === table) ?? { add: tables[table].files }).add;
   const empty = TABLE_NAMES.filter((table) => findAdded(table).length === 0);
   const metadata = describeAttributions(attributions);
   const partitionBy = { items: pipeline.lake.tables.items?.partitionBy };
-  for (const { complete } of upkeep) await complete(graph.db, lake, { empty, commit: info, metadata, partitionBy });
+  for (const { complete } of upkeep)
+    await complete(graph.db, lake, { empty, commit: { ...info, at }, metadata, partitionBy });
   await memory.append({ type: 'published', runNumber });
   await publishPointer(lake, {
     pipeline: pipeline.name,
     runId,
     runNumber,
     cursor: row.cursor_to,
-    at: info.at,
+    at,
     attributions,
   });
   io.log('debug', 'pointed', { runId });
   // This precedes the journal's last entry, so that the next run repeats it if the process is killed here.
   await settleSources({ io, sources }, lake, ledger);
-  await dropCarriedStale(landing);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
   await keep();
