@@ -75,8 +75,9 @@ function wrapRow(
   const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
   const wrap = (last: string, characters = LIMITS.rawCharacters) =>
     `${JSON.stringify({ n: row.place, raw: shortenRaw(row.raw, characters) }).slice(0, -1)},${last}}\n`;
+  // A parser may quote half of a surrogate pair, which DuckDB can't read. It becomes U+FFFD.
   const refuse = (why: string) => ({
-    line: wrap(`"reason":${JSON.stringify(why)},"id":${JSON.stringify(readId())}`),
+    line: wrap(`"reason":${JSON.stringify(Buffer.from(why).toString())},"id":${JSON.stringify(readId())}`),
     isGood: false,
   });
   if (reason !== undefined) return refuse(reason);

@@ -125,6 +125,13 @@ test('an item that the feed names and that cannot be read is in history alone', 
   await expectCopyAfter(copied);
 });
 
+test('a line of an export that begins with a character of four bytes is rejected, and the run goes on', async () => {
+  const change = (path: string, body: Buffer) => (path === '/export' ? Buffer.concat([Buffer.from('🛒'), body]) : body);
+  const simulation = await openSimulation({ seed: 7, items: 30, change, habits: { format: 'ndjson' } });
+  onTestFinished(() => simulation.close());
+  expect(await simulation.sync()).toMatchObject({ published: true, row: { rejected: 1n } });
+});
+
 test('a text with half a character is rejected with its row, and the run goes on', async () => {
   const added = addItem(copied.world);
   added.title = 'half \ud83d';
