@@ -182,7 +182,7 @@ describe('sync', () => {
   });
 
   test.each([
-    [`slack:https://hooks.example/${TOKEN}`, '--notify is not a receiver'],
+    [`slack:https://hooks.example/${TOKEN}`, '--notify is not a valid receiver'],
     ['slack:NOT_SET', '--notify slack:NOT_SET refers to a variable that is not set'],
     ['url:BASE_URL:NOT_SET', 'refers to a variable that is not set'],
     ['url:KEY', '--notify url:KEY must be an address'],

@@ -26,7 +26,7 @@ test('explore --remote shows a lake that this machine does not have', async () =
   expect(await served.page('/')).toContain('as of run 1,');
   expect((await served.get('/products?sort=title')).status).toBe(200);
   const copy = await served.page('/copy');
-  expect(copy).toContain(`read from ${address}, and looked at again once a minute`);
+  expect(copy).toContain(`read from ${address}, and checked for changes once a minute`);
   expect(copy).toMatch(/run 1 there, published <time[^>]*>[^<]*<\/time>. This machine has no copy of it/u);
   await served.close();
 });

@@ -80,7 +80,7 @@ describe('rebuild', () => {
     await runRebuild({ lake: world.lakePath }, context);
     await expectSameRows();
     expect(context.output.text).toMatch(/items +\d+ +\d+ +\d+\n/);
-    expect(context.output.text).toMatch(/raw bytes of 3 runs, starting with 000001-\S+, without any calls/);
+    expect(context.output.text).toMatch(/raw bytes of 3 runs, starting with 000001-\S+, without any API calls/);
     const { runId, cursor, at } = (await readPointer(await openLake(world.lakePath, { create: false }))) ?? {};
     expect({ runId, cursor, at }).toEqual({ runId: facts?.runId, cursor: facts?.cursor, at: facts?.at });
     expect(await readdir(path.join(world.lakePath, '_pricelake'))).not.toContain('rebuild');

@@ -178,7 +178,7 @@ describe('explore', () => {
     expect(stdout).toContain('http://127.0.0.1');
     const [today = '', copy = ''] = (await page) ?? [];
     expect(today).toContain('early, late');
-    expect(copy).toContain('several lakes shown as one, and looked at again once a minute');
+    expect(copy).toContain('several lakes shown as one, and checked for changes once a minute');
     const context = { io: openContext().io, signal: new AbortController().signal };
     const source = await openJoined({ lake: lakes, cache: path.join(cwd, 'explored') }, context);
     const before = source.lake.root;
@@ -225,7 +225,7 @@ describe('lakes that do not go together are refused', () => {
   ])('with %s', async (...more) => {
     const { code, stderr } = await run('query', '--lake', 'late', '--lake', 'early', ...more, 'FROM sites');
     expect(code).toBe(2);
-    expect(stderr).toContain(`${more[0]} and several --lake can't be used together`);
+    expect(stderr).toContain(`${more[0]} can't be used with more than one --lake`);
   });
 });
 
