@@ -26,7 +26,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    title: 'Ask',
+    title: 'Query and analyze',
     commands: [
       joinAction(spread, async () => (await import('./actions/show-spread.js')).showSpread),
       joinAction(watch, async () => (await import('./actions/watch-prices.js')).watchPrices),
@@ -47,7 +47,7 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    title: 'Keep the lake sound',
+    title: 'Maintain the lake',
     commands: [
       joinAction(check, async () => (await import('./actions/run-check.js')).runCheckCommand),
       joinAction(verify, async () => (await import('./actions/run-verify.js')).runVerify),
@@ -107,7 +107,6 @@ export function findCommand(words: readonly string[]): { command: Command | unde
   }
 }
 
-/** The first word of every command and every alias. */
 const FIRST_WORDS: ReadonlySet<string | undefined> = new Set(
   SPECS.flatMap(({ name, aliases = {} }) => [name, ...Object.keys(aliases)]).map((words) => words.split(' ')[0]),
 );

@@ -35,7 +35,7 @@ const MEANINGS: Record<keyof typeof EXIT, string> = {
   terminated: 'stopped by SIGTERM',
 };
 
-/** The exit codes with their meanings, in two columns. */
+/** Formats the exit codes with their meanings, in two columns. */
 export function describeExits(): string {
   const lines = (Object.keys(EXIT) as (keyof typeof EXIT)[]).map(
     (name) => `${String(EXIT[name]).padStart(5)}  ${MEANINGS[name]}`,
@@ -85,7 +85,7 @@ export const EXIT_BY_SIGNAL = {
 } as const;
 export type StopSignal = keyof typeof EXIT_BY_SIGNAL;
 
-/** The exit code of an error. After `stopped`, it is 128 plus the signal's number, as shells expect. */
+/** Returns the exit code of an error. After `stopped`, it is 128 plus the signal's number, as shells expect. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof PricelakeError)) return EXIT.unexpected;
   if (error.code !== 'stopped') return EXIT_BY_CODE[error.code];
@@ -130,7 +130,7 @@ export function messageOf(error: unknown): string {
 }
 
 const HINTS: Partial<Record<ErrorCode | 'unexpected', string>> = {
-  open_files: 'Raise the limit of open files (`ulimit -n 4096`).',
+  open_files: 'Raise the limit on open files (`ulimit -n 4096`).',
   out_of_memory: 'Run the command on a machine with more memory.',
   disk_full: 'Free some space and run the command again.',
 };

@@ -40,10 +40,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 const { runCli } = await loadProgram();
 await runCli(process.argv.slice(2));
 
-/**
- * Returns the limit on open files, which Node has already raised as far as it may. Returns Infinity if the system
- * doesn't report a limit.
- */
+/** Returns the limit on open files, which Node has already raised as far as possible; Infinity if it is unknown. */
 function readOpenFiles(): number {
   const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : '';
   const [, soft = 'unlimited'] = /^Max open files\s+(\d+)/mu.exec(limits) ?? [];

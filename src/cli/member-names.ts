@@ -1,9 +1,6 @@
 import { RawJson } from './json-text.js';
 
-/**
- * Converts a member's name to the form that is printed, which is also used for table columns: `exportRows` →
- * `export_rows`.
- */
+/** Converts a member's name to its printed form, which table columns also use: `exportRows` → `export_rows`. */
 export const toPrintedName = (name: string): string =>
   name.replaceAll(/(?<=[a-z0-9])[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
 

@@ -29,10 +29,7 @@ export function requireCompiled(file: string, folder: string): unknown {
 const hash = (data: string | Buffer) => createHash('sha1').update(data).digest();
 const HASH_BYTES = 20;
 
-/**
- * Reads the cached code. Returns undefined if there is none or its hash doesn't match, because V8 would run damaged
- * code.
- */
+/** Reads the cached code. Returns undefined if it is missing or damaged, because V8 would run damaged code. */
 function readKept(file: string): Buffer | undefined {
   try {
     const bytes = readFileSync(file);

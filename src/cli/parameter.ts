@@ -5,10 +5,7 @@ import { suggestName } from '../io/suggest-name.js';
 /** The kind of values that shell completion offers: file paths, or names that are looked up at completion time. */
 export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops' | 'variables';
 
-/**
- * Declares an option or an argument. Its type, parser, help, man page entry and completion are derived from the
- * declaration.
- */
+/** Declares an option or an argument. Its type, parser, help, man page entry and completion are derived from this. */
 export interface Parameter<T = unknown> {
   describe: string;
   type: 'string' | 'number' | 'boolean' | 'count';

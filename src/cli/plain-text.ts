@@ -11,10 +11,7 @@ export function toPlainLine(text: string): string {
   return text.replace(/\r\n|[\n\r\t\u2028\u2029]/gu, ' ').replace(UNSAFE, '');
 }
 
-/**
- * Escapes control characters in untrusted text as JSON does (`\u001b`), so the escaped text is still the same JSON.
- * Keeps line feeds and tabs.
- */
+/** Escapes control characters except line feeds and tabs as JSON does (`\u001b`), so JSON text stays equivalent. */
 export function escapeControls(text: string): string {
   return text.replace(UNSAFE, (char) =>
     char === '\n' || char === '\t' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -25,10 +22,7 @@ export function escapeControls(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: telling them from others is the purpose
 const OURS = /(\u001b\[\d{1,2}m|\r\n|[\u2068\u2069])/u;
 
-/**
- * Makes text safe for a terminal, even if parts of it are untrusted. Only the control characters in `OURS` keep their
- * effect.
- */
+/** Makes text safe for a terminal, even if parts are untrusted. Control characters other than `OURS` are escaped. */
 export function toTerminalText(text: string): string {
   const parts = text.split(OURS);
   return parts.map((part, at) => (at % 2 === 1 ? part : escapeControls(part))).join('');

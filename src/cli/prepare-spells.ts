@@ -11,9 +11,7 @@ import { privatePath } from '../tables/layout.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
-/**
- * Up to this number of price changes, computing the price spells takes less than a second, so each query computes them.
- */
+/** With up to this number of price changes, computing the spells takes less than a second, so each query does it. */
 const FEW_CHANGES = 150_000n;
 const STALE_MS = 3_600_000;
 
@@ -66,8 +64,7 @@ export async function openSpells(
 }
 
 /**
- * Builds a file name from everything that the spells depend on: data files, which never change, the query and its
- * variables.
+ * Builds a file name from everything that the spells depend on: data files (immutable), the query and its variables.
  */
 function nameSpells(facts: readonly string[]): string {
   const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');

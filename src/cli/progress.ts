@@ -164,10 +164,7 @@ function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
 }
 
-/**
- * Formats the line for the whole run: `run          12s, about 40s left`, or `at least 40s left` if there are no
- * earlier runs to estimate from.
- */
+/** Formats the line for the whole run: `run          12s, about 40s left`, or `at least` without earlier runs. */
 function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
   const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];

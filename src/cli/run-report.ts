@@ -74,10 +74,7 @@ function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): 
   return `${countOf(calls, 'call')}, ${countOf(export_rows, 'export row')}, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
 }
 
-/**
- * Describes the checks and the comparison with a sample. Doesn't state an error rate, because the sample of a single
- * run is too small.
- */
+/** Describes the checks and the sample. Doesn't state an error rate, because one run's sample is too small. */
 function describeProof({ row, checks }: SyncReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;

@@ -22,10 +22,7 @@ const COLOURED: Style = {
   dim: sgr(2, 22),
 };
 
-/**
- * Chooses whether to use colors: the option decides, else FORCE_COLOR, else NO_COLOR, else whether the stream is a
- * terminal.
- */
+/** Chooses colors by the option, else by FORCE_COLOR, else by NO_COLOR, else by whether the stream is a terminal. */
 export function chooseStyle(
   stream: { isTTY?: boolean },
   { color, env }: { color?: boolean | undefined; env: NodeJS.ProcessEnv },

@@ -99,10 +99,7 @@ function formatFact(value: unknown): string {
   return /^[^\s"=]+$/u.test(value) ? value : JSON.stringify(value);
 }
 
-/**
- * Creates a redactor that replaces secrets with `***`, even if they are JSON- or URL-encoded. Results are never
- * redacted.
- */
+/** Creates a redactor that replaces secrets with `***`, even JSON- or URL-encoded ones. Results aren't redacted. */
 function createRedactor(first: string) {
   const secrets = new Set<string>();
   const protectSecret = (secret: string) => {

@@ -11,10 +11,7 @@ const ARGUMENT_MISSING = /^Not enough non-option arguments/u;
 const VALUE_MISSING = /^Not enough arguments following: (\S+)/u;
 const OPTION_MISSING = /^Missing required arguments?: (.+)/u;
 
-/**
- * Converts a yargs error to a PricelakeError `usage` that names the unknown command or option and suggests the most
- * similar one.
- */
+/** Converts a yargs error to an error that names the unknown command or option and suggests the most similar one. */
 export function usageError(message: string, args: readonly string[]): PricelakeError {
   const [kind, name = ''] = UNKNOWN.exec(message)?.slice(1) ?? [];
   const words = kind === 'command' ? args.slice(0, args.indexOf(name)) : args;

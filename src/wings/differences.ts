@@ -11,8 +11,8 @@ export interface FoundDifferences {
 }
 
 /**
- * Runs a query that compares the lake with the service. @param select a query that returns one row with the columns
- * `compared`, `different` and `differences`
+ * Runs a query that compares the lake with the service.
+ * @param select a query that returns one row with the columns `compared`, `different` and `differences`
  */
 export async function readDifferences(
   io: Io,

@@ -35,9 +35,6 @@ export interface AskedSync {
 }
 
 export interface SyncReport extends RunReport {
-  /**
-   * Histories that were downloaded item by item, if the pipeline requests them. After a first copy, they are added by a
-   * separate run.
-   */
+  /** Histories that were downloaded item by item. After a first copy, a separate run adds them. */
   histories?: { asked: number; left: number; runId: string };
 }

@@ -120,9 +120,7 @@ async function execute(
   }
 }
 
-/**
- * Connects to PostgreSQL. A password in `url` is rejected, because every process on the machine can read command lines.
- */
+/** Connects to PostgreSQL. Rejects a password in `url`, because every process on the machine can read command lines. */
 async function connect(url: string | undefined) {
   const hasPassword =
     url !== undefined && (!URL.canParse(url) || new URL(url).password !== '' || /[?&]password=/.test(url));

@@ -72,10 +72,7 @@ export async function readStatus(
   };
 }
 
-/**
- * Returns how many items the last run, even one without changes, couldn't determine to be listed or not. Returns
- * undefined if the number is 0.
- */
+/** Returns how many items the last run, even an idle one, left with an unknown listing state; undefined if none. */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
     idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));
@@ -91,10 +88,7 @@ async function measureFolders(lake: Lake, tableBytes: number) {
   return { superseded: Math.max(0, onDisk - tableBytes), landing };
 }
 
-/**
- * Sums the file sizes in a folder, in bytes, without transaction logs. A file that is deleted meanwhile counts as
- * empty.
- */
+/** Sums the file sizes in a folder, in bytes, without transaction logs. A file deleted meanwhile counts as empty. */
 async function measureFolder(folder: string, suffix: string): Promise<number> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
   let bytes = 0;
@@ -106,8 +100,7 @@ async function measureFolder(folder: string, suffix: string): Promise<number> {
 }
 
 /**
- * Returns the calls and export rows left this month under the tightest limit. Returns undefined if no run has read the
- * plan.
+ * Returns the calls and export rows left this month under the tightest limit; undefined if no run has read the plan.
  */
 export function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
   const seen = service === undefined ? recallAccountPlan(memory) : { plan: service.plan, seenAt: io.now() };
@@ -128,9 +121,7 @@ function describeBound(bound: Bound | undefined) {
   return bound && { rule: bound.rule, allowed: bound.allowed, left: countLeft(bound) };
 }
 
-/**
- * Measures how many seconds the lake is behind the newest change in the feed, according to the service's timestamps.
- */
+/** Measures how many seconds the lake is behind the feed's newest change, according to the service's timestamps. */
 async function measureLag(db: Database, pointer: Pointer | undefined, { newest }: ServiceState) {
   if (newest === undefined) return { newestChange: undefined, newestAt: undefined, isBehind: false, seconds: 0 };
   const newestAt = new Date(newest.observedAt);

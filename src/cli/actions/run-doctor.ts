@@ -98,10 +98,7 @@ function formatFindings(findings: Finding[], { output: { columns }, style, io }:
 const LEAST_BYTES = 200e6;
 const MILLION = 1_000_000n;
 
-/**
- * Checks that the disk has room for a second copy of all items, which is usually the most that a run on an existing
- * lake needs.
- */
+/** Checks that the disk has room for a second copy of all items, usually the most that a run on a lake needs. */
 async function lookAtDisk(path: string): Promise<Finding> {
   const free = await readFreeBytes(await findExisting(path));
   const lake = await openLake(path, { create: false }).catch(() => undefined);
@@ -115,10 +112,7 @@ async function lookAtDisk(path: string): Promise<Finding> {
   return free < needed ? warn('disk', found, 'Free some space, or move the lake to a larger disk.') : ok('disk', found);
 }
 
-/**
- * Checks that the file system supports hard links, which commits and locks need. Some network and container file
- * systems don't support them.
- */
+/** Checks for hard links, which commits and locks need and some network and container file systems don't support. */
 async function lookAtFileSystem(path: string): Promise<Finding> {
   const name = 'file system';
   const folder = await mkdtemp(join(await findExisting(path), '.pricelake-doctor-')).catch((error: Error) => error);

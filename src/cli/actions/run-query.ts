@@ -39,8 +39,8 @@ import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 
 /**
- * Runs SQL from an argument, a file, an analysis or the prompt. @throws PricelakeError `query` if DuckDB rejects the
- * SQL; `usage` if the SQL is missing or given in more than one way
+ * Runs SQL from an argument, a file, an analysis or the prompt.
+ * @throws PricelakeError `query` if DuckDB rejects the SQL; `usage` if the SQL is missing or given in more than one way
  */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output, fx, weights, tree } = request;
@@ -101,7 +101,6 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   });
 }
 
-/** Lists the analyses, each with its question and variables. */
 async function showAnalyses({ json, output }: CommandContext) {
   const analyses = listAnalyses().map((name) => ({
     name,
@@ -131,10 +130,7 @@ function showVariable(variable: Variable): string {
 
 const SPELLS = 'price_spells';
 
-/**
- * Lists the tables that a statement uses, including those that the price_spells view uses, and `sites`, which holds the
- * attributions.
- */
+/** Lists the tables that a statement or its price_spells view uses, and `sites`, which contains the attributions. */
 function findTables(db: Database, sql: string): TableName[] {
   const named = listNames(db, sql);
   const behind = named.includes(SPELLS) ? listNames(db, readAnalysis(SPELLS)) : [];
@@ -160,17 +156,14 @@ function toVariable([name, value]: readonly [string, string]): [string, DuckDBVa
   return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
 }
 
-/**
- * Returns the variables of an analysis, or those that a file's header declares. Returns undefined for SQL without
- * declarations.
- */
+/** Returns the variables of an analysis or of a file's header; undefined for SQL that doesn't declare any. */
 function declareVariables({ analysis, file }: Arguments<typeof query>, sql: string): Variable[] | undefined {
   if (analysis !== undefined) return readVariables(analysis);
   const declared = readDeclarations(sql, file ?? 'the SQL');
   return declared.length === 0 ? undefined : declared;
 }
 
-/** @throws PricelakeError `usage` if a variable isn't used by the SQL, or has a value that isn't allowed */
+/** @throws PricelakeError `usage` if the SQL doesn't use a variable that was set, or doesn't allow its value */
 function checkSql(
   { analysis, file }: Arguments<typeof query>,
   sql: string,

@@ -10,8 +10,9 @@ import type { lakeRestore } from '../commands/keep.js';
 import { findPipeline } from '../find-pipeline.js';
 
 /**
- * Downloads missing files of a lake from its remote. @throws PricelakeError `config` if the pipeline file doesn't set
- * lake.remote; `lake_locked` if another run holds the lock
+ * Downloads missing files of a lake from its remote.
+ * @throws PricelakeError `config` if the pipeline file doesn't set lake.remote; `lake_locked` if another run holds the
+ * lock
  */
 export async function runRestore(request: Arguments<typeof lakeRestore>, context: CommandContext) {
   const { io, signal, say } = context;

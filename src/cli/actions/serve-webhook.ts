@@ -62,7 +62,7 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
   throw signal.reason;
 }
 
-/** The members used here of the last line that `sync --json` prints. */
+/** The members of the last line of `sync --json` that this file uses. */
 interface SyncLine {
   ok?: boolean;
   published?: boolean;
@@ -117,10 +117,7 @@ function reportEnd(code: number | null, stdoutLine: string, io: Io): RunEnd {
   return { outcome, nextRunAt: error?.next_run_at === undefined ? undefined : new Date(error.next_run_at) };
 }
 
-/**
- * Parses the last line of a run's stdout. Returns an empty object if it isn't JSON, for example because the process was
- * killed.
- */
+/** Parses the last line of a run's stdout. Returns an empty object if it isn't JSON, as after a kill. */
 function readSyncLine(line: string): SyncLine {
   try {
     return JSON.parse(line) as SyncLine;

@@ -14,8 +14,9 @@ import { estimateShards, type Overlap, type ShardPlans } from '../shards/estimat
 import { paint } from '../style.js';
 
 /**
- * Shows what the next sync would do and cost. @throws PricelakeError `budget` or `quota`, with the plan in its facts,
- * if sync would refuse to start or would stop early
+ * Shows what the next sync would do and cost.
+ * @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would refuse to start or would stop
+ * early
  */
 export async function showPlan(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
@@ -33,8 +34,8 @@ export async function showPlan(request: Arguments<typeof plan>, context: Command
 }
 
 /**
- * Plans every shard. @throws PricelakeError like `showPlan`, if sync of any shard would refuse to start or would stop
- * early
+ * Plans every shard.
+ * @throws PricelakeError like `showPlan`, if sync of any shard would refuse to start or would stop early
  */
 async function showShards(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output } = context;

@@ -48,8 +48,8 @@ const DAY_MS = 24 * 3600 * 1000;
 const CHART_DAYS = 90;
 
 /**
- * Shows one product's offers and price chart. The variables of `selectSpreads` must already be set. @throws
- * PricelakeError `usage` if the product has no listed offers
+ * Shows one product's offers and price chart. The variables of `selectSpreads` must already be set.
+ * @throws PricelakeError `usage` if the product has no listed offers
  */
 export async function showProduct(opened: OpenedLake, request: ProductRequest, context: CommandContext) {
   const { db } = opened;

@@ -88,8 +88,8 @@ const HINTS = {
 type Table = keyof typeof HINTS;
 
 /**
- * Compares a price list with the lake. @throws PricelakeError `below_allowed`, after writing the result, if a shop is
- * below a lowest allowed price
+ * Compares a price list with the lake.
+ * @throws PricelakeError `below_allowed`, after writing the result, if a shop is below a lowest allowed price
  */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   await requireDestination(request, context);

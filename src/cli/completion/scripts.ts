@@ -3,9 +3,7 @@ import type { CommandContext, CommandReport } from '../command.js';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/**
- * The hidden command that the scripts call for completions. It prints `value<TAB>meaning` lines, or `:files` for paths.
- */
+/** The hidden command that the scripts call. It prints `value<TAB>meaning` lines, or `:files` for paths. */
 export const COMPLETE_WORD = '__complete';
 
 /** The scripts call the installed command, so they never become outdated. */

@@ -59,7 +59,6 @@ export interface Desk {
   now(): Date;
 }
 
-/** A call to a tool. */
 export interface Call {
   desk: Desk;
   /** Aborted when the client cancels the call or the server stops. */

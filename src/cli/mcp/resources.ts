@@ -14,9 +14,7 @@ const MARKDOWN = 'text/markdown';
 const JSON_TYPE = 'application/json';
 const LEDGER_ROWS = 100;
 
-/**
- * Registers the glossary, the table schemas and the ledger as resources, which clients can read without calling a tool.
- */
+/** Registers the glossary, the table schemas and the ledger as resources, which clients can read without a tool. */
 export function addResources(server: McpServer, desk: Desk): void {
   server.registerResource(
     'glossary',

@@ -11,10 +11,7 @@ import { toReportValue } from '../output/report-rows.js';
 import { row } from '../results/kinds.js';
 import type { Call } from './desk.js';
 
-/**
- * The maximum and the default number of rows in an answer. An agent reads all rows, so it gets few unless it requests
- * more.
- */
+/** The maximum and default number of rows in an answer. The default is small, because an agent reads all rows. */
 export const MOST_ROWS = 1000;
 export const ROWS = 20;
 /** The maximum number of characters in one value, and in all rows of an answer. */
@@ -101,10 +98,7 @@ const SCALAR = new Set([
   ...[DuckDBTypeId.DATE, DuckDBTypeId.TIME, DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ, DuckDBTypeId.UUID],
 ]);
 
-/**
- * Replaces each column of text or nested values with two columns: the value, truncated if it is too long, and whether
- * it was truncated.
- */
+/** Replaces each text or nested column with two columns: the value, truncated if too long, and if it was truncated. */
 function cutTexts(sql: string, types: readonly DuckDBType[]): string {
   const columns = types.map((_, at) => quoteIdentifier(`c${at}`));
   const selected = types.flatMap(({ typeId }, at) => {

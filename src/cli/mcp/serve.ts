@@ -69,10 +69,7 @@ function register(server: McpServer, tool: Tool, desk: Desk, stop: AbortSignal):
 
 const MOST_MESSAGE = 2000;
 
-/**
- * Describes an error as `--json` does, with the cost of calls made before it. Truncates the message, which may quote
- * data from the lake.
- */
+/** Describes an error as `--json` does, with the cost of earlier calls. Truncates the message, which may quote data. */
 function describeFault(error: unknown, { io, session }: Desk): string {
   const isPaid = error instanceof PaidError;
   const cause = isPaid ? error.cause : error;

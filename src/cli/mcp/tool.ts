@@ -10,7 +10,6 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   title: string;
   describe: string;
   input: Input;
-  /** The schema of the answer. */
   output: z.ZodType;
   /** False if the tool may change the lake. */
   isReadOnly: boolean;

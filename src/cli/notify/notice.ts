@@ -43,10 +43,7 @@ export function writeNotice({ key, text, facts, ...rest }: Omit<Notice, 'credits
   };
 }
 
-/**
- * The content of a message. A message that is sent again has the same id, so that the receiver can discard the
- * duplicate.
- */
+/** The content of a message. A message that is sent again keeps its id, so that the receiver can ignore duplicates. */
 export const contentSchema = z.strictObject({
   id: z.uuid(),
   createdAt: z.iso.datetime(),

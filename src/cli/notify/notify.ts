@@ -18,10 +18,7 @@ export interface News {
   command: Batch['command'];
   /** Returns all facts that hold now, including those that have already been sent. */
   find(receiver: Receiver): Notice[];
-  /**
-   * True if facts that `find` doesn't return no longer hold. False for a failed run, which may not have found all
-   * facts.
-   */
+  /** True if facts that `find` doesn't return no longer hold. A failed run may not have found all facts. */
   isComplete: boolean;
 }
 
@@ -68,10 +65,7 @@ export async function notify(
   await keepNoticeMemory(file, memory, io);
 }
 
-/**
- * Moves waiting notices to a new message, unless one is unsent, because a message that may have been delivered must not
- * change.
- */
+/** Moves waiting notices to a new message. An unsent message may have been delivered, so it isn't changed. */
 function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: Date): ReceiverMemory {
   if (unsent !== undefined) return { ...rest, unsent, waiting, dropped };
   if (waiting.length === 0) return { ...rest, waiting, dropped };
@@ -79,10 +73,7 @@ function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: 
   return { ...rest, unsent: next, waiting: [], dropped: 0 };
 }
 
-/**
- * Names receivers by kind and number, because addresses must not be stored. A receiver that is listed twice gets one
- * message.
- */
+/** Names receivers by kind and number, because addresses must not be stored. Omits receivers listed twice. */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();
   const target = (one: Receiver) => JSON.stringify([one.kind, one.kind === 'command' ? one.command : one.address]);

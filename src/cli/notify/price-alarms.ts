@@ -3,7 +3,7 @@ import { trimZeros } from '../output/money.js';
 import { type Notice, writeNotice } from './notice.js';
 import { MAX_ACTIVE } from './notice-memory.js';
 
-/** Reads rows of the `alarms` table, which watch_alarms.sql creates. */
+/** Selects rows of the `alarms` table, which watch_alarms.sql creates. */
 const ALARMS = `
 SELECT product, product_id, found.title, found.currency, lowest::VARCHAR AS lowest,
   alarms.price::VARCHAR AS price, round(100 * (1 - alarms.price::DOUBLE / lowest::DOUBLE), 1) AS percent, doubt,
@@ -40,7 +40,7 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
   });
 }
 
-/** Returns the address if it is an http or https link, because addresses come from shops; otherwise null. */
+/** Returns the address if it is an http or https link, otherwise null, because addresses come from shops. */
 function findLink(url: string | null): string | null {
   return url !== null && /^https?:\/\/[^\s<>"]{1,500}$/iu.test(url) ? url : null;
 }

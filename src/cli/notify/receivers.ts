@@ -51,8 +51,8 @@ export const NOTIFY = repeated({
 const STALE_AFTER_MS = parseDuration('24h') ?? 0;
 
 /**
- * Resolves the receivers that `--notify` names. @throws PricelakeError `usage` if a variable is unset or isn't a valid
- * address
+ * Resolves the receivers that `--notify` names.
+ * @throws PricelakeError `usage` if a variable is unset or isn't a valid address
  */
 export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEnv, io: CliIo): Receiver[] {
   return flags.map((flag): Receiver => {
@@ -71,7 +71,6 @@ export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEn
   });
 }
 
-/** Reads the receivers in a pipeline file. */
 export async function readReceivers(
   file: string,
   env: NodeJS.ProcessEnv,
@@ -82,10 +81,7 @@ export async function readReceivers(
   return { name, receivers: notify.flatMap((entry) => resolveEntry(entry, io)) };
 }
 
-/**
- * Reads the receivers in the pipeline file that is passed or found. Returns no receivers if `--lake` is given without a
- * pipeline file.
- */
+/** Reads the receivers in the pipeline file that is passed or found; none if only `--lake` is given. */
 export async function seekReceivers(
   { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },
   env: NodeJS.ProcessEnv,

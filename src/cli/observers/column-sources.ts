@@ -29,10 +29,7 @@ const PRICE = item('price', 'product_id', 'currency', 'is_listed');
 const LISTED = item('product_id', 'is_listed');
 const STATISTICS = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct'];
 
-/**
- * The sources of each table's columns. Columns that pricelake generates (run_id, read_at) and tables about runs have
- * none.
- */
+/** The sources of each table's columns. Generated columns (run_id, read_at) and tables about runs have no sources. */
 export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
   items: {
     ...ITEM_FIELDS,

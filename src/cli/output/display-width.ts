@@ -42,8 +42,7 @@ function measureGrapheme(grapheme: string): number {
 }
 
 /**
- * Wraps text at spaces to the terminal's width, and indents all lines except the first. Returns the text unchanged if
- * `terminal` is undefined.
+ * Wraps text at spaces to the terminal's width, indenting all lines except the first. Without a terminal, doesn't wrap.
  */
 export function wrapText(text: string, terminal: number | undefined, indent = ''): string {
   if (terminal === undefined) return text;

@@ -1,10 +1,7 @@
 import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { roundDecimal } from '../../sql/value-json.js';
 
-/**
- * Removes trailing zeros after the second decimal of all amounts in a text: `14739.9000` becomes `14739.90`, but
- * `1.0299` is unchanged.
- */
+/** Removes zeros after the second decimal of amounts in a text: `14739.9000` becomes `14739.90`, `1.0299` stays. */
 export const trimZeros = (text: string): string => text.replaceAll(/(?<=\d\.\d{2}\d*?)0+(?!\d)/gu, '');
 
 /** Formats an amount with all of its digits and at least two decimals. */
@@ -34,10 +31,7 @@ function countDecimals(currency: string | undefined): number {
 
 const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 
-/**
- * Formats a double. A value with more than four decimals is rounded to six significant digits, or to two decimals if it
- * is 10,000 or more.
- */
+/** Formats a double. More than four decimals are rounded to six significant digits, or above 10,000 to two decimals. */
 export function showDouble(value: number): string {
   if (!Number.isFinite(value) || Number(value.toFixed(4)) === value) return String(value);
   return String(Number(Math.abs(value) >= 10_000 ? value.toFixed(2) : value.toPrecision(6)));

@@ -51,10 +51,7 @@ export function createStreamOutput(
   };
 }
 
-/**
- * Writes text to a file or to stdout. With `--json` and no file, returns the text as a member of the JSON object
- * instead.
- */
+/** Writes text to a file or to stdout. With `--json` and no file, returns it as a member of the JSON object instead. */
 export async function writeText(
   text: string | Uint8Array,
   file: string | undefined,
@@ -68,10 +65,7 @@ export async function writeText(
 /** A stream whose window size may change. */
 export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
 
-/**
- * Returns the size of the terminal, with defaults for terminals that report no size or 0, such as serial lines and some
- * containers.
- */
+/** Returns the size of the terminal. Serial lines and some containers report no size or 0, so there is a default. */
 export function measureScreen({ columns, rows }: Pick<Screen, 'columns' | 'rows'>): { columns: number; rows: number } {
   const orUsual = (cells: number | undefined, usual: number) => (cells !== undefined && cells > 0 ? cells : usual);
   return { columns: orUsual(columns, 80), rows: orUsual(rows, 24) };

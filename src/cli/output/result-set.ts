@@ -13,10 +13,7 @@ import { type Rows, runWhole } from '../../sql/whole-result.js';
 import type { OpenedLake } from '../read-lake.js';
 import type { Format } from '../shared-options.js';
 
-/**
- * Maps DuckDB types to the datatypes of W3C's "Metadata Vocabulary for Tabular Data". All other types are described as
- * strings.
- */
+/** Datatypes in W3C's "Metadata Vocabulary for Tabular Data" for DuckDB types. Types not listed here become strings. */
 export const DATATYPES = new Map<DuckDBTypeId, string>([
   [DuckDBTypeId.BOOLEAN, 'boolean'],
   [DuckDBTypeId.TINYINT, 'integer'],

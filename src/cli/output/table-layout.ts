@@ -11,17 +11,11 @@ const GAP = '  ';
 const LEAST_WORD = 14;
 /** The minimum width of a column of longer text. */
 const LEAST_TEXT = 12;
-/**
- * The minimum width of the first column of longer text, which identifies the row. In a wide terminal, the minimum is a
- * third of the width.
- */
+/** The minimum width of the first column of longer text, which identifies the row; a third of a wide terminal. */
 const LEAST_FIRST_TEXT = 24;
 /** The highest rank of that column, so that a column with a date may precede it. */
 const LAST_FIRST_RANK = 1;
-/**
- * The characters "first strong isolate" and "pop directional isolate" around right-to-left text keep it from reordering
- * adjacent cells.
- */
+/** "First strong isolate" and "pop directional isolate" keep right-to-left text from reordering adjacent cells. */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 

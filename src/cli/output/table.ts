@@ -69,10 +69,7 @@ export function layOutSample(sample: string, terminal: number | undefined): stri
 
 const isNumber = (value: unknown) => isLosslessNumber(value);
 
-/**
- * Formats a value of a sample. A number with four decimals is an amount, because only amounts are written with trailing
- * zeros.
- */
+/** Formats a value of a sample. A number with four decimals is an amount; only amounts have trailing zeros. */
 function showValue(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (!isLosslessNumber(value)) return typeof value === 'string' ? value : (stringify(value) ?? '');

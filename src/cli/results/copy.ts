@@ -72,7 +72,6 @@ export const runResult = z.object({
   checks: z.array(z.object({ name: z.string(), severity: z.string(), violations: int64, let_through: z.boolean() })),
 });
 
-/** Result of `sync --land-only`. */
 const landResult = z.object({
   landed: z.boolean(),
   resumed: z.boolean(),
@@ -85,7 +84,6 @@ const landResult = z.object({
   lake: z.string(),
 });
 
-/** Result of `sync --backfill`. */
 const backfillResult = z.object({
   ...runResult.shape,
   items_chosen: z.number(),

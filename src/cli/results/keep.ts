@@ -56,10 +56,7 @@ const file = z.object({
 });
 const wholeFile = z.object({ ...file.shape, missing_columns: z.array(z.string()) });
 
-/**
- * Result of `deliver manifest`: the files in a version, or those added since an earlier version, and with a loader's
- * format, the text.
- */
+/** Result of `deliver manifest`: the files in a version, or those added since; for a loader's format, also the text. */
 export const manifestResult = z.object({
   table: z.string(),
   version: int64,

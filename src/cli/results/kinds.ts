@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { RawJson } from '../json-text.js';
 import { toPrintedName } from '../member-names.js';
 
-/** A 64-bit integer in a report. */
 export const int64 = z.bigint();
 export const time = z.date();
 

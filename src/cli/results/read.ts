@@ -82,7 +82,6 @@ export const checkList = z.array(
   }),
 );
 
-/** Result of `check`: every check with its violations. */
 export const checkResult = z.object({ checks: checkList });
 
 const credits = z.array(z.string());
@@ -131,10 +130,7 @@ const watchedRow = z
 /** Result of `watch`: the whole table, in the JSON object or in a file. */
 export const watchResult = z.union([z.object({ rows: z.array(watchedRow), attribution: credits }), written]);
 
-/**
- * Result of `query`: rows, with `--explain-source` the source of a result, or with `--analysis` alone the list of
- * analyses.
- */
+/** Result of `query`: rows; with `--explain-source`, their source; with `--analysis` alone, the list of analyses. */
 export const queryResult = z.union([
   rows,
   written,

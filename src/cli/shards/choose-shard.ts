@@ -5,7 +5,6 @@ import type { Shards } from '../../config/shard-schema.js';
 import { PricelakeError } from '../../io/errors.js';
 import { ShareLedger } from './share-ledger.js';
 
-/** Returns the folder of a shard's lake. */
 export const shardPath = (lakePath: string, name: string): string => join(lakePath, name);
 
 /** Finds the name of the shard whose lake is in the folder. */

@@ -76,7 +76,7 @@ function selectDays(
 
 /**
  * Returns the first day to add, as days since 1970: the day after the stored days, or for an empty table, the first day
- * covered by both the history and the `daily` option.
+ * with history or a run, but no earlier than the `daily` option allows. Undefined if there is neither.
  */
 async function findFirstDay(
   graph: RelationGraph,
@@ -131,7 +131,7 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 
 /**
  * Finds the affected products, each with the first stored day that may differ. An item's first known change also
- * records the earlier values.
+ * records the values before it, so it may affect earlier days.
  */
 async function findTouchedProducts(
   staging: Staging,

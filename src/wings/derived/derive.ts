@@ -72,10 +72,7 @@ function begin<T>(work: Promise<T>): Promise<T> {
   return work;
 }
 
-/**
- * True if the same query derived the table from the items as they were before the run, and no table has been repaired
- * since.
- */
+/** True if the same query derived the table from the items before this run, and no table has been repaired since. */
 function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;

@@ -75,10 +75,7 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
-/**
- * Describes an export row, which may contain objects and lists as text because the API document doesn't define how they
- * are flattened.
- */
+/** Describes an export row. The API document doesn't define how objects and lists are flattened, so text is allowed. */
 function describeExportRow(): DescribedValue {
   const item = describeValue(contract.item);
   const members = [...(item.members ?? [])].map(([name, value]): [string, DescribedValue] => {

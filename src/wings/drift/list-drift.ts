@@ -74,10 +74,7 @@ function listFound(
   return [...findings, ...inner, ...elements];
 }
 
-/**
- * Lists the members of an object. If several fields map to the same path, only one of them is treated as known: an
- * exact name, else the first.
- */
+/** Lists an object's members. If several fields map to the same path, only the exact name or the first one is known. */
 function listMembers(members: SeenField['members'], parent: string): [string, SeenField][] {
   const holders = new Map<string | undefined, string>();
   for (const [name, { path }] of members) {

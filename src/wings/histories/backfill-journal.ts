@@ -76,9 +76,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/**
- * Returns the number of calls made by all processes of the backfill, according to the service's counter if it is known.
- */
+/** Returns the number of calls of all processes of the backfill, by the service's counter if it is known. */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

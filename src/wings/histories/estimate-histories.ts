@@ -2,10 +2,7 @@ import { countBesideRun } from '../../plan/allowance.js';
 import type { NextRun, SourceEstimate } from '../../run/open/wings.js';
 import { findMissingHistories } from './fetch-histories.js';
 
-/**
- * The number of calls for the run that adds the histories after a first copy: `/plan` twice, the feed or a poll, and
- * the datasets.
- */
+/** The calls of the run that adds histories after a first copy: `/plan` twice, the feed or a poll, the datasets. */
 const RUN_BEHIND = 5;
 
 /** Estimates the calls for item histories; undefined if the pipeline doesn't request histories. */

@@ -90,9 +90,7 @@ async function readHistories(
   io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/**
- * Downloads an item's history and adds the item to each entry. Returns no entries for an item that isn't visible (404).
- */
+/** Downloads an item's history and adds the item to each entry. An item that isn't visible (404) has no entries. */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -155,10 +153,7 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   );
 }
 
-/**
- * Computes the hash of all histories after verifying the checksum of each one, because the run journals only the total
- * hash.
- */
+/** Computes the hash of all histories, which the run journals, after verifying the checksum of each one. */
 async function hashHistories(file: string, lakeRoot: string): Promise<string> {
   const entries = await readEntries(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
   const total = createHash('sha256');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 
-/** Avro's int64 as bigints, because tables are partitioned by website ids, which may exceed 2^53. */
+/** Represents Avro's int64 as a bigint, because tables are partitioned by website ids, which may exceed 2^53. */
 const longType = avro.types.LongType.__with({
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
   toBuffer: (value: bigint) => {

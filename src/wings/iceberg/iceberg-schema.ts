@@ -37,9 +37,7 @@ export function findFieldId({ columns }: TableSchema, name: string): number {
   return columns.findIndex((column) => column.name === name) + 1;
 }
 
-/**
- * Converts a table's schema to an Iceberg schema. Every column is optional, as it is in the Delta log and in the files.
- */
+/** Converts a table's schema to an Iceberg schema. Every column is optional, as in the Delta log and in the files. */
 export function describeSchema({ columns }: TableSchema, schemaId: number): IcebergSchema {
   const fields = columns.map(({ name, type, description }, index): IcebergField => {
     const id = index + 1;
@@ -63,10 +61,7 @@ export function describeNames({ fields }: IcebergSchema): string {
   return JSON.stringify(names);
 }
 
-/**
- * True if each column in `before` still has the same id, name and type, so that old and new snapshots can be read with
- * the same field ids.
- */
+/** True if each column in `before` keeps its id, name and type, so that all snapshots share the same field ids. */
 export function continuesSchema(before: IcebergSchema, now: IcebergSchema): boolean {
   const write = ({ id, name, type }: IcebergField) => JSON.stringify([id, name, type]);
   return before.fields.every((field) => {

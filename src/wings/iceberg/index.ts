@@ -60,10 +60,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/**
- * Returns the address that the pipeline sets. Returns undefined without a setting, in which case the metadata keeps its
- * address.
- */
+/** Returns the address that the pipeline sets; undefined without a setting, so that the metadata keeps its address. */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');

@@ -110,7 +110,7 @@ export function writeManifest(form: ManifestForm, entries: readonly ManifestEntr
   });
 }
 
-/** @throws Error if `writeManifest` didn't write the file for a table with this schema and partitioning */
+/** Decodes a manifest. @throws Error if `writeManifest` didn't write it for a table of this schema and partitioning */
 export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[] {
   return readAvroFile(writeEntrySchema(form), bytes) as ManifestEntry[];
 }
@@ -139,7 +139,7 @@ export function continueEntries(
   ];
 }
 
-/** @param path the file's address */
+/** Builds the entry of an added file. @param path the file's address */
 export function describeAdded(
   { contract }: ManifestForm,
   snapshotId: bigint,

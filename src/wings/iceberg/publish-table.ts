@@ -95,9 +95,7 @@ async function listVersions(folder: string): Promise<number[]> {
   return names.flatMap((name) => /^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? []).map(Number);
 }
 
-/**
- * Finds the newest metadata. After a crash between the two writes, its version is higher than the version in the hint.
- */
+/** Finds the newest metadata. After a crash between the two writes, its version is higher than the hint's. */
 async function readNewest(folder: string): Promise<Found | undefined> {
   const version = Math.max(0, ...(await listVersions(folder)));
   if (version === 0) return undefined;
@@ -120,10 +118,7 @@ interface Planned {
   planned: PlannedSnapshot[];
 }
 
-/**
- * Plans snapshots for the commits after the newest snapshot. Returns undefined if the log or the metadata is
- * incomplete.
- */
+/** Plans snapshots for the commits after the newest snapshot; undefined if the log or the metadata is incomplete. */
 async function planMissing(
   lake: Lake,
   folder: string,

@@ -22,7 +22,7 @@ export type Reading = EntryOf<'listing.plan'>['readings'][number];
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];
-  /** True if `changedSince` queries have returned removed items, so that equal counts prove equal listings. */
+  /** True if `changedSince` is known to return removed items, so that equal counts prove equal listings. */
   returnsRemovals: boolean;
   /** True if counts by currency or category differ although the counts by website agree. */
   isSuspect: boolean;
@@ -88,10 +88,7 @@ function share(callsLeft: bigint | null, part: bigint): bigint | null {
   return callsLeft === null ? null : callsLeft / part;
 }
 
-/**
- * Compares two ways: reading the listed items and then each missing item, or reading the removed items and then each
- * item that is listed again.
- */
+/** Chooses the cheaper way: listed items and then each missing one, or removed items and then each relisted one. */
 function cheapest(
   site: bigint | null,
   { service, lake, removed }: Pick<SiteCount, 'service' | 'lake' | 'removed'>,

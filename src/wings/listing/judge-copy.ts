@@ -14,9 +14,7 @@ export interface ListedCounts {
   moved: bigint;
 }
 
-/**
- * Known items that are missing from the copy, and how many items of a sample the service still returns individually.
- */
+/** Known items that are missing from the copy, and how many of a sample the service still returns individually. */
 export interface MissingReads {
   missing: bigint;
   read: bigint;

@@ -15,10 +15,7 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/**
- * Counts how many of these items are listed in the lake. For a page of removed items, this is the number of new
- * removals.
- */
+/** Counts how many of these items are listed in the lake; on a page of removed items, these are the new removals. */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**

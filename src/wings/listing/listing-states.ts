@@ -20,10 +20,7 @@ export interface ListingSources {
   pending_changes: Relation;
 }
 
-/**
- * Reads the items of all datasets, or of the datasets with these names. `gone` contains items that are no longer
- * visible.
- */
+/** Reads the items of all datasets, or of those with these names. `gone` lists items that are no longer visible. */
 export async function readListingItems(
   graph: RelationGraph,
   sources: ListingSources,
@@ -36,10 +33,7 @@ export async function readListingItems(
   return graph.rowsOf('listing_items', listing, count);
 }
 
-/**
- * True if there is evidence that `changedSince` queries return removed items. Every item that was read was polled with
- * `since`.
- */
+/** True if there is evidence that `changedSince` queries return removed items. All items were polled with `since`. */
 export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
   const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);

@@ -14,18 +14,14 @@ export interface OpenListing {
 const NAMES = 3;
 const NAME_LENGTH = 60;
 
-/**
- * Returns the maximum number of items that may or may not be listed, and why; 0 and an empty string if all are known.
- */
+/** Returns how many items may or may not be listed at most, and why; 0 and an empty string if all are known. */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
   const unknown = parts.reduce((sum, part) => sum + countUnknown(part), 0n);
   const reasons = parts.map(explainPart).filter((reason) => reason !== '');
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/**
- * If all pages of a website were read, only the difference in counts is unknown; otherwise all of its unread items are.
- */
+/** If all pages of a website were read, only the difference in counts is unknown; otherwise all of its unread items. */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);

@@ -26,10 +26,7 @@ interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | '
   at: string;
 }
 
-/**
- * Returns the run's typed full copy of all items or, if it follows the feed, of new datasets. Returns undefined if the
- * run makes no copy.
- */
+/** Returns the run's full copy of all items or, following the feed, of new datasets; undefined if it makes no copy. */
 async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
   const { landed, landing, typing, reader, items, changes, pending, names, moment } = run;
   const { mode } = landed;
@@ -45,10 +42,7 @@ type Asking = Pick<ListedRun, 'client' | 'io'>;
 
 /** The number of missing items per listing state to read, to check whether the service still returns them. */
 const SAMPLE = 10n;
-/**
- * If the service returns any of them, up to this number of missing items are read, within a share of the remaining
- * calls.
- */
+/** If the service returns any of them, up to this number are read, within a share of the remaining calls. */
 const MOST_READS = 500n;
 
 /**
@@ -88,10 +82,7 @@ async function noteVerdict(
   io.log('warn', 'copy.incomplete', { unknown, reason });
 }
 
-/**
- * Compares the copies of new datasets with the service's own counts (API document, section 2, Dataset: `items`), which
- * the run reads anyway.
- */
+/** Compares the copies of new datasets with the counts in `/datasets` (API document, section 2, Dataset: `items`). */
 async function proveAdded(
   world: Asking,
   landing: Landing,

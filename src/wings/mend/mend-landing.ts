@@ -12,7 +12,7 @@ import { checkLanding } from '../../verify/check-landing.js';
  * it, so that only that data and later data is downloaded again. Complete exports are kept. An altered export counts as
  * interrupted, so it is bought again if budget and quota allow. Bytes that aren't in the journal are truncated.
  * @param run `requiresHeld`: its batch must be published unchanged; `isCommitted`: it has committed a table
- * @returns undefined if the run was removed, which only costs calls
+ * @returns undefined if the run was deleted, because downloading it again only costs calls
  * @throws PricelakeError `lake_invalid` if rows are lost that can only be bought again if the user decides to
  */
 export const mendLanding: MendLanding = async (landing, { requiresHeld, isCommitted }, io) => {

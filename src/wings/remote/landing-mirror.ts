@@ -36,8 +36,7 @@ export class LandingMirror {
   }
 
   /**
-   * Uploads new and changed files, then deletes remote files that no run needs. Must be called after all commits have
-   * been uploaded.
+   * Uploads new and changed files, then deletes unneeded remote files. Must be called after all commits are uploaded.
    */
   settle(): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send()));
@@ -49,7 +48,7 @@ export class LandingMirror {
     return done;
   }
 
-  /** @returns the keys of all files, uploaded now or before */
+  /** Uploads new and changed files. @returns the keys of all files, including those uploaded before */
   async #send(): Promise<Set<string>> {
     const { lake } = this.#ends;
     const { applied } = await readTable(lake, 'runs');
@@ -60,7 +59,7 @@ export class LandingMirror {
     return keys;
   }
 
-  /** @returns the keys of all files in the folder */
+  /** Uploads a folder's new and changed files. @returns the keys of all of its files */
   async #sendFolder(folder: string): Promise<string[]> {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];

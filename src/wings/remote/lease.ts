@@ -11,10 +11,7 @@ import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
 
-/**
- * The content of `_pricelake/remote.json`: the remote of this copy, and the last lease under which folder and remote
- * were in sync.
- */
+/** The content of `_pricelake/remote.json`: this copy's remote, and the last lease under which they were in sync. */
 export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
@@ -48,7 +45,7 @@ const FOLDER = '_pricelake/lock/';
 /** A holder that has not renewed its lease for this long is considered dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/** A holder that can't renew its lease stops after this long, before others may take over. It checks once per beat. */
+/** A holder that can't renew its lease stops after this time, before others may take over. It checks every BEAT_MS. */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({
@@ -67,7 +64,8 @@ export interface Lease {
   /** Aborted when another writer has taken over, or might have because the lease was not renewed in time. */
   lost: AbortSignal;
   /**
-   * Checks that there is no newer lease, because a suspended process may have missed it. @throws the reason of `lost`
+   * Checks that there is no newer lease, because a suspended process may have missed it.
+   * @throws the reason of `lost`
    */
   confirm(): Promise<void>;
   release(): Promise<void>;
@@ -105,10 +103,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/**
- * True if the newest lease is the one in the note, or the next one, which this folder acquired before its process was
- * killed.
- */
+/** True if the newest lease is the one in the note, or the next one, acquired here before the process was killed. */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }

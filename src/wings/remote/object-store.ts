@@ -23,9 +23,7 @@ export interface ListedObject {
  */
 export interface ObjectStore {
   readonly url: string;
-  /**
-   * Reads an object; undefined if it doesn't exist. Throws if it is larger than `maxBytes`, by default `SMALL_BYTES`.
-   */
+  /** Reads an object; undefined if it doesn't exist. Throws if it exceeds `maxBytes`, by default `SMALL_BYTES`. */
   read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   write(key: string, bytes: Buffer): Promise<void>;
   /** Creates an object. Returns false if the key exists, even with the same content. */

@@ -42,10 +42,7 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
-/**
- * Creates agents for the AWS SDK, which ignores the proxy variables. Returns none without a proxy, so that the SDK uses
- * its own.
- */
+/** Creates agents for the AWS SDK, which ignores proxy variables. Without a proxy, the SDK uses its own agents. */
 export function createAgents(connectMs: number): { httpAgent?: HttpAgent; httpsAgent?: HttpsAgent } {
   if (!hasProxy()) return {};
   return { httpAgent: new PlainAgent(OPTIONS), httpsAgent: new TunnelAgent(connectMs) };

@@ -71,9 +71,7 @@ export class Remote {
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
   readonly #mirrored: readonly MirroredFolder[];
-  /**
-   * Identifies the transaction logs that were uploaded. Only this process changes the remote while it holds the lease.
-   */
+  /** Identifies the logs that were uploaded. Only this process changes the remote while it holds the lease. */
   #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease, mirrored: readonly MirroredFolder[]) {
@@ -122,7 +120,7 @@ export class Remote {
     });
   }
 
-  /** Downloads the missing ones of these data files. */
+  /** Downloads those of these data files that are missing locally. */
   provide: NonNullable<Lake['provide']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
 
   /** Downloads all missing data files, so that the folder contains the whole lake. */

@@ -139,8 +139,8 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
 }
 
 /**
- * Returns the local path of an object. @throws PricelakeError `lake_invalid` if it is outside the lake, or too large
- * to read
+ * Returns the local path of an object.
+ * @throws PricelakeError `lake_invalid` if it is outside the lake, or too large to read
  */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {

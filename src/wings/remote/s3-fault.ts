@@ -38,10 +38,7 @@ function isNetworkFault(error: unknown): boolean {
   return hasSystemCode(error, ...NETWORK) || ['TimeoutError', 'IncompleteBody', 'Error'].includes(nameOf(error));
 }
 
-/**
- * Converts an error to a PricelakeError without quoting the store or the SDK, whose messages may contain keys or
- * tokens.
- */
+/** Converts an error without quoting the store or the SDK, because their messages may contain keys or tokens. */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
   // Errors from the local disk are returned unchanged.

@@ -21,10 +21,7 @@ const MOST_LISTED = 1_000_000;
 const MOST_PAGES = 20_000;
 /** The number of attempts. The pauses between them add up to 6 to 19 seconds. */
 const ATTEMPTS = 7;
-/**
- * The number of attempts for each part of a file. The SDK retries a part, so that the other parts aren't uploaded
- * twice.
- */
+/** The number of attempts for each part of a file. The SDK retries a part without uploading the others again. */
 const PART_ATTEMPTS = 5;
 
 interface S3Options {
@@ -207,9 +204,7 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /**
-   * Retries transient errors, including truncated bodies and undecided conditional writes, which the SDK doesn't retry.
-   */
+  /** Retries transient errors, including truncated bodies and undecided conditional writes. The SDK doesn't. */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -19,10 +19,7 @@ interface Pending {
   at: number;
   files: string[];
   entry: Buffer;
-  /**
-   * True if the remote doesn't have the version before this one, so that a checkpoint must represent the earlier
-   * versions.
-   */
+  /** True if the version before is missing on the remote, so that a checkpoint must represent earlier versions. */
   isFirst: boolean;
 }
 

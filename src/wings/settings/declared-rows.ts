@@ -45,10 +45,7 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/**
- * An empty list of a website's attributes becomes a row with an empty text, which means that no attribute has this
- * meaning.
- */
+/** A website's empty list becomes a row with an empty text, which means that no attribute has this meaning. */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,

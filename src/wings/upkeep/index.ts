@@ -23,5 +23,5 @@ const files: Upkeep = {
   },
 };
 
-/** Keeps files at a size that is fast to read, and all of them in pricelake's own form. */
+/** Keeps data files at a size that is fast to read, and rewrites files that other programs wrote. */
 export const upkeep: Wing = { upkeep: [files] };

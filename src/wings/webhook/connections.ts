@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 
 const MAX_CONNECTIONS = 256;
 
-/**
- * `idle`: there is no request yet. `asking`: the request is being received. `taken`: its body is being verified and
- * written.
- */
+/** `idle`: no request yet. `asking`: the request is being received. `taken`: its body is being verified and written. */
 type Stage = 'idle' | 'asking' | 'taken';
 
 /** The stages in which a new connection may replace an existing one, in order of preference. */

@@ -77,8 +77,8 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
 }
 
 /**
- * Creates the folders. @throws PricelakeError `lake_invalid` if one is a symbolic link, because events would be stored
- * outside the lake
+ * Creates the folders.
+ * @throws PricelakeError `lake_invalid` if one is a symbolic link, because events would be stored outside the lake
  */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));

@@ -13,10 +13,7 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/**
- * The maximum number of unreadable bodies to keep. Older ones are deleted, because the feed also contains their
- * changes.
- */
+/** The maximum number of unreadable bodies to keep. Older ones are deleted; the feed also contains their changes. */
 const MAX_ASIDE = 1000;
 
 export class EventStore {

@@ -9,7 +9,7 @@ export { writeSignature } from './signature.js';
 export { SigningSecrets } from './signing-secrets.js';
 export { type RunEnd, SyncTrigger } from './sync-trigger.js';
 
-/** Adds changes that the service has sent to the webhook receiver to the next run. */
+/** Adds the changes that the webhook receiver has saved to the next run. */
 export const webhook: Wing = {
   sources: [
     {

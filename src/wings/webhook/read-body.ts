@@ -14,8 +14,8 @@ export class BodyReader {
   }
 
   /**
-   * Passes the body to `use`. @throws Refusal if the body is too large or incomplete; the rest of the request is
-   * discarded
+   * Passes the body to `use`.
+   * @throws Refusal if the body is too large or incomplete; the rest of the request is discarded
    */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];

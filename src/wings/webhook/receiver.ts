@@ -37,7 +37,8 @@ const ANSWER_WITHIN_MS = 8_000;
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * Serves the webhook endpoint (API document, section 6). @throws PricelakeError `usage` if the address can't be bound
+ * Serves the webhook endpoint (API document, section 6).
+ * @throws PricelakeError `usage` if the address can't be bound
  */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
   const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;

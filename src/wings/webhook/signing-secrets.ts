@@ -34,6 +34,7 @@ export class SigningSecrets {
   }
 
   /**
+   * Reads all secrets.
    * @param protect called with every secret before its first use, so that it is never logged
    * @throws PricelakeError `config` if a file can't be read or is empty
    */
@@ -84,9 +85,7 @@ export class SigningSecrets {
   }
 }
 
-/**
- * Reads a file. Errors contain neither the path nor the system's message, because the path may be a secret by mistake.
- */
+/** Reads a file. Errors contain neither the path, which may be a secret by mistake, nor the system's message. */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {
     // The version is read before the text, so that a change in between is noticed the next time.

@@ -1,10 +1,7 @@
 import type { Io } from '../../io/io.js';
 
 export interface RunEnd {
-  /**
-   * `done`: the run published or found no changes. `later`: another run has locked the lake, or the failure may be
-   * temporary.
-   */
+  /** `done`: published, or no changes. `later`: another run has locked the lake, or the failure may be temporary. */
   outcome: 'done' | 'later' | 'failed';
   /** The earliest time at which the service allows another attempt. */
   nextRunAt?: Date | undefined;

@@ -102,10 +102,7 @@ export const query = declareTool({
   run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, isForeign: true }, false),
 });
 
-/**
- * There are six kinds of moves, and an answer has room for this number of rows of each. The of_kind column counts all
- * rows of a kind.
- */
+/** The default number of rows for each of the six kinds of moves. The of_kind column counts all rows of a kind. */
 const MOVERS_OF_KIND = 3;
 
 const moverShape = {

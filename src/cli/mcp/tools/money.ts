@@ -19,7 +19,10 @@ import type { Call, Desk, KnownPlan, LakeState } from '../desk.js';
 import { PlannedCalls, paidShape, type SessionBudget, SPENT, type Spent } from '../session-budget.js';
 import { declareTool } from '../tool.js';
 
-/** @throws PricelakeError `usage` for a remote lake, which can only be synced on the machine with its folder */
+/**
+ * Reads the state that plans depend on.
+ * @throws PricelakeError `usage` for a remote lake, which can't be synced here
+ */
 async function readState({ path, remote }: Desk): Promise<LakeState> {
   if (remote !== undefined) {
     throw new PricelakeError('usage', "this server reads a remote lake, which it can't sync", {
@@ -79,7 +82,7 @@ function digest(
 const GROWTH = 100n;
 
 /**
- * Returns the maximum that a run of this plan may use. Steps whose number of calls is estimated may make twice as many.
+ * Returns the maximum that a run of this plan may use. Steps with an estimated number of calls may make twice as many.
  */
 function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent {
   const estimated = steps.reduce((sum, step) => (step.exact ? sum : sum + step.calls), 0);
