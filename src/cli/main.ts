@@ -24,7 +24,7 @@ if (process.platform === 'win32') {
 }
 const openFiles = readOpenFiles();
 if (openFiles < FEWEST_OPEN_FILES) {
-  const text = `this process may open only ${openFiles} files, but needs ${FEWEST_OPEN_FILES}`;
+  const text = `this process can open only ${openFiles} files, but needs ${FEWEST_OPEN_FILES}`;
   const hint = 'Raise the limit on open files (`ulimit -n 4096`, or LimitNOFILE in the systemd unit).';
   process.stderr.write(`pricelake: ${text}\n  → ${hint}\n`);
   if (process.argv.includes('--json'))

@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('a process that may open few files
   test('ends with one sentence and one JSON line', async () => {
     const outcome = await run(20, 'query', 'FROM items', '--json');
     expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toMatch(/^pricelake: this process may open only 20 files, but needs 24\n {2}→ .*\n$/u);
+    expect(outcome.stderr).toMatch(/^pricelake: this process can open only 20 files, but needs 24\n {2}→ .*\n$/u);
     expect(readJsonLine(outcome)).toMatchObject({ ok: false, error: { code: 'open_files' } });
   });
 

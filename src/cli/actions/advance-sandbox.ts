@@ -13,7 +13,9 @@ export async function advanceSandbox(
 ) {
   if (url === undefined || !URL.canParse(url)) {
     const hint = 'Pass the URL that the sandbox printed as --url, or set PRICELAKE_BASE_URL.';
-    throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
+    throw new PricelakeError('usage', url === undefined ? '--url is missing' : `--url ${url} is not a valid URL`, {
+      hint,
+    });
   }
   const answer = await postAdvance(new URL('/sandbox/advance', url), { hours, changes }, signal);
   if (json) return answer;

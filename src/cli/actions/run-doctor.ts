@@ -124,9 +124,11 @@ async function lookAtFileSystem(path: string): Promise<Finding> {
     await writeFile(join(folder, 'a'), 'x');
     await link(join(folder, 'a'), join(folder, 'b'));
     const { nlink } = await stat(join(folder, 'b'));
-    return nlink === 2 ? ok(name, 'writable, with hard links') : failed(name, 'hard links become copies', next);
+    return nlink === 2
+      ? ok(name, 'writable, with hard links')
+      : failed(name, 'the file system copies files instead of creating hard links', next);
   } catch (error) {
-    return failed(name, `no hard links: ${(error as Error).message}`, next);
+    return failed(name, `can't create hard links: ${(error as Error).message}`, next);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

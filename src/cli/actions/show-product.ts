@@ -87,7 +87,7 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
 async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
   if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
     const where = currency === undefined ? '' : ` in ${currency}`;
-    throw new PricelakeError('usage', `--product ${product}: no listed offers${where}`, {
+    throw new PricelakeError('usage', `--product ${product} has no listed offers${where}`, {
       hint: 'Use a product_id from the products table, or a GTIN.',
     });
   }
