@@ -31,7 +31,7 @@ test('the prompt runs statements over several lines, continues after an error, a
   await answerLines(type(), context, run, (isOpen) => asked.push(isOpen));
   expect(ran).toEqual(['SELECT 1\nFROM items;', 'DESCRIBE "items"']);
   expect(asked.slice(0, 2)).toEqual([true, false]);
-  expect(context.output.text).toContain('pricelake: no such table\nThere is no table "nope"');
+  expect(context.output.text).toContain('pricelake: no such table\nThere is no table named "nope"');
   expect(context.output.text).toContain('\nprice_spread\n');
 });
 

@@ -166,7 +166,9 @@ describe('plan --all', () => {
     expect(overlap.most).toBeGreaterThanOrEqual(twice);
     const { stdout } = await run('plan', '--all');
     expect(stdout).toMatch(/^electronics +\S+ .*\n^europe /mu);
-    expect(stdout.replaceAll(/\s+/gu, ' ')).toContain("the API's filters can't exclude the listings of another dataset");
+    expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
+      "the API's filters can't exclude the listings of another dataset",
+    );
   });
 
   test('of a file without shards is refused', async () => {

@@ -64,7 +64,7 @@ describe('spread of some products', () => {
   it('shows the widest with shop names and the credits under the table, or elsewhere in a format without a place', async () => {
     const { text } = await act(showSpread, { lake, ...ALL });
     expect(text).toMatch(/Kettle \[31m red +100\.0 +B +EUR +10\.0001 +20\.00 +Alpha +茶店 +4006381333931 +15\.00 +3 /u);
-    expect(text).toContain(`Pass these credits on with it:\n  ${CREDIT}\n`);
+    expect(text).toContain(`Include these credits when you share it:\n  ${CREDIT}\n`);
     const csv = await act(showSpread, { lake, ...ALL, format: 'csv' });
     expect([csv.text, csv.stderr]).toEqual([expect.stringContaining(CREDIT), expect.stringContaining(CREDIT)]);
   });
@@ -130,17 +130,17 @@ describe('spread of some products', () => {
       ['2026-11-18', 30, 7.5, '2026-11-01'],
       ['2026-11-19', 30, 6, '2026-11-19'],
     ]);
-    await expect(rows({ fx, currency: 'PLN' })).rejects.toThrow('exchange rates convert all prices to EUR');
+    await expect(rows({ fx, currency: 'PLN' })).rejects.toThrow('because all prices are converted to EUR');
   });
 
   it('is of one product: its offers, cheapest first, and its prices up to the newest time in the lake', async () => {
     const { text } = await act(showSpread, { lake, ...ALL, product: '04006381333931' });
     expect(text).toMatch(/^4006381333931 · Kettle \[31m red\n\ncurrency +price +shop/u);
     expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.00 +Beta [\s\S]*20\.00 +茶店/u);
-    expect(text).toContain(`Pass these credits on with it:\n  ${CREDIT}\n`);
+    expect(text).toContain(`Include these credits when you share it:\n  ${CREDIT}\n`);
     expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░\n *└─\n *2026-01-01\n/u);
     const chart = (await act(showSpread, { ...ALL, lake: faulty, product: '4006381333931' })).text.split('EUR: ░')[1];
-    expect(chart).toContain('price that counts');
+    expect(chart).toContain('trusted price');
     expect(chart).not.toMatch(/\d{3}\.00 ┤/u);
     const converted = await rows({ product: 'cup', fx: join(folder, 'rates.csv') });
     expect(converted.map((row) => row.converted_price)).toEqual([2, 2, 20]);

@@ -227,6 +227,9 @@ test('a store that lists what it was not asked for is refused', async () => {
   const disk = await openDisk();
   const error = await disk.status();
   s3.listsAll = false;
-  expect(error).toMatchObject({ code: 'lake_invalid', message: expect.stringContaining(`the store's list contains "`) });
+  expect(error).toMatchObject({
+    code: 'lake_invalid',
+    message: expect.stringContaining(`the store's list contains "`),
+  });
   await disk.expectUntouched();
 });

@@ -228,13 +228,17 @@ describe('a store without conditional writes', () => {
       facts: { hint: expect.stringContaining('conditional writes') },
     });
     store.create = async () => false;
-    expect((await failure(refuseUnconditional(store))).message).toContain(': it returned nothing instead of the object that was created');
+    expect((await failure(refuseUnconditional(store))).message).toContain(
+      ': it returned nothing instead of the object that was created',
+    );
     // One that says that it refuses, and overwrites.
     store.create = async (name, bytes) => {
       await store.write(name, bytes);
       return false;
     };
-    expect((await failure(refuseUnconditional(store))).message).toContain(': it returned 2 instead of the object that was created');
+    expect((await failure(refuseUnconditional(store))).message).toContain(
+      ': it returned 2 instead of the object that was created',
+    );
     const names: string[] = [];
     store.create = async (name, bytes) => {
       names.push(name);

@@ -59,7 +59,7 @@ describe('signing secrets', () => {
 
   test.each([
     ['is missing', async () => rm(file), 'ENOENT'],
-    ['is empty', async () => writeFile(file, ' \n'), 'has no secret'],
+    ['is empty', async () => writeFile(file, ' \n'), "doesn't contain a secret"],
   ])('are refused at the start when their file %s', async (_name, spoil, reason) => {
     await spoil();
     await expect(open()).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(reason) });
