@@ -73,7 +73,7 @@ Several analyses have these variables:
 ${[...common.keys()].map((line) => `- ${line}\n`).join('')}
 ## References
 
-Indices of 1 are compared on 36 months of recorded prices and quantities of white sugar (40 items, windows of 13 months) by \`test/interop/compare_indices.py\`, which takes a panel of yours, and on a test panel by \`npm run interop\`. The packages ship no data sets. R and its package PriceIndices were not tried.
+The table shows the largest differences for indices around 1. \`test/interop/compare_indices.py\`, which accepts your own panel, compared 36 months of recorded prices and quantities of white sugar (40 items, windows of 13 months); \`npm run interop\` compared a test panel. R and its package PriceIndices were not tested.
 
 ${renderTable(['method', 'reference', 'largest difference'], REFERENCES)}
 ${sections.join('\n')}`;

@@ -9,26 +9,26 @@ export const VARIABLES: [name: string, meaning: string][] = [
   ['PRICELAKE_API_KEY', 'The API key. The shipped pipeline files and `status --online` read it.'],
   [
     'PRICELAKE_PIPELINE',
-    'The pipeline file of commands that name none. If it is not set, they read `prices.yaml` of the current folder.',
+    'The default pipeline file. If it is not set, commands read `prices.yaml` in the current folder.',
   ],
-  ['PRICELAKE_WEBHOOK_SECRET', 'What the service signs its webhooks with. The shipped pipeline file reads it.'],
+  ['PRICELAKE_WEBHOOK_SECRET', 'The secret that signs webhooks. The shipped pipeline file reads it.'],
   ['PRICELAKE_DEBUG', '`1` logs every step and prints the stack of an error, as `--verbose` does.'],
   [
     'XDG_STATE_HOME',
-    'The prompt of `query` keeps its history in `pricelake/query-history` there. Default `~/.local/state`.',
+    'Base folder for the history of the `query` prompt, `pricelake/query-history`. Default `~/.local/state`.',
   ],
-  ['XDG_CACHE_HOME', 'With `--remote`, files are kept in `pricelake` there. Default `~/.cache`.'],
+  ['XDG_CACHE_HOME', 'Base folder for files cached by `--remote`, in `pricelake`. Default `~/.cache`.'],
   [
     'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
-    'Proxy for calls to the service, for messages and for a `lake.remote`, and hosts that need none, as for curl. This machine needs none.',
+    'Proxies for calls to the service, for messages and for `lake.remote`, and hosts to reach without a proxy, as in curl. Local hosts never use a proxy.',
   ],
-  ['NODE_EXTRA_CA_CERTS', "Node reads it: certificates (PEM) of your network's own authority."],
-  ['NO_COLOR', 'Any value turns colours off.'],
+  ['NODE_EXTRA_CA_CERTS', "Read by Node: PEM certificates of your network's own authority."],
+  ['NO_COLOR', 'Any value turns colors off.'],
   [
     'FORCE_COLOR',
-    '`1` turns colours on, also without a terminal; `0` turns them off. `--color` and `--no-color` take precedence.',
+    '`1` turns colors on, even without a terminal; `0` turns them off. `--color` and `--no-color` take precedence.',
   ],
-  ['TERM', '`dumb` turns colours off.'],
+  ['TERM', '`dumb` turns colors off.'],
 ];
 
 /** `docs/reference/environment.md`. */
@@ -39,8 +39,7 @@ ${renderTable(
   ['variable', 'meaning'],
   VARIABLES.map(([name, meaning]) => [`\`${name}\``, meaning]),
 )}
-A pipeline file can name any other variable: \`\${NAME}\` takes its value from the environment. A variable that is not set is an
-error.
+A pipeline file can use any other variable as \`\${NAME}\`. If a variable is not set, the command fails.
 
 Every command reads \`.env\` in the current folder. Variables that are already set take precedence.
 `;

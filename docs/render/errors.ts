@@ -6,9 +6,9 @@ import { packagePath } from '../../src/io/package-path.js';
 
 /** Exit codes with what happened and what to do, in the order of the page. */
 const EXITS: [code: string, happened: string, next: string][] = [
-  ['0', 'The command is done.', ''],
+  ['0', 'The command succeeded.', ''],
   ['1', 'Something unexpected happened, or the disk is full.', 'Read the message. `PRICELAKE_DEBUG=1` shows more.'],
-  ['2', 'The command line, the pipeline file or the folder is wrong.', 'Correct what the message names.'],
+  ['2', 'The command line, the pipeline file or the folder is wrong.', 'Follow the message.'],
   ['3', 'A check or a proof failed.', 'Read [held batches](../engineer/recover.md#held-batches).'],
   ['4', 'The service refuses the key or the plan.', 'Set a valid key, or change the plan in the portal.'],
   [
@@ -16,16 +16,16 @@ const EXITS: [code: string, happened: string, next: string][] = [
     "The budget or the month's quota is used up.",
     'Wait until `next_run_at`, or [raise the budget](../engineer/cost.md).',
   ],
-  ['6', 'Another run holds the lake.', 'Nothing: the other run does the work.'],
+  ['6', 'Another run is using the lake.', 'Nothing, because the other run does the work.'],
   [
     '7',
-    '`watch` found a shop surely below a price that you allow.',
-    'Read the result: `below_now` and `below_first` name the shops.',
+    '`watch` has a sure alarm: a shop is below your lowest allowed price.',
+    'Read the result; `below_now` and `below_first` list the shops.',
   ],
   [
     '75',
     'A temporary fault, or `--deadline` has passed.',
-    'Try again later. `next_run_at` says when, if the service named a time.',
+    'Try again later, at `next_run_at` if the service set a time.',
   ],
   [
     '129 to 143',
@@ -53,13 +53,12 @@ export function renderErrors(): string {
   const codes = listErrorCodes().map(({ code, meaning, exit }) => `- \`${code}\` (${exit}): ${meaning}`);
   return `# Errors and exit codes
 
-Schedulers branch on the exit code. Programs branch on \`error.code\` of the JSON that \`--json\` prints. The codes are stable;
-the messages are not.
+Schedulers should branch on the exit code, and programs on \`error.code\` in the JSON that \`--json\` prints. The codes are stable, but the messages are not.
 
 ## Exit codes
 
 ${renderTable(['exit code', 'what happened', 'what to do'], EXITS)}
-Network faults, 429 and 5xx are retried within a run before it gives up.
+A run retries after network faults, 429 and 5xx before it gives up.
 
 ## Error codes
 

@@ -9,7 +9,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'source.datasets': ['all', '`all`, or a list of ids. See [Copy several datasets](../engineer/sources.md).'],
   'source.shards': [
     '',
-    'Names of shards, each with `datasets` and perhaps its `budget`, such as `60%`: a lake each. See [Shards](../engineer/scale.md#shards).',
+    'Names of shards, each a separate lake with its `datasets` and an optional `budget`, such as `60%`. See [Shards](../engineer/scale.md#shards).',
   ],
   'source.mode': ['auto', '`auto`, `feed`, `poll` or `snapshot`. See [Three modes](../concepts/runs.md#three-modes).'],
   'source.feedOverlap': [
@@ -21,39 +21,45 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     'feed',
     '`feed`, `items` or `none`. See [Fetch older history](../engineer/sources.md#fetch-older-history).',
   ],
-  'source.export': ['ndjson', '`ndjson` or `csv`: the form of exports. The tables are the same.'],
-  'source.mapping': ['{}', 'Columns of export rows with names of their own, each with its field of Item.'],
-  'source.splitAbove': ['1000000', 'An export of more items than this is split by website.'],
-  reconcile: ['never', '`never`, or for example `every 7d`: how often to compare everything and repair.'],
+  'source.export': ['ndjson', 'The format of exports: `ndjson` or `csv`. The tables are the same.'],
+  'source.mapping': ['{}', 'Maps nonstandard column names of exports to the fields of Item.'],
+  'source.splitAbove': ['1000000', 'Exports with more items than this are split by website.'],
+  reconcile: [
+    'never',
+    'How often to compare all items with the service and repair differences: `never`, or for example `every 7d`.',
+  ],
   probe: [
     'never',
-    '`never`, or for example `every 1d`: how often to ask each website when it was last seen. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
+    'How often to check when each website was last seen: `never`, or for example `every 1d`. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
   ],
   'lake.path': ['', 'Folder of the lake. **Required.**'],
   'lake.remote': ['', '`s3://bucket/prefix`. See [Keep the lake on object storage](../engineer/object-storage.md).'],
-  'lake.retention': ['0', 'How long superseded files stay. See [Old versions](../engineer/maintain.md#old-versions).'],
-  'lake.iceberg': ['', '`true`, or the [address for readers of Iceberg](../loader/read.md#iceberg).'],
-  'lake.targetFileSize': ['128MB', 'The size up to which small files are joined.'],
+  'lake.retention': [
+    '0',
+    'How long superseded files are kept. See [Old versions](../engineer/maintain.md#old-versions).',
+  ],
+  'lake.iceberg': ['', '`true`, or the [address for Iceberg readers](../loader/read.md#iceberg).'],
+  'lake.targetFileSize': ['128MB', 'Target size of merged files.'],
   'lake.memory': [
     '',
-    'What DuckDB may use; without it, a third of the machine’s memory. See [Memory](../engineer/maintain.md#memory).',
+    'The maximum memory of DuckDB; by default, a third of the machine’s memory. See [Memory](../engineer/maintain.md#memory).',
   ],
   'lake.tables.items.partitionBy': [
     '',
-    'Columns that partition `items`; without it, the website, or nothing if many are small. See [Partitions](../engineer/maintain.md#partitions).',
+    'Columns that partition `items`; by default, the website, or nothing if there are many small websites. See [Partitions](../engineer/maintain.md#partitions).',
   ],
-  'proof.sample': ['10', 'Items that each run which publishes reads again and compares.'],
-  'proof.products': ['true', "Compare a page of the service's products with ours."],
-  'proof.facets': ['true', "Compare the service's counts after a complete copy."],
-  'budget.calls': ['90%', 'Calls a month: a share of the plan, or a whole number.'],
-  'budget.exportRows': ['90%', 'Export rows a month: a share of the plan, or a whole number.'],
+  'proof.sample': ['10', 'Number of items that a run rereads and compares before it publishes.'],
+  'proof.products': ['true', "Compare a page of the service's products with the lake's."],
+  'proof.facets': ['true', "Compare the service's counts with the lake after a complete copy."],
+  'budget.calls': ['90%', 'Calls per month: a share of the plan, or a whole number.'],
+  'budget.exportRows': ['90%', 'Export rows per month: a share of the plan, or a whole number.'],
   'budget.overage': ['forbid', '`forbid`, `allow`, or how many blocks of 10,000 rows may be billed.'],
-  'analysis.daily': ['90d', 'How many closed days `price_spread_daily` begins with; `0` for no such table.'],
+  'analysis.daily': ['90d', 'Number of past days in a new `price_spread_daily`; `0` turns the table off.'],
   'analysis.fx': ['', 'A CSV file of exchange rates: `date,currency,rate`.'],
-  'analysis.fxBase': ['EUR', 'The currency of which one unit buys the rates.'],
+  'analysis.fxBase': ['EUR', 'The base currency of the rates: one unit of it buys `rate` units.'],
   'analysis.staleAfter': [
     '14d',
-    'How long a source may stay unseen: a duration, a multiple of its usual interval such as `3x`, or `0` for no limit. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
+    'How long a source may be unseen before it is stale: a duration, a multiple of its usual interval such as `3x`, or `0` for no limit. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
   ],
   'analysis.matches': [
     '',
@@ -61,7 +67,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   ],
   'analysis.words.used': [
     '[]',
-    'Words of titles and of mapped conditions that mean used goods. See [Attributes](../concepts/attributes.md#condition).',
+    'Words in titles and in mapped conditions that mean used goods. See [Attributes](../concepts/attributes.md#condition).',
   ],
   'analysis.words.refurbished': ['[]', 'Words that mean refurbished goods.'],
   'analysis.words.opened': ['[]', 'Words that mean opened or displayed goods.'],
@@ -70,16 +76,16 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     'Attributes that show availability: a name or a list. See [How attributes are used](../concepts/attributes.md).',
   ],
   'analysis.attributes.shippingCost': ['', 'Attributes with the cost of delivery.'],
-  'analysis.attributes.condition': ['', 'Attributes that tell whether goods are new, used, refurbished or opened.'],
-  'analysis.attributes.regularPrice': ['', 'Attributes with the price that the shop calls regular.'],
+  'analysis.attributes.condition': ['', 'Attributes that show whether goods are new, used, refurbished or opened.'],
+  'analysis.attributes.regularPrice': ['', "Attributes with the shop's regular price."],
   'analysis.attributes.quantity': ['', 'Attributes with the content of the pack, with or without its unit.'],
   'analysis.attributes.unit': ['', 'Attributes with the unit of `quantity`.'],
-  'analysis.attributes.values.in stock': ['[]', 'Values that mean in stock, beside the usual ones.'],
-  'analysis.attributes.values.out of stock': ['[]', 'Values that mean out of stock.'],
-  'analysis.attributes.values.on order': ['[]', 'Values that mean on order.'],
+  'analysis.attributes.values.in stock': ['[]', 'Additional values that mean in stock.'],
+  'analysis.attributes.values.out of stock': ['[]', 'Additional values that mean out of stock.'],
+  'analysis.attributes.values.on order': ['[]', 'Additional values that mean on order.'],
   'analysis.shops': [
     '{}',
-    'Attributes and `timeZone` of one website, by its id, instead of those for all, and the `region` that an index can be made for.',
+    'Overrides of attributes and `timeZone` for one website, by its id, and its `region`, by which indices can be grouped.',
   ],
   'analysis.timeZone': [
     'UTC',
@@ -87,14 +93,14 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   ],
   'landing.keep': [
     '7d',
-    'How long raw bytes of finished runs stay. See [The landing](../concepts/runs.md#the-landing).',
+    'How long the raw data of finished runs is kept. See [The landing](../concepts/runs.md#the-landing).',
   ],
   checksFolder: ['', 'Folder of your own checks. See [Write your own checks](../engineer/checks.md).'],
   'checks.schemaDrift': [
     'warn',
     '`allow`, `warn` or `hold`. See [Handle schema drift](../engineer/checks.md#handle-schema-drift).',
   ],
-  'webhook.secret': ['', 'What webhooks are signed with. See [Receive webhooks](../engineer/webhooks.md).'],
+  'webhook.secret': ['', 'The secret that signs webhooks. See [Receive webhooks](../engineer/webhooks.md).'],
   notify: [
     '[]',
     'Receivers of notices about prices and failures. See [Send notices](../engineer/schedule.md#send-notices).',
@@ -121,18 +127,17 @@ export function renderPipeline(): string {
   );
   return `# Pipeline file
 
-Commands read \`prices.yaml\` of the current folder, the file that \`PRICELAKE_PIPELINE\` names, or the file that you give.
-\`pricelake init\` writes one, whose comments explain every option. Only \`source.baseUrl\`, \`source.apiKey\` and \`lake.path\` are required. An unknown key is an
-error that names the nearest known one.
+Commands read the file that you pass, the file in \`PRICELAKE_PIPELINE\`, or \`prices.yaml\` in the current folder.
+\`pricelake init\` writes a file whose comments explain every option. Only \`source.baseUrl\`, \`source.apiKey\` and \`lake.path\` are required. The error for an unknown key suggests the closest one.
 
-The value in brackets is the default.
+Defaults are in brackets.
 
 ${lines.join('\n')}
 
 \`checks.NAME\` sets the severity and parameters of any check: \`{ severity: off }\`, \`{ parameters: { hours: 6 } }\`.
 [Checks](checks.md) lists them. Durations are hours, days or weeks: \`12h\`, \`7d\`, \`2w\`.
 
-Editors complete and check the file by \`schemas/pipeline.schema.json\` of the package:
+To complete and check the file in an editor, use \`schemas/pipeline.schema.json\` from the package:
 
 \`\`\`yaml
 # yaml-language-server: $schema=node_modules/pricelake/schemas/pipeline.schema.json

@@ -1,9 +1,9 @@
 -- part of: movers and stock_moves
 -- The moment since which something has moved, one row.
 -- Variables:
--- · since (time; default a day before the service last saw any item): what moved since then; without an offset, a time of
+-- · since (time; default a day before the service last saw any item): moves since then; without an offset, a time of
 --   the zone for all shops
--- · since_run (run): instead, what changed after this run; 0 is before the first one
+-- · since_run (run): instead of since, changes after this run; 0 means before the first run
 WITH newest_run AS (
   SELECT max(run_number) AS run_number FROM runs
 ),

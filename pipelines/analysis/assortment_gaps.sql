@@ -8,7 +8,7 @@
 -- between are ignored. Listings without a product, including yours, match nothing.
 -- Variables:
 -- · own_site (site; required): your own shop
--- · min_shops (whole number; default 2): how many other shops sell it at least
+-- · min_shops (whole number; default 2): minimum number of other shops that sell it
 -- · currency (currency): only prices in this currency
 -- · top (whole number; default 100): number of rows
 WITH asked AS MATERIALIZED (

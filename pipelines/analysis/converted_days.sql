@@ -2,7 +2,7 @@
 -- Daily price spreads with their lowest, median and highest trusted price in one currency as well, by the newest rate of each
 -- day. From daily_spreads (daily_spreads.sql) and rates (date, currency, rate; see converted_items.sql).
 -- Variables:
--- · base (currency; required): the currency that rates are of
+-- · base (currency; required): the base currency of the rates
 WITH numbered AS (
   SELECT *, row_number() OVER () AS nth FROM daily_spreads
 ),

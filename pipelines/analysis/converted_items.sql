@@ -6,7 +6,7 @@
 -- currency up to the day. Offers in a currency without a rate are left out. Exact: half away from zero at the fourth
 -- decimal, by integers; a price that does not fit becomes null. The price before is kept in the base only.
 -- Variables:
--- · base (currency; required): the currency that rates are of
+-- · base (currency; required): the base currency of the rates
 -- · day (day; default the newest rates): day of the rates
 WITH newest AS (
   SELECT currency, (arg_max(rate, date) * 10000000000)::HUGEINT AS rate

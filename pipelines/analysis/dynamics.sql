@@ -14,7 +14,7 @@
 -- implied_days. Each change has the time at which the service saw it. Sales count as changes (see sales). Suspect
 -- prices, and changes to and from them, are left out (price_spells).
 -- Variables:
--- · by (category | shop; default category): what a row stands for
+-- · by (category | shop; default category): what each row covers
 -- · currency (currency): only prices in this currency
 -- · since (day; default the last 90 closed days): first day
 -- · until (day; default the last closed day): last day

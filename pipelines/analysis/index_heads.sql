@@ -2,8 +2,8 @@
 -- One row per series, with what its listings share, from series (index_series.sql). product: their first product, or the
 -- listing that has none. Only relaunched listings share a series.
 -- Variables:
--- · relaunches (none | product | url | any; default none): take a listing and its successor as one: never, if both have
---   the same product, if they have the same address, or by any evidence of analysis successors
+-- · relaunches (none | product | url | any; default none): treat a listing and its successor as one: never, if they
+--   have the same product, if they have the same address, or by any evidence in the successors analysis
 SELECT series, key, currency, shop_id, coalesce(product_id, first_item_id::VARCHAR) AS product
 FROM series
 WHERE coalesce(getvariable('relaunches')::VARCHAR, 'none') = 'none'

@@ -8,8 +8,8 @@
 -- Limits: the interval says how the index would differ for other products of the same kind, not for other shops or other
 -- prices of the same ones. With few products it is too narrow.
 -- Variables:
--- · replicates (whole number from 20 to 2000; default 200): how many times products are drawn
--- · seed (text; default 1): any text; another one gives other draws
+-- · replicates (whole number from 20 to 2000; default 200): number of draws
+-- · seed (text; default 1): any text; another text gives other draws
 -- · confidence (number from 50 to 99.9; default 95): percent of the indices in the interval
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS MATERIALIZED (FROM 'index_settings.sql'),

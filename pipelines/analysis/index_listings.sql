@@ -3,7 +3,7 @@
 -- dataset if asked.
 -- first_item_id: the first listing of a chain of relaunches, else the listing itself.
 -- Variables:
--- · by (any of all, category, shop, product, item, brand, dataset, region; default category): what an index stands for, such as
+-- · by (any of all, category, shop, product, item, brand, dataset, region; default category): groups with an index each, such as
 --   category and shop
 -- · currency (currency): only prices in this currency
 -- · site_id (site): only this shop

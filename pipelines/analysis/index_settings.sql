@@ -1,7 +1,7 @@
 -- part of: price indices
 -- The settings of an index, in one row.
 -- Variables:
--- · period (month | week | day; default month): how long a period is
+-- · period (month | week | day; default month): length of a period
 -- · since (day; default everything for months, else 52 weeks or 60 days): first day
 -- · until (day; default the last day in the lake): last day
 SELECT

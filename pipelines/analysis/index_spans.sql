@@ -4,9 +4,9 @@
 -- period with prices, the first one at the last of the first window; those of fbew begin with the last period of the year
 -- before and grow.
 -- Variables:
--- · window_periods (whole number from 2; default 25): how many months, weeks or days a window has
--- · splice (movement | window | half | mean | fbew; default mean): how a window extends what is published: at its last
---   period before, its first one, the one in the middle, the mean of all, or at the last one of the year before
+-- · window_periods (whole number from 2; default 25): number of months, weeks or days in a window
+-- · splice (movement | window | half | mean | fbew; default mean): where a window is linked to the published index: at its
+--   last period before, its first one, the one in the middle, the mean of all, or the last one of the year before
 WITH dated AS (
   SELECT
     key,

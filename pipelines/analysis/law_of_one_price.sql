@@ -18,11 +18,11 @@
 -- FROM 'rates.csv'; SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv
 -- --fx-base EUR
 -- Variables:
--- · base (currency; required): the currency that rates are of
+-- · base (currency; required): the base currency of the rates
 -- · weeks (whole number from 1; default 26): how many weeks
--- · pass_weeks (whole number from 1; default 4): how many weeks a rate has to show up in prices
+-- · pass_weeks (whole number from 1; default 4): number of weeks within which a rate change may reach prices
 -- · min_products (whole number; default 5): only pairs of currencies with this many products or more
--- · products (whole number from 1; default 20000): how many products are compared
+-- · products (whole number from 1; default 20000): maximum number of products to compare
 WITH row_zones AS (FROM 'row_zones.sql'),
 span AS (
   SELECT

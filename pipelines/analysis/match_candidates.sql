@@ -13,7 +13,7 @@
 -- count. This analysis never joins products by itself.
 -- Variables:
 -- · brand (brand): only this brand, ignoring case
--- · min_similarity (number; default 0.5): the least similarity of titles
+-- · min_similarity (number; default 0.5): the minimum similarity of titles
 -- · top (whole number; default 20): number of rows
 WITH listed AS MATERIALIZED (
   SELECT

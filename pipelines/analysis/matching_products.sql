@@ -8,7 +8,7 @@
 -- · site_id (site): sold by this shop
 -- · grade (A | B | C): the lowest grade, which excludes products without one
 -- · min_shops (whole number): only products in this many shops or more
--- · in_stock (true or false): true if a shop says that it has it, false if no shop does
+-- · in_stock (true or false): true if a shop has it in stock, false if no shop does
 -- · min_price (number): with a price of this or more
 -- · max_price (number): with a price of this or less
 -- · product (product): only this product

@@ -6,9 +6,9 @@
 -- · price (mean | median | week | last; default mean): the price of a period: its mean or median over the time in which
 --   the listing had a price, the mean of its collection week, or the price at its end
 -- · collection_day (whole number from 1 to 28; default 15): the collection week of a month is the week with this day
--- · drop_pct (number from 0): leave out the last price of a listing that ends, if it is so many percent below the one before
--- · relaunches (none | product | url | any; default none): take a listing and its successor as one: never, if both have
---   the same product, if they have the same address, or by any evidence of analysis successors
+-- · drop_pct (number from 0): leave out the last price of an ended listing if it is this many percent below the one before
+-- · relaunches (none | product | url | any; default none): treat a listing and its successor as one: never, if they
+--   have the same product, if they have the same address, or by any evidence in the successors analysis
 WITH zone_numbers AS MATERIALIZED (
   SELECT time_zone, row_number() OVER (ORDER BY time_zone) AS zone
   FROM (SELECT DISTINCT time_zone FROM (FROM 'time_zones.sql'))

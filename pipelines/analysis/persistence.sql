@@ -16,7 +16,7 @@
 -- · days (whole number from 1; default 4): number of first days; the last one is where the longest lag still fits
 -- · step (whole number from 1; default 28): days between first days
 -- · min_shops (whole number; default 3): only products in this many shops or more
--- · products (whole number from 1; default 20000): how many products are compared
+-- · products (whole number from 1; default 20000): maximum number of products to compare
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS (
   SELECT

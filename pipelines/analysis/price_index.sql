@@ -16,10 +16,10 @@
 -- tpd values get revised; its time grows with the cube of the number of periods, so limit it with since. The other indices
 -- are revised only within the first window.
 -- Variables:
--- · methods (any of jevons, geks_jevons, tpd, spliced_tpd; default jevons, geks_jevons, tpd): columns that are computed
--- · impute (none | carry | overall; default none): the price of a listing that has none for a while: none, its last one,
---   or its last one moved by the mean of the others
--- · impute_periods (whole number from 1; default 2): for how many periods at most
+-- · methods (any of jevons, geks_jevons, tpd, spliced_tpd; default jevons, geks_jevons, tpd): the indices to compute
+-- · impute (none | carry | overall; default none): the price of a listing during a gap: none, its last price, or its last
+--   price adjusted by the mean change of the others
+-- · impute_periods (whole number from 1; default 2): maximum number of periods in a gap
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS MATERIALIZED (FROM 'index_settings.sql'),
 listings AS MATERIALIZED (FROM 'index_listings.sql'),

@@ -12,7 +12,7 @@
 -- is_confirmed: the price is current, and the listing's own row has it, too; not so if the row contradicts history.
 -- (FROM '….sql') is replaced by the query of that file.
 -- Variables:
--- · with_suspects (true or false; default false): keep prices that look wrong
+-- · with_suspects (true or false; default false): include prices that look wrong
 WITH listings AS (FROM 'past_offers.sql'),
 known AS (FROM 'known_prices.sql'),
 zones AS MATERIALIZED (FROM 'time_zones.sql'),

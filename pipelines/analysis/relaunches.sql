@@ -2,8 +2,8 @@
 -- Listings that continue an ended one without doubt (one candidate, one rival: successor_pairs.sql), with the first listing
 -- of their chain, at most 16 long.
 -- Variables:
--- · relaunches (none | product | url | any; default none): take a listing and its successor as one: never, if both have
---   the same product, if they have the same address, or by any evidence of analysis successors
+-- · relaunches (none | product | url | any; default none): treat a listing and its successor as one: never, if they
+--   have the same product, if they have the same address, or by any evidence in the successors analysis
 WITH asked AS (SELECT coalesce(getvariable('relaunches')::VARCHAR, 'none') <> 'none' AS is_asked),
 pairs AS (FROM 'successor_pairs.sql'),
 links AS (

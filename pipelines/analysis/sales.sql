@@ -11,7 +11,7 @@
 -- to and from them, are left out (price_spells).
 -- Variables:
 -- · return_days (whole number from 1; default 30): days in which the price comes back
--- · by (any of shop, category; default shop): what a row stands for, such as shop and category
+-- · by (any of shop, category; default shop): what each row covers, such as shop and category
 -- · currency (currency): only prices in this currency
 -- · since (day; default the last 180 closed days): first day of cuts
 -- · until (day; default the last closed day): last day of cuts
