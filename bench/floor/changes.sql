@@ -1,5 +1,6 @@
--- Changes applied by hand: the feed's changes written as days of history; items that were read whole, and the newest
--- price, time and listing state of the others, written into the partitions that hold them.
+-- Applies changes as a hand-written script would: writes the feed's changes as days of history, and rewrites the
+-- affected partitions of items, with items that were read in full and with the newest price, time and listing state of
+-- the others.
 CREATE TEMP TABLE changes AS
 SELECT
   id::BIGINT AS change_id, kind, "observedAt"::TIMESTAMPTZ AS observed_at,

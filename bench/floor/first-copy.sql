@@ -1,3 +1,3 @@
--- A first copy by hand: the downloaded export, cast, into one folder a website.
+-- Makes a first copy as a hand-written script would: casts the downloaded export and writes a folder for each website.
 COPY (FROM typed_items('$source'))
 TO '$target' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (site_id), WRITE_PARTITION_COLUMNS true);

@@ -1,4 +1,4 @@
--- Items as they arrive, cast column by column: what a user would write.
+-- Casts raw items column by column, as a user's own script would.
 CREATE MACRO typed_items(path) AS TABLE
 SELECT
   id::BIGINT AS item_id,

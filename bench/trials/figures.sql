@@ -1,8 +1,8 @@
--- How often a rule for spreads is wrong, by the truth about each offer. From lake tables items and offers, truth (item_id,
--- fault) and shown (product_id, currency, lowest, highest: the item at each end of a spread that the rule shows, width).
--- A spread is false if an offer at one of its ends is not an honest price of the product. An honest spread is that of
--- the honest offers of a product: of all of them, or of the cheapest of each shop. It is shown right if the rule shows the
--- two prices of either.
+-- Measures how often a rule for spreads is wrong, given the truth about each offer. Reads the tables items and offers,
+-- truth (item_id, fault), and shown (product_id, currency, lowest, highest: the items at both ends of a spread that the
+-- rule shows, width). A spread is false if an offer at either end is not an honest price of the product. An honest
+-- spread is the spread of the product's honest offers: of all of them, or of each shop's cheapest. It is shown
+-- correctly if the rule shows both prices of one of these spreads.
 WITH judged AS (
   SELECT
     shown.*,

@@ -1,4 +1,4 @@
--- The lowest and the highest price of each product, whatever they are.
+-- Selects the lowest and the highest price of each product, without any checks.
 SELECT
   product_id,
   currency,

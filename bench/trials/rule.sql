@@ -1,4 +1,4 @@
--- Ours: spreads of grade A and B, by the prices that count.
+-- Selects the spreads of pricelake's own rule: grades A and B, over the prices that count.
 SELECT
   product_id,
   currency,

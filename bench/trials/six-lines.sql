@@ -1,5 +1,6 @@
--- The simplest rule that works: leave out what is out of stock and, with three shops or more, prices beyond half and twice
--- the median; then hide a product whose lowest or highest price is 1.6 times away from the next one.
+-- Selects spreads with the simplest rule that works: leave out offers that are out of stock and, with three or more
+-- shops, prices below half or above twice the median. Then hide a product if its lowest or highest price differs from
+-- the next one by a factor of 1.6 or more.
 WITH in_stock AS (
   SELECT * FROM items ANTI JOIN (FROM offers WHERE availability = 'out of stock') USING (item_id)
   WHERE is_listed AND price > 0 AND product_id IS NOT NULL

@@ -1,5 +1,5 @@
 -- part of: movers and stock_moves
--- The moment since which something has moved, one row.
+-- The moment since which moves are reported, in one row.
 -- Variables:
 -- · since (time; default a day before the service last saw any item): moves since then; without an offset, a time of
 --   the zone for all shops

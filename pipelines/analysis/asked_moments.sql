@@ -1,7 +1,7 @@
 -- part of: compared_listings, compared_markets and stock_moves
--- The two moments whose prices are compared, one row. The last one is infinite for now.
+-- The two moments whose prices are compared, in one row. The later one is infinite if it is now.
 -- Variables:
--- · until (time; default now): the later moment; a day means its end
+-- · until (time; default now): the later moment; a day means the end of that day
 SELECT
   since,
   CASE

@@ -1,14 +1,15 @@
 -- What shops add to and remove from their range: one row per shop and week (starting on Monday). new, removed and
--- relisted listings; listed: listings at the end of the week's last day; entry_pct (new and relisted) and exit_pct
--- (removed) are in percent of the listings at the end of the previous week. time_zone: where days of the shop begin and end.
+-- relisted count listings; listed is the number of listings at the end of the week's last day; entry_pct (new and
+-- relisted) and exit_pct (removed) are percentages of the listings at the end of the previous week. time_zone is the
+-- zone of the shop's days.
 -- Source: entry and exit rates as in Cavallo, Scraped Data and Sticky Prices, Review of Economics and Statistics 100
 -- (2018), and Consumer Price Index Manual (IMF and others, 2020), chapter 7.
 -- Exact: all counts. Percentages are doubles.
 -- Limits: new means that the service saw a listing for the first time. In the week when it first read a shop, that is
 -- the shop's whole range (is_first). A product under a new address is a new listing. Listings without a price don't
--- count. Listings that were gone before the lake's first change are missing.
+-- count. Listings that ended before the lake's first change are missing.
 -- Variables:
--- · weeks (whole number from 1; default 13): how many weeks, up to the current one
+-- · weeks (whole number from 1; default 13): number of weeks, up to the current one
 -- · site_id (site): only this shop
 WITH row_zones AS (FROM 'row_zones.sql'),
 span AS (

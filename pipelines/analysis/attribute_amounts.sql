@@ -1,7 +1,8 @@
 -- part of: offer_attributes and attribute_proposals
--- The amounts that values of attributes are. From amount_texts (meaning, currency, amount and other columns): these columns,
--- and known_amount, null if unknown. An amount has its currency before or behind it: "4,99 €", EUR 4.99. A single
--- sign before three digits may separate thousands or decimals, so the amount is unknown, except after a zero.
+-- Parses amounts in attribute values. Reads amount_texts (meaning, currency, amount and other columns); returns these
+-- columns and known_amount, which is null if the amount is unknown. The currency may come before or after the amount:
+-- "4,99 €", EUR 4.99. A single separator before exactly three digits may separate thousands or decimals, so the amount
+-- is unknown, except after a zero.
 WITH parsed AS (
   SELECT
     *,

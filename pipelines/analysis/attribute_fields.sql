@@ -1,6 +1,6 @@
 -- part of: offer_attributes, availability and attribute_proposals
--- The texts in values of attributes: of each value of a list, and of the fields of an object. From read_values (value and
--- other columns): the other columns, texts, and amount, in which an object's currency follows its number.
+-- Lists the texts in attribute values: each value of a list, and the fields of an object. Reads read_values (value and
+-- other columns); returns the other columns, texts, and amount, in which an object's currency follows its number.
 WITH single_values AS (
   SELECT
     * EXCLUDE (value),

@@ -1,8 +1,8 @@
--- Which attributes do listed items have, and with which values? One row per name, and per name within an object
--- (shipping.price). items: listed items that have it, and share_pct: their share of all; shops: websites that have it;
--- types: types of the values; distinct_values; examples: the most frequent values with their number of items, long text
--- cut at 40 characters. Map attributes for availability, delivery, condition or regular price in the pipeline file
--- (docs/concepts/attributes.md).
+-- The attributes of listed items and their values: one row per name, and per name within an object (shipping.price).
+-- items: listed items that have the attribute, and share_pct: their share of all listed items; shops: websites that
+-- have it; types: types of its values; distinct_values; examples: the most frequent values with their number of items,
+-- long text cut at 40 characters. Map attributes for availability, delivery, condition or regular price in the pipeline
+-- file (docs/concepts/attributes.md).
 -- Variables:
 -- · site_id (site): only this shop
 -- · examples (whole number; default 5): number of example values

@@ -1,13 +1,13 @@
--- Which attributes may hold availability, delivery cost, condition, regular price and the content of the pack? Proposals
--- for the pipeline file
--- (docs/concepts/attributes.md), based on the names and values of attributes of listed items: one row per meaning and
--- name that isn't mapped yet. An attribute is proposed if its name fits and at least 80% of its values are readable;
--- or, for availability, if at least 80% of its values are availability words, whatever its name. A quantity needs a unit:
--- with the number, or in an attribute of the same website. items and shops: how
--- many have it; known_pct: share of its items with a readable value; coverage_pct: their share of all listed items.
--- unknown_values: the most frequent other values with their number of items; give their meanings in values.
+-- Which attributes may hold availability, delivery cost, condition, regular price and the content of the pack? Proposes
+-- mappings for the pipeline file (docs/concepts/attributes.md), based on the names and values of attributes of listed
+-- items: one row per meaning and name that isn't mapped yet. An attribute is proposed if its name fits and at least 80%
+-- of its values are readable; or, for availability, if at least 80% of its values are availability words, whatever its
+-- name. A quantity needs a unit: with the number, or in an attribute of the same website. items and shops: number of
+-- items and shops with the attribute; known_pct: percentage of these items with a readable value; coverage_pct:
+-- percentage of all listed items that have the attribute. unknown_values: the most frequent other values with their
+-- number of items; define their meanings under values.
 -- Limits: names are compared with words of English, German, Croatian and other European languages. Check the proposals
--- before you use them: nothing proves that an attribute means what its name says.
+-- before you use them, because names can be misleading.
 WITH outer_values AS MATERIALIZED (
   SELECT site_id, currency, one.key AS name, one.value, count(*) AS items
   FROM (

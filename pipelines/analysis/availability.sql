@@ -1,10 +1,10 @@
--- Times without stock, by product and shop: how often, how long, and how often a single shop had the product. One row
+-- Out-of-stock periods by product and shop: how often, how long, and how often only one shop had the product. One row
 -- per product and website with known availability, most days out of stock first. A shop is in stock while any of its
--- listings is, and out of stock while all of them are. known_days: time for which its state is known; stock_outs:
--- number of periods out of stock; out_days: their total time; longest_out_days: the longest. out_since: start of the
--- current period out of stock, null if there is none; out_since_known is false if it was already out of stock when the
--- known history begins. alone_times and alone_days: it was the only shop in stock, at least one other shop listed the
--- product, and all others were known not to have it.
+-- listings is, and out of stock while all of them are. known_days: number of days with a known state; stock_outs:
+-- number of out-of-stock periods; out_days: their total length; longest_out_days: the length of the longest. out_since:
+-- start of the current out-of-stock period; null if there is none; out_since_known is false if it was already out of
+-- stock when the known history begins. alone_times and alone_days: number and length of the periods in which the shop
+-- was the only one in stock, at least one other shop listed the product, and no other shop had it.
 -- Source: a definition of this project. Availability comes from attributes that the pipeline file maps
 -- (docs/concepts/attributes.md). Their past values are in changes, under the attribute's name, attributes.name or
 -- attributes.
@@ -12,8 +12,8 @@
 -- Limits: covers the time from the first known change. An attribute without changes is assumed to have had its value
 -- since then. Only changes in history count. Mappings, and the product of each listing, are today's for all times.
 -- Variables:
--- · out_after (time): only products that are out of stock now, and were not yet at this time; without an offset,
---   a time in UTC
+-- · out_after (time): only products that are out of stock now but weren't at this time; a time without an offset is in
+--   UTC
 -- · site_id (site): only this shop
 -- · top (whole number; default 100): number of rows
 WITH stock_since AS NOT MATERIALIZED (SELECT epoch_us(getvariable('out_after')::TIMESTAMPTZ) AS after_us),

@@ -1,11 +1,12 @@
 -- part of: offer_attributes, availability and attribute_proposals
--- The availability that values of attributes mean: in stock, out of stock or on order, null if unknown. From
--- attribute_texts (site_id, name, text and other columns): these columns, availability, and is_word, which
--- is false if it follows from true, false or a number alone. Values are compared without case, accents, spaces and punctuation, and without the address of schema.org. Those of offer_rules (rule value) come
--- first: the website's own, then those for all. Then come the values of schema.org and of Google's feeds, words of European
--- languages, true and false, and numbers of pieces: zero is out of stock. For a negative number, a range or "fewer
--- than", the availability is unknown. So it is for true, false and numbers of an attribute whose name says that goods are
--- sold out or still to come.
+-- Converts attribute values to availability: in stock, out of stock or on order; null if unknown. Reads attribute_texts
+-- (site_id, name, text and other columns); returns these columns, availability, and is_word, which is false if the
+-- availability only follows from true, false or a number. Values are compared without case, accents, spaces,
+-- punctuation and the address of schema.org. The values in offer_rules (rule value) come first: the website's own
+-- values, then the values for all websites. Then come the values of schema.org and of Google's feeds, words of European
+-- languages, true and false, and numbers of pieces, where zero means out of stock. For a negative number, a range or
+-- "fewer than", the availability is unknown. It is also unknown for true, false and numbers of an attribute whose name
+-- says that goods are sold out or expected.
 WITH texts AS (
   SELECT text FROM attribute_texts WHERE text IS NOT NULL
   UNION

@@ -1,11 +1,12 @@
 -- part of: explore
--- Where today's best price of a product stands: one row each for the last 30 and 90 days, and one for the whole known past
--- (days is null). The best price is the lowest of all shops that have an offer that counts today, at each time
--- (shop_prices.sql). lowest, mean (weighted by time, rounded to four decimals) and highest are of the best price;
--- lowest_shop and lowest_at: where and when it was last the lowest; above_low and above_low_pct: today's best price over
--- it; days_known: days with a best price. then_at: so many days before the service last saw any item; lowest_change,
--- median_change and highest_change: how those prices of all shops have changed since then, in percent; spread_change: in
--- percentage points; shops_change: in shops. These are null if no shop had a price then.
+-- How today's best price of a product compares with its past: one row each for the last 30 and 90 days, and one for the
+-- whole known past (days is null). The best price at any time is the lowest price among shops that have an offer that
+-- counts today (shop_prices.sql). lowest, mean (weighted by time, rounded to four decimals) and highest refer to the
+-- best price; lowest_shop and lowest_at: where and when it was last the lowest; above_low and above_low_pct: how far
+-- today's best price is above it; days_known: number of days with a best price. then_at: the moment that many days
+-- before the service last saw any item; lowest_change, median_change and highest_change: how the shops' lowest, median
+-- and highest price have changed since then, in percent; spread_change: in percentage points; shops_change: in number
+-- of shops. These are null if no shop had a price then.
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency; required): only prices in this currency

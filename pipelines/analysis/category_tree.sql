@@ -1,8 +1,8 @@
 -- part of: every analysis that takes a category
--- Slugs of a category and of those below it, from the paths of the listings' categories. The API does not say how a
--- path separates names, so the separator is the text that most paths have before their last name.
+-- Slugs of a category and its subcategories, from the paths of the listings' categories. The API document doesn't
+-- define the separator in a path, so it is taken to be the text that precedes the last name in most paths.
 -- Variables:
--- · category (category): only this category and those below it: a slug, a path or a name
+-- · category (category): only this category and its subcategories: a slug, a path or a name
 WITH known AS (
   SELECT slug, name, path FROM (FROM 'category_names.sql') WHERE getvariable('category') IS NOT NULL
 ),

@@ -1,7 +1,7 @@
--- Changes per day by kind, up to the newest change. Days without changes have no rows. time_zone: where days of the shops
--- begin and end.
+-- Changes per day by kind, up to the newest change. Days without changes have no rows. time_zone is the zone of the
+-- shops' days.
 -- Variables:
--- · days (whole number from 1; default 60): how many days
+-- · days (whole number from 1; default 60): number of days
 WITH row_zones AS (FROM 'row_zones.sql'),
 zones AS MATERIALIZED (FROM 'time_zones.sql'),
 -- A local day differs from the UTC day by at most one.

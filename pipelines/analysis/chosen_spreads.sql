@@ -1,5 +1,5 @@
 -- part of: widest_spreads and daily_spreads
--- The widest of the price spreads that are asked for, by the prices that can be trusted; place 1 is the widest.
+-- The widest of the selected price spreads, by trusted prices; place 1 is the widest.
 -- Variables:
 -- · grade (A | B | C; default B): the lowest grade to show
 -- · top (whole number; default 20): number of rows

@@ -1,13 +1,14 @@
 -- part of: explore
--- The prices of listings at two moments: one row for each listing of a product whose price differs, or that had a price at
--- one of the moments alone. kind: rise or fall; new: a price at the later moment only; gone: at the earlier one only. With
--- a product, listings with the same price have a row as well (kind same). moved_at: when the later price began, or the
--- earlier one of a listing that is gone ended. of_kind: number of rows of the kind, including those beyond top. Suspect
--- prices (price_spells) are left out, and so are offers that table offers judges wrong, but for want of stock.
+-- The prices of listings at two moments: one row for each listing of a product whose price differs, or that had a price
+-- at only one of the moments. kind: rise or fall; new: a price at the later moment only; gone: at the earlier moment
+-- only. If product is set, listings with an unchanged price also have a row (kind same). moved_at: when the later price
+-- began; for a listing that is gone, when the earlier price ended. of_kind: number of rows of the kind, including rows
+-- beyond top. Omits suspect prices (price_spells), and offers that the offers table judges wrong for reasons other than
+-- being out of stock.
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · site_id (site): only this shop
--- · category (category): only this category and those below it
+-- · category (category): only this category and its subcategories
 -- · kind (rise | fall | new | gone | same): only this kind
 -- · product (product): only this product
 -- · top (whole number; default 100): number of rows of each kind, largest first

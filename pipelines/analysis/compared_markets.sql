@@ -1,7 +1,7 @@
 -- part of: explore
--- The lowest price of several products at two moments, and the shop that asked it: one row for each product and currency
--- that has a price at either. Of offers that count today, or that only another offer of their shop keeps from counting;
--- suspect prices (price_spells) are left out.
+-- The lowest price of several products at two moments, and the shop that had it: one row for each product and currency
+-- that has a price at either moment. Uses offers that count today, or that don't count only because of another offer of
+-- the same shop. Omits suspect prices (price_spells).
 -- Variables:
 -- · markets (text; required): JSON: [{"product": "…", "currency": "EUR"}, …]
 WITH wanted AS (

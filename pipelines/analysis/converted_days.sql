@@ -1,6 +1,7 @@
 -- part of: spread --fx
--- Daily price spreads with their lowest, median and highest trusted price in one currency as well, by the newest rate of each
--- day. From daily_spreads (daily_spreads.sql) and rates (date, currency, rate; see converted_items.sql).
+-- Daily price spreads, with their lowest, median and highest trusted price also converted to one currency, at the
+-- newest exchange rate of each day. Reads daily_spreads (daily_spreads.sql) and rates (date, currency, rate; see
+-- converted_items.sql).
 -- Variables:
 -- · base (currency; required): the base currency of the rates
 WITH numbered AS (

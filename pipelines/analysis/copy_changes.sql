@@ -1,6 +1,6 @@
 -- part of: explore
--- One row: how many more listings, products and shops are listed now than at a moment. A negative number means fewer. If
--- no change reports when a listing came or left, it counts as listed from when it was first seen until it was removed.
+-- The growth in listings, products and shops since a moment, in one row; negative if there are fewer now. If no change
+-- reports when a listing started or ended, it counts as listed from when it was first seen until it was removed.
 WITH moment AS MATERIALIZED (FROM 'asked_moment.sql'),
 told AS MATERIALIZED (
   SELECT item_id, arg_min(kind, observed_at) AS first_kind

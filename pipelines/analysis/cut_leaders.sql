@@ -1,8 +1,10 @@
 -- part of: explore
--- Which shops lead price cuts, the one that led most often first. A shop leads with a cut if no other shop cut its price of
--- the product in the hours before, and one did in the hours after; it follows if another shop had cut it before. cuts: all
--- its cuts; lead_pct: cuts that it led, of those that it led or followed. Suspect prices (price_spells) are left out.
--- Limits: a shop that cuts often is followed by chance more often; price_leaders says how often chance alone would.
+-- Which shops lead price cuts, the one that led most often first. A shop leads with a cut if no other shop cut its
+-- price of the product in the hours before, and at least one did in the hours after; it follows if another shop had cut
+-- its price before. cuts: all its cuts; lead_pct: the share of cuts that it led among those that it led or followed.
+-- Omits suspect prices (price_spells).
+-- Limits: the more often a shop cuts prices, the more often it is followed by chance; price_leaders estimates the
+-- effect of chance.
 -- Variables:
 -- · hours (whole number from 1; default 48): the hours before and after a cut
 -- · days (whole number from 1; default 30): how many days back

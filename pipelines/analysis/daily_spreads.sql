@@ -1,5 +1,5 @@
--- Daily price spreads of the products with the widest spreads today, or of one product, at the end of UTC days, as table
--- price_spread_daily keeps them. A past day is graded by its prices alone.
+-- Daily price spreads of the products with the widest spreads today, or of one product, at the end of UTC days, from
+-- the price_spread_daily table. A past day is graded by its prices alone.
 -- Variables:
 -- · product (product): only this product, whatever its spread
 -- · since (day; default the last 30 closed days): first day

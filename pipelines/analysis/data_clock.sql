@@ -1,7 +1,8 @@
 -- part of: analyses of the last days or weeks
--- The data's clock: when the service last saw any item, and the day of it in the time zone for all shops. A row that was
--- seen more than a day after it was read or a change made it (run_id begins with the number and the day of the run) has a
--- wrong time, and moves no window; unless all rows are such, because the clock of this machine is behind.
+-- The data's clock: when the service last saw any item, and the day of that time in the time zone for all shops. If a
+-- row was seen more than a day after it was read or after a change made it (run_id begins with the number and the day
+-- of the run), its time is wrong and ignored, unless this holds for all rows, because then this machine's clock is
+-- behind.
 SELECT
   seen_us,
   CASE

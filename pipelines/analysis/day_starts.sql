@@ -1,6 +1,6 @@
 -- part of: analyses of days
--- The instants at which the first day of a span begins and the last one ends, in microseconds: a row for each time zone of
--- websites. From span (since_day, until_day).
+-- The start of the first day and the end of the last day of a span, in microseconds: one row for each time zone of the
+-- websites. Reads span (since_day, until_day).
 SELECT
   time_zone,
   CASE

@@ -4,15 +4,15 @@
 -- points (100 * ln(new / old)). complete_spells with their median and mean length in days; spells that began before the
 -- first known change (began_unknown), that are current, or that ended with the listing (cut_off) are counted, but left
 -- out of the lengths. synchronisation_pct: if a shop changes the price of a product in a week, the share of the
--- product's other shops that also do so in that week, averaged over changes. time_zone: where days of the
--- row's shops begin and end.
+-- product's other shops that also do so in that week, averaged over changes. time_zone is the zone of these shops'
+-- days.
 -- Source: Gorodnichenko, Sheremirov and Talavera, Price Setting in Online Markets: Does IT Click?, Journal of the
 -- European Economic Association 16 (2018); Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of
 -- Economics 123 (2008).
 -- Exact: counts, and lengths as intervals before they are divided. Everything else is a double.
 -- Limits: complete spells tend to be short, because a limited period cuts off long spells more often; compare
--- implied_days. Each change has the time at which the service saw it. Sales count as changes (see sales). Suspect
--- prices, and changes to and from them, are left out (price_spells).
+-- implied_days. Sales count as changes (see sales). Suspect prices, and changes to and from them, are left out
+-- (price_spells).
 -- Variables:
 -- · by (category | shop; default category): what each row covers
 -- · currency (currency): only prices in this currency

@@ -1,7 +1,8 @@
--- What each group adds to the change of the price level since the period before: one row per group and period. The level is
--- the matched Jevons index of all chosen prices in a currency (price_index with by = all). own_change_pct: the mean change
--- of the group's prices; contribution: percentage points that the group adds, so that all of a period add up to
--- total_change_pct; matched and share_pct: the group's prices in both periods, and their share of all.
+-- The contribution of each group to the change of the price level since the previous period: one row per group and
+-- period. The level is the matched Jevons index of all chosen prices in a currency (price_index with by = all).
+-- own_change_pct: the mean change of the group's prices; contribution: percentage points of the change; all
+-- contributions of a period add up to total_change_pct; matched and share_pct: the group's prices in both periods, and
+-- their share of all.
 -- Source: additive contributions in logarithms, scaled by the logarithmic mean (Balk, Price and Quantity Index Numbers,
 -- 2008, chapter 4).
 -- Exact: matched. Everything else is a double.

@@ -1,6 +1,6 @@
 -- part of: price indices
--- One row per series, with what its listings share, from series (index_series.sql). product: their first product, or the
--- listing that has none. Only relaunched listings share a series.
+-- One row per series, with the values that its listings share. Reads series (index_series.sql). product: the product of
+-- its first listing, or that listing itself if it has no product. Only relaunched listings share a series.
 -- Variables:
 -- · relaunches (none | product | url | any; default none): treat a listing and its successor as one: never, if they
 --   have the same product, if they have the same address, or by any evidence in the successors analysis

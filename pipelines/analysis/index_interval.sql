@@ -1,12 +1,12 @@
--- How sure an index is: the chained Jevons index of each group with a confidence interval, by drawing products again and
--- again (bootstrap). One row per group and period; lower and upper hold confidence percent of the indices of the drawn
--- products. std_error: the standard deviation of these. clusters: what is drawn: products, or 300 random groups of them
--- where there are more.
+-- Confidence intervals for an index: the chained Jevons index of each group, with an interval computed by repeatedly
+-- drawing products (bootstrap). One row per group and period; the range from lower to upper contains confidence percent
+-- of the indices of the drawn products. std_error: the standard deviation of these indices. clusters: number of units
+-- that are drawn: products, or 300 random groups of them if there are more.
 -- Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), percentile interval; clusters: Cameron, Gelbach
 -- and Miller, Bootstrap-Based Improvements for Inference with Clustered Errors, Review of Economics and Statistics 90 (2008).
 -- Exact: clusters and draws. The same seed gives the same draws.
--- Limits: the interval says how the index would differ for other products of the same kind, not for other shops or other
--- prices of the same ones. With few products it is too narrow.
+-- Limits: the interval covers the choice of products, not of shops, nor errors in prices. With few products it is too
+-- narrow.
 -- Variables:
 -- · replicates (whole number from 20 to 2000; default 200): number of draws
 -- · seed (text; default 1): any text; another text gives other draws

@@ -1,7 +1,7 @@
 -- part of: price indices
--- Listings whose prices make an index, with the groups that they may belong to: one row per listing and currency, and per
--- dataset if asked.
--- first_item_id: the first listing of a chain of relaunches, else the listing itself.
+-- Listings whose prices are used in an index, with the groups that they may belong to: one row per listing and
+-- currency, and per dataset if requested. first_item_id: the first listing of a chain of relaunches, otherwise the
+-- listing itself.
 -- Variables:
 -- · by (any of all, category, shop, product, item, brand, dataset, region; default category): groups with an index each, such as
 --   category and shop

@@ -1,7 +1,7 @@
 -- part of: price indices
--- Series with prices in the same periods share a pattern, so their prices are summed up before periods are compared: one
--- row per series. From period_prices and heads (index_heads.sql). A pattern of a group holds a bit a period, or the series
--- itself where there are more periods than bits.
+-- One row per series, with its pattern. Series with prices in the same periods share a pattern, so that their prices
+-- are added up before periods are compared. Reads period_prices and heads (index_heads.sql). A group's pattern has one
+-- bit per period, or is the series itself if there are more periods than bits.
 WITH bounds AS (
   SELECT min(period) AS first_bound, max(period) AS last_bound FROM period_prices
 ),

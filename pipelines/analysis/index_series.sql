@@ -1,7 +1,7 @@
 -- part of: price indices
--- Whose prices an index compares: one row per listing and group, from listings and groups (index_listings.sql,
--- index_groups.sql). key: the group's number; series: the number of the listing's prices, which a relaunched listing shares
--- with the one before it.
+-- The listings whose prices an index compares: one row per listing and group. Reads listings and groups
+-- (index_listings.sql, index_groups.sql). key: the group's number; series: the number of the listing's price series,
+-- which a relaunched listing shares with its predecessor.
 SELECT
   dense_rank() OVER (ORDER BY first_item_id, key) AS series, key, item_id, first_item_id, product_id, listings.currency, shop_id
 FROM listings

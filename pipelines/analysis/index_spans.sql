@@ -1,8 +1,8 @@
 -- part of: price indices
--- Windows of a multilateral index, a row each: from first_t to last_t; base_t is the first period with prices in it. Periods
--- are counted whether they have prices or not. From periods (key, t, period) and settings. Rolling windows end at each
--- period with prices, the first one at the last of the first window; those of fbew begin with the last period of the year
--- before and grow.
+-- The windows of a multilateral index, one row each: from first_t to last_t; base_t is the first period with prices in
+-- the window. Periods are counted even if they have no prices. Reads periods (key, t, period) and settings. The first
+-- rolling window has the first window_periods periods; a further window ends at each later period with prices. fbew
+-- windows start with the last period of the previous year and grow.
 -- Variables:
 -- · window_periods (whole number from 2; default 25): number of months, weeks or days in a window
 -- · splice (movement | window | half | mean | fbew; default mean): where a window is linked to the published index: at its

@@ -1,6 +1,7 @@
 -- part of: price_spread_daily and spread --product
--- Which prices of a past day count, by prices alone: the lowest of each shop, unless it is beyond half or twice the median
--- of the shops. From standing: key, item_id, site_id and price of the offers at the end of a day or of several alike.
+-- Which prices of a past day count, judged by prices alone: the lowest price of each shop, unless it is below half or
+-- above twice the median of the shops. Reads standing: key, item_id, site_id and price of the offers at the end of one
+-- day, or of several days with the same offers.
 SELECT
   key,
   site_id,

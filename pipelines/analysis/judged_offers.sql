@@ -1,9 +1,10 @@
 -- part of: table offers
--- Which offers of a product to compare, and why not the others (docs/concepts/spreads.md). One row for each listed offer
--- with a price, where the product has two or more in the currency; of all others, items has everything. Facts about
--- single offers come first (offer_facts.sql). The cheapest offer without such a fact counts for its shop. These prices
--- give the median, and one far from it is left out. Doubts about the lowest and the highest price that remain lower the
--- grade of the spread (spread_grades.sql). spread_limits.sql has the thresholds. (FROM '….sql') stands for that file.
+-- Which offers of a product to compare, and why not the others (docs/concepts/spreads.md). One row for each listed
+-- offer with a price, if the product has two or more offers in the currency; for other offers, items has all the data.
+-- Facts about single offers come first (offer_facts.sql). The cheapest offer of a shop without such a fact counts. The
+-- median of these prices is computed, and prices far from it are left out. Remaining doubts about the lowest and
+-- highest price lower the grade of the spread (spread_grades.sql). spread_limits.sql has the thresholds. (FROM '….sql')
+-- stands for the query in that file.
 WITH listings AS MATERIALIZED (
   SELECT items.item_id, product_id, currency, several.key, items.site_id, items.source_id, items.price, nullif(items.brand, '') AS brand, items.title
   FROM items

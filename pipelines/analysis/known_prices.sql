@@ -1,12 +1,12 @@
 -- part of: offer_prices and price_spells
--- Known facts about the prices of offers, in any order. From listings (items with item_id, price and price_before, -1 for
--- none, currency, price_changed_at and removed_at). A change says which price follows it. The first known change also
--- says what was before it: nothing if it is NEW or RELISTED, else an offer at the previous price. The item's own row
--- says its last price change (kind PRICE) and its removal, if no change does. -1 means that there is known to be no
--- price. nth orders entries of one instant: the own row's price, changes without an id, those with one, the own row's
--- removal. A change may show the item's present currency instead of the one of its time. So if changes of an item name
--- its currency, it is the previous currency of the next such change, or else the new one of the last. It is null, which
--- means unknown, if the two contradict each other or the item's present currency.
+-- Known facts about the prices of offers, in any order. Reads listings (items with item_id, price and price_before, -1
+-- for no price, currency, price_changed_at and removed_at). A change shows the price that follows it. The first known
+-- change also shows what came before it: no price if it is NEW or RELISTED, otherwise an offer at the previous price.
+-- The item's own row shows its last price change (kind PRICE) and its removal, if no change does. -1 means that there
+-- was no price. nth orders entries of the same instant: the own row's price, changes without an id, changes with an id,
+-- the own row's removal. A change may show the item's current currency instead of the currency at that time. So if
+-- changes of an item contain its currency, it is the previous currency of the next such change, or else the new one of
+-- the last. It is null (unknown) if these two contradict each other or the item's current currency.
 WITH switches AS (
   SELECT
     item_id,

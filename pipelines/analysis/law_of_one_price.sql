@@ -11,15 +11,15 @@
 -- Exact: counts. Everything else is a double; logs of prices and rates are never rounded in between.
 -- Limits: with few weeks, the estimate of persistence is too low (Nickell 1981). Rates are those of your file, the
 -- newest up to each week's end; if rates don't move, there is no pass_through. Taxes and shipping differ between
--- countries. Suspect prices are left out (price_spells). The setting products limits the number of compared products:
--- those with the lowest MD5 of their id, the same ones each time. all_products: number of products in two or more
--- currencies. time_zone: where the Sundays of the shops end.
+-- countries. Suspect prices are left out (price_spells). The products setting selects the products with the lowest MD5
+-- of their id. all_products: number of products in two or more currencies. time_zone is the zone in which the shops'
+-- Sundays end.
 -- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate
 -- FROM 'rates.csv'; SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv
 -- --fx-base EUR
 -- Variables:
 -- · base (currency; required): the base currency of the rates
--- · weeks (whole number from 1; default 26): how many weeks
+-- · weeks (whole number from 1; default 26): number of weeks
 -- · pass_weeks (whole number from 1; default 4): number of weeks within which a rate change may reach prices
 -- · min_products (whole number; default 5): only pairs of currencies with this many products or more
 -- · products (whole number from 1; default 20000): maximum number of products to compare

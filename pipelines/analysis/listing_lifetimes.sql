@@ -1,8 +1,8 @@
 -- How long listings last, by Kaplan and Meier: one row per age in days at which listings ended. survival: the share of
 -- listings still listed at that age; std_error: by Greenwood; at_risk: listings observed at that age; ended: listings
 -- that ended at it. A lifetime lasts from when the listing was first seen to its removal, including absences of up to
--- gap_days. Listings still listed on the last day are censored: they last at least that long. time_zone: where days
--- of the shops begin and end.
+-- gap_days. Listings still listed on the last day are censored: they last at least that long. time_zone is the zone of
+-- the shops' days.
 -- Source: Kaplan and Meier, Nonparametric Estimation from Incomplete Observations, Journal of the American Statistical
 -- Association 53 (1958); late entry: Klein and Moeschberger, Survival Analysis (2003), chapter 4.6.
 -- Exact: counts and ages in whole days. survival and std_error are doubles.

@@ -1,9 +1,10 @@
 -- part of: availability, stock_moves and stock_outs
--- Whether listings were in stock, by their attributes: one row per listing and stretch of time, in microseconds (from_us
--- to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history begins; now_us:
--- its end. Two stretches that follow one another may have the same state. From stock_since (after_us, one row): only
--- products with a listing that came, went or stated its stock after it, or all if it is null. explore keeps these rows for a
--- version of the lake, without variables, in the order of products; queries that read them filter again.
+-- Whether listings were in stock, according to their attributes: one row per listing and period, in microseconds
+-- (from_us to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history
+-- begins; now_us: its end. Two consecutive periods may have the same state. Reads stock_since (after_us, one row): only
+-- products with a listing that was added, removed or changed its stock state after it, or all products if it is null.
+-- explore computes these rows once per version of the lake, without variables and ordered by product; queries that read
+-- them filter again.
 -- Variables:
 -- · product (product): only this product
 -- · site_id (site): only products of this shop

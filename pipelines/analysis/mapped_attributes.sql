@@ -1,7 +1,7 @@
 -- part of: offer_attributes and availability
--- The names of the attributes that the pipeline file maps for each website of mapped_sites (site_id; offer_rules, rule
--- attribute). Names of a website replace those for all websites; an empty name means that the website has no such
--- attribute.
+-- The attribute names that the pipeline file maps for each website of mapped_sites (site_id; offer_rules, rule
+-- attribute). A website's own names replace the names for all websites; an empty name means that the website has no
+-- such attribute.
 WITH rules AS (
   SELECT site_id, meaning, text AS name FROM offer_rules WHERE rule = 'attribute'
 )

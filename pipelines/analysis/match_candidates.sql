@@ -1,10 +1,10 @@
--- Pairs of products that may be the same and aren't matched yet (table matches), for a person to decide: same brand,
--- at least half of their words in common, and no different quantities by mapped attributes. similarity: words in both
--- titles as a share of words in either (Jaccard). Words count by their first four letters, ignoring case and accents,
--- and numbers whole, except those of the brand. for and against: the evidence for and against a match. Pairs with a
--- product without a valid GTIN come first, then pairs without differing numbers, then pairs that no shop sells both
--- products of, then the most similar. The pipeline file's analysis.matches takes the result back as CSV, with yes or no
--- in column match; a pair with no isn't listed again.
+-- Pairs of products that may be the same and aren't matched yet (the matches table), for a person to decide: same
+-- brand, at least half of their words in common, and no different quantities by mapped attributes. similarity: words in
+-- both titles as a share of words in either (Jaccard). Words count by their first four letters, ignoring case and
+-- accents, and numbers whole, except those of the brand. for and against: the evidence for and against a match. Pairs
+-- with a product without a valid GTIN come first, then pairs without differing numbers, then pairs that no shop sells
+-- both products of, then the most similar. Save your decisions (yes or no in the match column) as CSV, and set
+-- analysis.matches in the pipeline file to that file.
 -- Source: Fellegi and Sunter, A Theory for Record Linkage, Journal of the American Statistical Association 64 (1969);
 -- blocking and similarity: Christen, Data Matching (Springer, 2012).
 -- Exact: counts. similarity and ratios of prices are doubles.

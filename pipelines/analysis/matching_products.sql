@@ -1,5 +1,5 @@
 -- part of: find_products and product_facets
--- The products that the variables of find_products leave, in any order.
+-- The products that match the variables of find_products, in any order.
 -- Variables:
 -- · q (text): words of title, brand or part number, in any order, ignoring case and accents; or a GTIN in any form;
 --   up to eight words

@@ -1,5 +1,5 @@
 -- part of: widest_spreads, daily_spreads and spread_left_out
--- The price spreads that are asked for, with title, brand and category of the product.
+-- The selected price spreads, with title, brand and category of the product.
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · brand (brand): only this brand, ignoring case

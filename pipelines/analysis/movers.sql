@@ -1,17 +1,17 @@
--- Which prices have moved since a given time: one row per listing of a product whose price or listing has changed
--- since. kind: rise or fall; new: listed for the first time since; back: listed again; removed: no longer listed; gone:
--- a complete copy lacked it. change and change_pct: the size of the move. rank_before and rank_after: the shop's place
--- among the shops that sell the product in that currency, 1 if none is cheaper; null if the shop didn't sell it, or its
--- prices don't count. shops_before and shops_after: the number of these shops. moved_at: when the current price or
--- listing began, or the listing ended. of_kind: number of rows of the kind, including those beyond top. item_id and
--- product_id lead to the listing and, in analysis offers, to all offers of the product. Prices judged wrong never make
--- a row: current prices with a finding other than duplicate in table offers, and suspect prices in price_spells.
--- Another listing of the shop may be cheaper (is_counted is false).
+-- Which prices have moved since a given time: one row per listing of a product whose price or listing state has
+-- changed. kind: rise or fall; new: listed for the first time since; back: listed again; removed: no longer listed;
+-- gone: missing from a complete copy. change and change_pct: the size of the move. rank_before and rank_after: the
+-- shop's price rank among the shops that sell the product in that currency; 1 if no shop is cheaper; null if the shop
+-- didn't sell it, or its prices don't count. shops_before and shops_after: the number of these shops. moved_at: when
+-- the current price or listing began, or the listing ended. of_kind: number of rows of the kind, including rows beyond
+-- top. Use product_id with the offers analysis to list all offers of the product. Prices judged wrong have no row:
+-- current prices with a finding other than duplicate in the offers table, and suspect prices in price_spells. Another
+-- listing of the shop may be cheaper (is_counted is false).
 -- Exact: prices, change, ranks and times. change_pct is a double.
--- Limits: only the two ends are compared, so a listing that came and went in between has no row, and neither has one
--- that returned to its old price. Listings without a product, without a price at either end, or with a changed currency
--- are left out. Only current offers have conditions and usual currencies, so removed listings are judged by
--- their own prices alone.
+-- Limits: only the two moments are compared, so a listing that started and ended in between has no row; the same
+-- applies to one that returned to its old price. Listings without a product, without a price at either moment, or with
+-- a changed currency are left out. Only current offers have conditions and usual currencies, so removed listings are
+-- judged by their own prices alone.
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · site_id (site): only this shop

@@ -1,6 +1,6 @@
 -- part of: explore
--- How many prices of products fell and rose on each day, up to the day on which the service last saw any item. Suspect
--- prices (price_spells) are left out. Days are those of each shop's time zone.
+-- How many prices of products fell and rose on each day, up to the day on which the service last saw any item. Omits
+-- suspect prices (price_spells). Days are in each shop's time zone.
 -- Variables:
 -- · days (whole number; default 30): number of days
 -- · currency (currency): only prices in this currency

@@ -1,9 +1,10 @@
 -- part of: offer_facts
 -- What shops state about offers, in attributes that the pipeline file maps (offer_rules, rule attribute;
--- docs/concepts/attributes.md) and in titles with words of the pipeline file (rule word). From offered and items: one row
--- for each offer with at least one known value. A value is null if no mapped attribute holds it, if it has another form
--- than those below, or if two contradict each other. A name is an attribute, or with points a path into one. All values
--- of a list are read, and of an object the fields named in attribute_fields.sql.
+-- docs/concepts/attributes.md) and in titles that contain words from the pipeline file (rule word). Reads offered and
+-- items; returns one row for each offer with at least one known value. A value is null if no mapped attribute has it,
+-- if its form isn't one of those below, or if two values contradict each other. A mapped name is an attribute or, with
+-- dots, a path into one. All values of a list are read, and the fields of an object that are named in
+-- attribute_fields.sql.
 WITH mapped_sites AS (SELECT DISTINCT site_id FROM offered),
 mapped AS MATERIALIZED (FROM 'mapped_attributes.sql'),
 told_listings AS MATERIALIZED (

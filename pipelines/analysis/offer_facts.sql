@@ -1,6 +1,6 @@
 -- part of: judged_offers and all_offers
--- Facts about single offers, from offered (columns of items): what attributes and the pipeline file's words say
--- (offer_attributes.sql), and facts, the findings that follow without a comparison of prices, each with the reason.
+-- Facts about single offers. Reads offered (columns of items). Returns what attributes and the pipeline file's words
+-- state (offer_attributes.sql), and facts: the findings that need no comparison of prices, each with its reason.
 WITH told AS MATERIALIZED (FROM 'offer_attributes.sql')
 SELECT
   offered.* EXCLUDE (source_id),

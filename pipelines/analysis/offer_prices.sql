@@ -1,7 +1,7 @@
--- What every offer cost, by ranges of days: at the end of each UTC day from from_day to the day before to_day, it was
--- listed at this price. (FROM '….sql') is replaced by the query of that file; known_prices.sql lists the known prices and
--- their order. An item without changes has had its price since it was first seen. Product and website are the current
--- ones, for all days.
+-- The price of every offer over time, as ranges of days: at the end of each UTC day from from_day to the day before
+-- to_day, it was listed at this price. (FROM '….sql') is replaced by the query in that file; known_prices.sql lists the
+-- known prices and their order. An item without changes has had its price since it was first seen. Product and website
+-- are the current ones, for all days.
 -- Variables:
 -- · first_day (day; required): first day
 -- · last_day (day; required): last day

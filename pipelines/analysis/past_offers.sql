@@ -1,5 +1,5 @@
 -- part of: offer_prices and price_spells
--- The listings whose past is known, for known_prices and price_runs; -1 stands for no price.
+-- The listings with a known past, for known_prices and price_runs; -1 means no price.
 SELECT
   item_id,
   product_id,

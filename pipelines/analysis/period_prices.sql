@@ -1,7 +1,7 @@
 -- part of: price indices
--- The price of each series (index_series.sql) in each period, as the natural logarithm times 1e15: one row per series and
--- period in which the listing had a price. Periods are numbers: months since year 0, weeks from Monday on, or days. They
--- begin and end in the shop's time zone. From series and settings (index_settings.sql).
+-- The price of each series (index_series.sql) in each period, as the natural logarithm times 1e15: one row per series
+-- and period in which the listing had a price. Periods are numbers: months since year 0, weeks starting on Monday, or
+-- days. They begin and end in the shop's time zone. Reads series and settings (index_settings.sql).
 -- Variables:
 -- · price (mean | median | week | last; default mean): the price of a period: its mean or median over the time in which
 --   the listing had a price, the mean of its collection week, or the price at its end

@@ -2,19 +2,19 @@
 -- prices of a product with their prices that many days later, over shops that sell it on both days, averaged over
 -- products and days; pairs: number of product-days. stay_pct: the share of shops with the lowest price of a product
 -- (ties count) that still have it that many days later; stay_listed_pct: the same among shops that still sell it then.
--- Only the lowest price of each shop at the end of its day counts. time_zone: where days of the shops begin and end.
+-- Only the lowest price of each shop at the end of its day counts. time_zone is the zone of the shops' days.
 -- Source: Lach, Existence and Persistence of Price Dispersion, Review of Economics and Statistics 84 (2002); Baye,
 -- Morgan and Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52 (2004).
 -- Exact: counts and ranks; ties share the mean of their ranks. Correlations and percentages are doubles.
 -- Limits: products in min_shops or more shops on both days; if all shops have the same price, there is no correlation
--- and the pair is left out (tied counts such pairs). The setting products limits the number of compared products: those
--- with the lowest MD5 of their id, the same ones each time; all_products is the number without the limit. Suspect
--- prices are left out (price_spells). Days before the lake's first change lack listings that were already gone.
+-- and the pair is left out (tied counts such pairs). The products setting selects the products with the lowest MD5 of
+-- their id; all_products is the number without this limit. Suspect prices are left out (price_spells). Days before the
+-- lake's first change lack listings that were already gone.
 -- Variables:
 -- · currency (currency): only prices in this currency
--- · lags (whole numbers; default 1,7,14,30,60,90): days between two looks
--- · days (whole number from 1; default 4): number of first days; the last one is where the longest lag still fits
--- · step (whole number from 1; default 28): days between first days
+-- · lags (whole numbers; default 1,7,14,30,60,90): days between the two compared days
+-- · days (whole number from 1; default 4): number of starting days; the last one leaves room for the longest lag
+-- · step (whole number from 1; default 28): days between starting days
 -- · min_shops (whole number; default 3): only products in this many shops or more
 -- · products (whole number from 1; default 20000): maximum number of products to compare
 WITH row_zones AS (FROM 'row_zones.sql'),

@@ -1,20 +1,21 @@
--- How the price level moved from period to period, without weights: only prices of the same listing are compared. One row
--- per group and period; the group's first period is 100. jevons: matched-model Jevons, chained; jevons_direct: the same
--- against the first period only; geks_jevons: GEKS over matched Jevons in a rolling window, extended by a splice on the
--- published index; tpd: time-product dummy, one regression over all periods; spliced_tpd: the same in windows as those of
--- geks_jevons. items and shops: with a price; matched: items also in the period before, matched_pct in percent of the items
--- of both; imputed: items without a price that have one by the rule. time_zone: where days of the row's shops begin and end.
+-- How the price level changed from period to period, without weights: only prices of the same listing are compared. One
+-- row per group and period; the group's first period is 100. jevons: chained matched-model Jevons; jevons_direct:
+-- matched-model Jevons against the first period only; geks_jevons: GEKS over matched Jevons in a rolling window,
+-- extended by a splice on the published index; tpd: time-product dummy, one regression over all periods; spliced_tpd:
+-- the same in windows as those of geks_jevons. items and shops: number with a price; matched: items that also had a
+-- price in the previous period, and matched_pct: their percentage of the items of both periods; imputed: items whose
+-- missing price was imputed. time_zone is the zone of these shops' days.
 -- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 6, 8 and 10; Eurostat, Guide on Multilateral
 -- Methods in the HICP (2022); ONS, Consumer Prices Indices Technical Manual; mean splice: Diewert and Fox, Substitution
 -- Bias in Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022); fbew: Lamboray,
 -- The Geary Khamis Index and the Lehr Index, Statistics Luxembourg (2017); window splice: Krsinich (2016); half: de Haan
 -- (2015).
 -- Exact: items, shops, matched, imputed. The indices are doubles; equal to pyindexnum within 1e-9.
--- Limits: quantities are unknown, so each listing has the same weight (weighted_index has weights). Suspect prices are left
--- out (price_spells). The last period may be incomplete. Listings that were gone before the lake began are missing. If no
--- listing links a period to the earlier ones, the index is null from there on. Each new period repeats the regression, so
--- tpd values get revised; its time grows with the cube of the number of periods, so limit it with since. The other indices
--- are revised only within the first window.
+-- Limits: quantities are unknown, so each listing has the same weight (weighted_index has weights). Suspect prices are
+-- left out (price_spells). The last period may be incomplete. Listings that were gone before the lake began are
+-- missing. If no listing links a period to earlier periods, the index is null from that period on. Each new period
+-- repeats the regression, so tpd values get revised; its time grows with the cube of the number of periods, so limit it
+-- with since. The other indices are revised only within the first window.
 -- Variables:
 -- · methods (any of jevons, geks_jevons, tpd, spliced_tpd; default jevons, geks_jevons, tpd): the indices to compute
 -- · impute (none | carry | overall; default none): the price of a listing during a gap: none, its last price, or its last

@@ -1,6 +1,6 @@
 -- part of: offer_prices and price_spells
--- Prices of offers from one known instant to the next, -1 if an offer was not listed. From listings, and steps: the known
--- prices (known_prices.sql), and one step without a time for the beginning of an offer.
+-- Prices of offers from one known instant to the next; -1 if an offer was not listed. Reads listings, and steps: the
+-- known prices (known_prices.sql), and one step without a time for the beginning of an offer.
 WITH ordered AS (
   SELECT
     *,

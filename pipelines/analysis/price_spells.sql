@@ -1,16 +1,16 @@
 -- part of: catalog.sql, as view price_spells
 -- Price spells: how long each listing had each price. Analyses of the past read this view. One row for each spell: it
 -- lasts from from_at until before to_at, which is null if the price is current. from_day until before to_day are the
--- days (of time_zone) at whose end the listing had the price. began: NEW, RELISTED or CHANGED, how the spell began; null if the
--- price is older than the first known change: from_at is then when the listing was first seen. ended: CHANGED or
--- REMOVED; null if the price is current. A listing that never changed begins NEW when it was first seen. Product,
--- website and category are today's. ended_before: when the listing's previous spell ended; null for the first known
--- one, equal to from_at if there is no gap. price_before: its price then, in the same currency. is_suspect: a price of
--- 0.01 or less; a price between two others that are about 10, 100 or 1,000 times as high or as low (from 7.9 to 12.6
--- times, and so on) and near each other; or a current price that is a placeholder or off scale (table offers). A price
--- that returns to the earlier level is right. A suspect price is never a price_before. With variable with_suspects = true no price is suspect.
--- is_confirmed: the price is current, and the listing's own row has it, too; not so if the row contradicts history.
--- (FROM '….sql') is replaced by the query of that file.
+-- days (of time_zone) at whose end the listing had the price. began: NEW, RELISTED or CHANGED, how the spell began;
+-- null if the price is older than the first known change: from_at is then when the listing was first seen. ended:
+-- CHANGED or REMOVED; null if the price is current. A listing that never changed begins NEW when it was first seen.
+-- Product, website and category are today's. ended_before: when the listing's previous spell ended; null for the first
+-- known one, equal to from_at if there is no gap. price_before: its price then, in the same currency. is_suspect: a
+-- price of 0.01 or less; a price between two others that are about 10, 100 or 1,000 times as high or as low (from 7.9
+-- to 12.6 times, and so on) and near each other; or a current price that is a placeholder or off scale (the offers
+-- table). A price that returns to the earlier level is not suspect. A suspect price is never a price_before. If
+-- with_suspects is true, no price is suspect. is_confirmed: the price is current, and the listing's own row also has
+-- it; false if the row contradicts history. (FROM '….sql') is replaced by the query of that file.
 -- Variables:
 -- · with_suspects (true or false; default false): include prices that look wrong
 WITH listings AS (FROM 'past_offers.sql'),

@@ -1,7 +1,7 @@
 -- Price spread of each product: how much its prices differ, per currency, for products in two or more shops; and how
--- far to trust that (docs/concepts/spreads.md). The trusted figures and the grade cover the counted offers. From tables
--- offers (judged_offers.sql) and sites.
--- (FROM '….sql') is replaced by the query of that file. pricelake query --analysis price_spread runs them all.
+-- reliable the figures are (docs/concepts/spreads.md). The trusted figures and the grade use the offers that count.
+-- Reads the tables offers (judged_offers.sql) and sites. (FROM '….sql') is replaced by the query in that file.
+-- pricelake query --analysis price_spread runs them all.
 WITH priced AS (
   SELECT
     {'product_id': product_id, 'currency': currency} AS key,

@@ -1,8 +1,8 @@
 -- part of: the daily tables of a run
 -- Daily price spread: how much the prices of one product differed at the end of each day (UTC), per currency, on days
--- with offers in two or more shops. From offer_prices (offer_prices.sql) between first_day and last_day. Figures and
--- grades are made as those of price_spread, by the prices that count then (judged_days.sql). They are computed only for
--- days on which an offer of the product changes, and hold until the next change.
+-- with offers in two or more shops. Reads offer_prices (offer_prices.sql) between first_day and last_day. Figures and
+-- grades are computed as for price_spread, from the prices that counted then (judged_days.sql). They are computed only
+-- for days on which an offer of the product changes, and apply until the next change.
 WITH groups AS (
   SELECT row_number() OVER (ORDER BY product_id, currency) AS group_id, product_id, currency
   FROM offer_prices

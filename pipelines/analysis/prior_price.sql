@@ -2,7 +2,7 @@
 -- the cut. days_known: days of these with a known price of the listing; days_unlisted: days on which it is known not to
 -- have been listed; days_unknown: the rest, before the first known change. cut_pct: the cut from the price just before
 -- it; cut_from_lowest_pct: from lowest_before, negative if the new price is above it. earlier_cut_at: the previous cut,
--- if it was in these 30 days. time_zone: where days of the shop begin and end, by which since and until choose cuts.
+-- if it was in these 30 days. time_zone is the zone of the shop's days, in which since and until are interpreted.
 -- Source: Directive 98/6/EC, Article 6a (inserted by Directive (EU) 2019/2161): the prior price is the lowest one that
 -- the trader applied in a period of at least 30 days before the reduction; Court of Justice of the European Union,
 -- C-330/23 (Aldi Süd, 2024): an announced reduction is computed from that price.
@@ -13,7 +13,7 @@
 -- scrapes is unknown. The time of a suspect price (price_spells) counts as unknown, and a change to or from it is not a
 -- cut. Read lowest_before with days_known.
 -- Variables:
--- · days (whole number from 1; default 30): length of the earlier period
+-- · days (whole number from 1; default 30): length of the period before the cut
 -- · currency (currency): only prices in this currency
 -- · site_id (site): only this shop
 -- · product (product): only this product

@@ -1,8 +1,8 @@
 -- part of: find_products
--- One row for each product and currency in which it is listed with a price: what people search and sort by. words has
--- title, brand, part number and product_id in small letters without accents. min_price to max_price are the trusted
--- prices, or all where too few can be trusted. in_stock_shops and delivered_min are over offers that count; sites has all
--- shops that list the product, in any currency.
+-- One row for each product and currency in which it is listed with a price, with the values to search and sort by.
+-- words has the title, brand, part number and product_id in lowercase without accents. min_price to max_price cover the
+-- trusted prices, or all prices if too few can be trusted. in_stock_shops and delivered_min cover offers that count;
+-- sites has all shops that list the product, in any currency.
 SELECT
   prices.product_id,
   prices.currency,

@@ -1,6 +1,6 @@
 -- part of: spread --product
--- Day by day, what a product cost: the lowest, median and highest price that counts (judged_days.sql), also while only
--- one shop sold it. From offer_prices (offer_prices.sql) between first_day and last_day.
+-- A product's prices by day: the lowest, median and highest price that counts (judged_days.sql), including days on
+-- which only one shop sold it. Reads offer_prices (offer_prices.sql) between first_day and last_day.
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency): only prices in this currency

@@ -1,7 +1,7 @@
 -- part of: explore
 -- How many products have each value of a filter of find_products, the most frequent first: one row per facet and value.
--- facet: all (one row), currency, brand (ignoring case), category (without its subcategories), grade, in_stock or site_id;
--- products: products in a currency that the variables leave.
+-- facet: all (one row), currency, brand (ignoring case), category (without its subcategories), grade, in_stock or
+-- site_id; products: number of products in a currency that match the variables.
 -- Variables:
 -- · facet (all | currency | brand | category | grade | in_stock | site_id): only this facet
 -- · top (whole number; default 100): values of each facet

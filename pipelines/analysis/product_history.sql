@@ -1,6 +1,6 @@
 -- part of: product_changes, reductions and price_leaders
--- The changes of the listings of products. product_id, site_id and listing_currency are those of the listing today. explore
--- makes these rows once for a version of the lake, in the order of products, so that those of one are read alone.
+-- The changes of products' listings. product_id, site_id and listing_currency are the listing's current values. explore
+-- computes these rows once per version of the lake, ordered by product, so that one product's rows can be read alone.
 SELECT
   own.product_id,
   own.site_id,

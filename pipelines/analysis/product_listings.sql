@@ -1,6 +1,6 @@
 -- part of: offers, movers, price_leaders, availability, listing_stock and assortment_gaps
--- The listings of products, without attributes and the columns that only pages of their shops have. explore makes these
--- rows once for a version of the lake, in the order of products, so that those of one are read alone.
+-- The listings of products, without attributes and columns that are only used for the shop's pages. explore computes
+-- these rows once per version of the lake, ordered by product, so that one product's rows can be read alone.
 SELECT
   item_id,
   product_id,

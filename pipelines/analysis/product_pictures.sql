@@ -1,5 +1,5 @@
 -- part of: explore
--- Addresses of pictures that shops show of a product, the most common first.
+-- URLs of the pictures that shops show for a product, the most common first.
 -- Variables:
 -- · product (product; required): the product
 -- · top (whole number; default 20): number of rows

@@ -1,11 +1,11 @@
 -- The prices of one product over time: one row per price of each listing, the shop with the lowest current price first.
--- Valid from from_at until before to_at, which is null if the price is current; began and ended are as in view
--- price_spells. is_suspect: the price looks wrong. is_counted: true if a current price counts (table offers), null for
--- past ones.
+-- Valid from from_at until before to_at, which is null if the price is current; began and ended have the same meaning
+-- as in the price_spells view. is_suspect: the price looks wrong. is_counted: true if a current price counts (the
+-- offers table), null for past ones.
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency): only prices in this currency
--- · days (whole number; default all): how many days back; only prices that lasted into them
+-- · days (whole number; default all): only prices that were valid in this many past days
 WITH spells AS (
   SELECT *
   FROM price_spells

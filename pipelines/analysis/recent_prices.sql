@@ -1,7 +1,7 @@
 -- part of: explore
--- The lowest price of several products at the end of each of the last 30 times 24 hours, the oldest first; null where no
--- price is known. Of offers that count today, or that only another offer of their shop keeps from counting; suspect prices
--- (price_spells) are left out.
+-- The lowest price of several products at the end of each of the last 30 periods of 24 hours, the oldest first; null if
+-- no price is known. Uses offers that count today, or that don't count only because of another offer of the same shop.
+-- Omits suspect prices (price_spells).
 -- Variables:
 -- · markets (text; required): JSON: [{"product": "…", "currency": "EUR"}, …]
 WITH wanted AS (

@@ -1,13 +1,12 @@
 -- Announced reductions: offers whose regular price (offers.regular_price) is above their current price, each with the
 -- lowest price of the 30 days before the reduction began. verdict: honest if the regular price is not above that lowest
 -- price, and the price is known for all days on which the listing existed; not honest if there was a lower price in
--- these days; else not known. began_at: when the price fell below the regular one, through consecutive cuts without a
--- rise; or later, when the shop raised its regular price. announced_pct: the reduction that the shop announces;
+-- these days; otherwise not known. began_at: when the price fell below the regular price, possibly in consecutive cuts;
+-- or when the shop raised its regular price, if that was later. announced_pct: the reduction that the shop announces;
 -- cut_from_lowest_pct: from lowest_before, negative if the price is above it. days_known, days_unlisted and
--- days_unknown as in prior_price. shop_honest, shop_not_honest and shop_not_known count all announced reductions of the
--- shop.
--- Source: Directive 98/6/EC, Article 6a (inserted by Directive (EU) 2019/2161), and Court of Justice of the European Union,
--- C-330/23 (Aldi Süd, 2024), as for prior_price. The three verdicts are a definition of this project.
+-- days_unknown have the same meaning as in prior_price. shop_honest, shop_not_honest and shop_not_known count all
+-- announced reductions of the shop.
+-- Source: as for prior_price. The three verdicts are a definition of this project.
 -- Exact: prices, instants and counts. Percentages and days are doubles.
 -- Limits: this says nothing about lawfulness. A regular price may be a manufacturer's recommendation, and not announce
 -- a reduction at all; Member States may provide otherwise for some goods. It is known only if the pipeline file maps
@@ -15,7 +14,7 @@
 -- number. Prices are those that the service saw. Suspect prices (price_spells) count as unknown; offers that are a
 -- placeholder or off scale are left out.
 -- Variables:
--- · days (whole number from 1; default 30): length of the earlier period
+-- · days (whole number from 1; default 30): length of the period before the reduction
 -- · currency (currency): only prices in this currency
 -- · site_id (site): only this shop
 -- · product (product): only this product

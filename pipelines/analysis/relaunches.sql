@@ -1,6 +1,6 @@
 -- part of: price indices
--- Listings that continue an ended one without doubt (one candidate, one rival: successor_pairs.sql), with the first listing
--- of their chain, at most 16 long.
+-- Listings that unambiguously continue an ended listing (one candidate, one rival: successor_pairs.sql), with the first
+-- listing of their chain. A chain has at most 16 listings.
 -- Variables:
 -- · relaunches (none | product | url | any; default none): treat a listing and its successor as one: never, if they
 --   have the same product, if they have the same address, or by any evidence in the successors analysis

@@ -1,6 +1,6 @@
 -- part of: results that depend on days
--- Where the days of a row begin and end: a row for each website, and one for rows about several, whose site_id is null and
--- which names each of their time zones.
+-- The time zone of the days in a row: one row for each website, and one for rows about several websites, whose site_id
+-- is null and which lists all their time zones.
 WITH zones AS MATERIALIZED (FROM 'time_zones.sql'),
 sold AS MATERIALIZED (
   SELECT site_id, coalesce(own_zones.time_zone, common_zone.time_zone) AS time_zone

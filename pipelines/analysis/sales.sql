@@ -2,15 +2,15 @@
 -- previous price or a higher one within some days; further cuts until then belong to the sale. Other cuts are lasting.
 -- A cut is undecided if fewer days have passed, or if the listing ended earlier. sales_pct: sales in percent of the
 -- decided cuts; returned_pct: sales that ended at exactly the previous price; depth: the lowest price of the sale in
--- percent below the previous price; days: its length; on_sale_pct: the share of listed time that was on sale. time_zone: where
--- days of the row's shops begin and end.
+-- percent below the previous price; days: its length; on_sale_pct: the percentage of listed time that was on sale.
+-- time_zone is the zone of these shops' days.
 -- Source: Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008), sale filters for
 -- V-shaped cuts, asymmetric ones included.
 -- Exact: counts, prices and instants; percentages, means and medians are doubles.
--- Limits: what the shop announced is unknown: any cut that is taken back counts as a sale. Suspect prices, and changes
--- to and from them, are left out (price_spells).
+-- Limits: any cut that is reversed counts as a sale, because the data doesn't show what the shop announced. Suspect
+-- prices, and changes to and from them, are left out (price_spells).
 -- Variables:
--- · return_days (whole number from 1; default 30): days in which the price comes back
+-- · return_days (whole number from 1; default 30): maximum number of days until the price returns
 -- · by (any of shop, category; default shop): what each row covers, such as shop and category
 -- · currency (currency): only prices in this currency
 -- · since (day; default the last 180 closed days): first day of cuts

@@ -1,5 +1,5 @@
 -- part of: explore
--- One shop in this copy, one row.
+-- One shop in this copy, in one row.
 -- Variables:
 -- · site_id (site; required): the shop
 SELECT

@@ -1,5 +1,5 @@
 -- part of: explore
--- Every shop in this copy with its name, in the order of names.
+-- Every shop in this copy, sorted by name.
 SELECT site_id, coalesce(name, site_id::VARCHAR) AS shop
 FROM sites
 WHERE is_current

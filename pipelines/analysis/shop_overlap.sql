@@ -4,8 +4,8 @@
 -- many shared products the first shop's price is below, at or above the second's; price_level: the geometric mean of
 -- first / second over them, 100 if they are equal. Only the lowest price of each shop counts.
 -- Source: Jaccard, The Distribution of the Flora in the Alpine Zone, New Phytologist 11 (1912); price_level is a
--- matched-model Jevons index between shops (Consumer Price Index Manual, IMF and others, 2020). Position against the
--- market is in shop_index_by_category, leaders and followers in price_leaders.
+-- matched-model Jevons index between shops (Consumer Price Index Manual, IMF and others, 2020). See also
+-- shop_index_by_category and price_leaders.
 -- Exact: counts and comparisons. Percentages and price_level are doubles.
 -- Limits: listings without a product don't count, nor do offers that are not counted (offers.is_counted).
 -- Variables:

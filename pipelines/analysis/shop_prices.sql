@@ -1,9 +1,9 @@
 -- part of: explore
--- What each shop asked for a product over time: one row per shop and stretch of time with the same lowest price, the shop
--- that is the cheapest now first. The prices are of offers that count today, and of those that would count if they were in stock,
--- or if their shop had no cheaper listing of the product, while they were listed and not known to be out of stock.
--- Suspect prices (price_spells) are left out. is_counted: the shop has an offer that counts today. to_at: null if the price stands;
--- until_at: its end, or when the service last saw any item.
+-- The prices that each shop asked for a product over time: one row per shop and period with the same lowest price, the
+-- currently cheapest shop first. Uses offers that count today, and offers that would count if they were in stock or if
+-- their shop had no cheaper listing of the product, while they were listed and not known to be out of stock. Omits
+-- suspect prices (price_spells). is_counted: the shop has an offer that counts today. to_at: null if the price is
+-- current; until_at: the end of the period, or when the service last saw any item.
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency; required): only prices in this currency

@@ -1,6 +1,7 @@
 -- part of: all_offers
--- Listed offers with a price that table offers lacks, because no other shop sells the product in that currency, judged by
--- the facts that need no comparison. explore makes these rows once for a version of the lake.
+-- Listed offers with a price that are not in the offers table, because no other shop sells the product in that
+-- currency. They are judged by the facts that need no comparison. explore computes these rows once per version of the
+-- lake.
 WITH offered AS MATERIALIZED (
   SELECT item_id, product_id, currency, site_id, source_id, price
   FROM items

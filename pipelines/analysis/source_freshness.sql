@@ -1,11 +1,12 @@
--- How fresh the sources are: one row per source of each website, stalest first. A source is one scrape of a website
--- (the API's source id). unseen: days between the last sight of its newest item and the data's clock; null if unknown.
--- is_stale: longer than stale_after allows (analysis.staleAfter of the pipeline file), so its offers don't count.
--- listings: currently listed items of the source. read_by and read_at: the last read that showed the source.
+-- How fresh the sources are: one row per source of each website, the stalest first. A source is a part of a
+-- website that the service reads separately (the API's source id). unseen: days between the last sight of its newest
+-- item and the data's clock; null if unknown. is_stale: longer than stale_after allows (analysis.staleAfter of the
+-- pipeline file), so its offers don't count. listings: currently listed items of the source. read_by and read_at: the
+-- last read that showed the source.
 -- Limits: a source is as fresh as its newest item; changes report items that a scrape no longer finds.
 -- Variables:
 -- · site_id (site): only this shop
--- · stale (true or false): only stale ones, or only the others
+-- · stale (true or false): true for stale sources only, false for the others
 -- · top (whole number; default all): number of rows
 SELECT
   sources.site_id,

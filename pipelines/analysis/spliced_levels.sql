@@ -1,6 +1,7 @@
 -- part of: price indices
--- An index that is never revised: the first window as it is, and one period of each later window, linked to what is published
--- at the period that splice says. From window_levels (key, last_t, t, level) and spans (index_spans.sql).
+-- An index that is never revised: the complete first window, and one period of each later window, linked to the
+-- published index at the period that splice defines. Reads window_levels (key, last_t, t, level) and spans
+-- (index_spans.sql).
 -- Variables:
 -- · splice (movement | window | half | mean | fbew; default mean): as in index_spans.sql
 WITH windows AS (

@@ -1,5 +1,5 @@
--- Price spread by product category, categories with the most compared products first. Uses trusted prices, grades A and
--- B.
+-- Price spread by product category, the category with the most compared products first. Uses trusted prices of grades A
+-- and B.
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · top (whole number; default 30): number of rows

@@ -1,6 +1,6 @@
 -- part of: explore
 -- How the usual spread has changed from the day of a moment to the last closed day (UTC): the change in the number of
--- compared products, and in the median spread in percentage points. One row, or no row if no earlier day is known.
+-- compared products, and in the median spread in percentage points. One row, or none if no earlier day is known.
 -- Variables:
 -- · currency (currency): only prices in this currency
 WITH known AS MATERIALIZED (

@@ -1,6 +1,6 @@
 -- part of: spread_by_day and spread_moves
--- Trusted price spreads (grades A and B) at the end of each closed day: a row for each currency, and one for all, without
--- a currency. explore makes these rows once for a version of the lake.
+-- Trusted price spreads (grades A and B) at the end of each closed day: one row for each currency, and one for all
+-- currencies, whose currency is null. explore computes these rows once per version of the lake.
 SELECT
   day,
   currency,

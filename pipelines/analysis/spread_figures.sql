@@ -1,10 +1,9 @@
 -- part of: price_spread and price_spread_daily
--- Figures of groups of prices, and the grade of those that count. From priced: key, site_id, price, is_counted (of at most
--- one price of a shop), findings, doubt and is_strange (spread_grades.sql). Prices are counted in units of 0.0001 as
--- integers, so that no amount passes through a double; only the standard deviation is computed in one, and rounded. A group
--- needs two shops.
--- (FROM '….sql') is replaced by the query of that file. Quartiles: linear interpolation at (n - 1) * k / 4, half away from
--- zero; all terms are positive integers.
+-- Figures of groups of prices, and the grade of the prices that count. Reads priced: key, site_id, price, is_counted
+-- (at most one price per shop), findings, doubt and is_strange (spread_grades.sql). Prices are counted in units of
+-- 0.0001 as integers, so that no amount passes through a double; only the standard deviation is computed as a double,
+-- and rounded. A group needs two shops. (FROM '….sql') is replaced by the query in that file. Quartiles use linear
+-- interpolation at (n - 1) * k / 4, rounded half away from zero; all terms are positive integers.
 WITH exact_prices AS (
   SELECT *, (price::DECIMAL(23, 4) * 10000)::BIGINT AS units FROM priced
 ),

@@ -1,5 +1,6 @@
 -- part of: spread_figures
--- How far to trust a spread: A, B or C, with the reason. From price_groups: trusted, the prices that count, in order.
+-- The reliability of a spread: A, B or C, with the reason. Reads price_groups: trusted, the prices that count, in
+-- order.
 SELECT key, CASE WHEN against IS NOT NULL THEN 'C' WHEN short_of_a <> '' THEN 'B' ELSE 'A' END AS grade,
   coalesce(against, nullif(short_of_a, ''), n || ' shops agree') AS grade_reason
 FROM (

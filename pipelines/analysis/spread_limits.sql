@@ -1,5 +1,5 @@
 -- part of: judged_offers, judged_days, spread_grades and watch_alarms
--- The thresholds of the judgement of prices, one row. They are chosen for the reasons given, not fitted to data.
+-- The thresholds for judging prices, in one row. They are chosen for the stated reasons, and not fitted to data.
 SELECT
   3 AS median_shops, -- the fewest prices whose median shows which of them is wrong
   2 AS far, -- shops rarely ask less than half or more than twice the usual price; packs and units differ by whole factors

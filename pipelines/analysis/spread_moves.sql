@@ -1,17 +1,17 @@
--- Products whose spread opened or closed between two closed days (UTC): the last one, and the day of a moment before it.
--- One row for each product and currency that two or more shops sold on both days, and whose spread grew (kind opened) or
--- shrank (closed) by min_points percentage points or more; the largest change first. change: in percentage points.
--- of_kind: all rows of the kind, also beyond top.
+-- Products whose spread opened or closed between two closed days (UTC): the last one, and the day of a moment before
+-- it. One row for each product and currency that two or more shops sold on both days, and whose spread grew (kind
+-- opened) or shrank (closed) by min_points percentage points or more; the largest change first. change: in percentage
+-- points. of_kind: number of rows of the kind, including rows beyond top.
 -- Source: a definition of this project.
 -- Exact: days and prices. Spreads are doubles.
--- Limits: a past day is graded by its prices alone, and a row needs grade A or B on both days. What else makes an offer
--- doubtful is known of today alone, so a row also needs that today's trusted spread (grades A and B) moved in the same
--- direction and as far. A moment after the last closed day means the day before it.
+-- Limits: a past day is graded by its prices alone, and a row needs grade A or B on both days. Other reasons for doubt
+-- are only known for today, so a row also requires that today's trusted spread (grades A and B) moved at least as far
+-- in the same direction. A moment after the last closed day means the day before it.
 -- Variables:
--- · since (time; default a day before the last closed day): a moment before the last closed day;
---   without an offset, in UTC
+-- · since (time; default a day before the last closed day): a moment before the last closed day; in UTC if it has no
+--   offset
 -- · since_run (run): instead, the end of this run; 0 is the first closed day
--- · min_points (number; default 5): least change in percentage points
+-- · min_points (number; default 5): minimum change in percentage points
 -- · kind (opened | closed): only moves of this kind
 -- · currency (currency): only prices in this currency
 -- · top (whole number; default 100): number of rows of each kind

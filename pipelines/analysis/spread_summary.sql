@@ -1,7 +1,8 @@
--- Price spreads in figures, one row; the quantiles use trusted spreads (grades A and B).
+-- Summary of all price spreads, in one row. The quantiles use trusted spreads (grades A and B).
 -- Variables:
 -- · currency (currency): only prices in this currency
--- · min_shops (whole number; default 4, or the most shops that any product has if fewer): number of shops from which a product counts as sold by many
+-- · min_shops (whole number; default 4, or the most shops that any product has if fewer): minimum number of shops for a
+--   product to count as sold by many
 WITH selected AS (
   SELECT *
   FROM price_spread

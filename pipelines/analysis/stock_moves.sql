@@ -1,13 +1,12 @@
--- Which listings have run out of stock or come back since a given time, until now or until another time: one row per
--- listing of a product, the latest first. kind: out: it was in stock or on order at the first time, and is out of stock at
--- the second; back: it was out of stock, and is in stock at the second. moved_at: when its state at the second time began.
--- in_stock_shops: other shops that have the product in stock then. of_kind: number of rows of the kind, including those
--- beyond top. Times without stock, with their lengths, are in availability.
--- Source: a definition of this project. Availability comes from attributes that the pipeline file maps
--- (docs/concepts/attributes.md), and of their past as in availability.
+-- Which listings ran out of stock or came back between a given time and now, or another time: one row per listing of a
+-- product, the latest first. kind: out: it was in stock or on order at the first time, and is out of stock at the
+-- second; back: it was out of stock, and is in stock at the second. moved_at: when its state at the second time began.
+-- in_stock_shops: other shops that have the product in stock then. of_kind: number of rows of the kind, including rows
+-- beyond top. For the lengths of out-of-stock periods, see availability.
+-- Source: a definition of this project. Stock states are determined as in availability.
 -- Exact: prices, times and counts.
--- Limits: only the two ends are compared. A listing that is not listed at one of them, or whose availability is not known
--- there, has no row; movers has the listings that came and went. price is the present one.
+-- Limits: only the two moments are compared. A listing that isn't listed at one of them, or whose availability isn't
+-- known then, has no row; see movers for listings that started or ended. price is the current price.
 -- Variables:
 -- · currency (currency): only listings in this currency
 -- · site_id (site): only this shop

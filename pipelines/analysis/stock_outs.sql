@@ -1,7 +1,7 @@
 -- part of: explore
--- When listings of one product were out of stock: one row per listing and stretch of time. to_at is null if it still is.
--- from_known is false if it was already out of stock when the known history begins. By the attributes that the pipeline
--- file maps, as in availability.
+-- When listings of one product were out of stock: one row per listing and period. to_at is null if the listing is still
+-- out of stock. from_known is false if it was already out of stock when the known history begins. Uses the attributes
+-- that the pipeline file maps, as in availability.
 -- Variables:
 -- · product (product; required): the product
 WITH stock_since AS NOT MATERIALIZED (SELECT NULL::BIGINT AS after_us),

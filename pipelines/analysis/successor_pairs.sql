@@ -1,6 +1,6 @@
 -- part of: successors and relaunches
--- Pairs of an ended listing and a new one of the same shop that may continue it; successors.sql says when. From asked
--- (is_asked, one row): if it is false, the result is empty.
+-- Pairs of an ended listing and a new listing of the same shop that may continue it (defined in successors.sql). Reads
+-- asked (is_asked, one row): if it is false, the result is empty.
 -- Variables:
 -- · days (whole number; default 30): how many days after an end the new listing may first be seen
 -- · overlap_days (whole number; default 1): how many days before the end is noticed it may first be seen

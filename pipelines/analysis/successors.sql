@@ -13,7 +13,7 @@
 -- ignored. A listing that came back under its own id hasn't ended. A pair is left out if a listing in between continues
 -- the old one and is continued by the new one: A to B and B to C, so not A to C.
 -- Variables:
--- · since (time): ended since then; without an offset, a time in UTC
+-- · since (time): only listings that ended since then; in UTC if the time has no offset
 -- · product (product): only this product
 -- · top (whole number; default 100): number of rows, latest end first
 WITH asked AS (SELECT true AS is_asked),

@@ -1,8 +1,8 @@
 -- part of: price indices
--- Time-product dummy in each window: least squares of log price on series and period, the window's first period being zero.
--- From prices (key, pattern_key, t, n, total: n series with the sum of their log prices) and spans, as in geks_windows.sql.
--- With the series' means taken out, a linear system of the periods is left: counts less the shared presence, and what
--- prices are above the means.
+-- Time-product dummy in each window: least squares of log price on series and period, where the window's first period
+-- is zero. Reads prices (key, pattern_key, t, n, total: n series with the sum of their log prices) and spans, as in
+-- geks_windows.sql. After the series' means are removed, a linear system of the periods remains: the matrix is counts
+-- minus shared presence, and the right side is how far prices are above the means.
 WITH inside AS MATERIALIZED (
   SELECT
     spans.key, last_t, base_t, t, pattern_key, n, total,

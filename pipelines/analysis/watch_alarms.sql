@@ -1,9 +1,9 @@
 -- part of: watch
--- Alarms: one row for each shop below a lowest allowed price by a price that counts, with the lowest such price and its
--- listing. doubt is null if the alarm is sure. It says why not if the product's spread has grade C, if the offer has a
--- doubt (table offers), or if no other shop sells the product and the price is further from your own than `alone`
--- (spread_limits.sql). From watched (line, product_id, currency, price, lowest, reason), priced (watch_priced.sql) and
--- price_spread.
+-- Alarms: one row for each shop that is below a lowest allowed price with a price that counts, with its lowest such
+-- price and the listing. doubt is null if the alarm is sure. Otherwise it gives the reason: the product's spread has
+-- grade C, the offer has a doubt (the offers table), or no other shop sells the product and the price differs from your
+-- own by more than `alone` (spread_limits.sql). Reads watched (line, product_id, currency, price, lowest, reason),
+-- priced (watch_priced.sql) and price_spread.
 WITH below AS (
   SELECT
     line,

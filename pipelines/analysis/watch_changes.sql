@@ -1,6 +1,6 @@
 -- part of: watch
--- The findings (watch_list.sql, as found) beside the earlier ones (watched_before). changes describes the differences,
--- and is null on the first run.
+-- The findings (watch_list.sql, as found) together with the earlier ones (watched_before). changes describes the
+-- differences; it is null on the first run.
 SELECT
   found.*,
   CASE

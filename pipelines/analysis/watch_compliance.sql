@@ -5,16 +5,16 @@
 -- by site_id. to_at is null if the shop is still below. days ends with the newest last_seen_at of items then.
 -- lowest_price is the lowest price of the period, and priced_at its beginning; item_id and url are the listing that had
 -- it; change_id, kind, landed and run_id are the change of history that brought it, with the values as they landed.
--- They are null if the price is older than the first known change, or is known from the listing alone; from_known is
--- false in the first case, and from_at is then when the listing was first seen. alarm is sure or unsure, and
--- unsure_because why; only of shops that are below now by a price that counts. From found (watch_list.sql), alarms
--- (watch_alarms.sql), items, history, offers, price_spells and clock (now_us).
+-- They are null if the price is older than the first known change, or is known only from the listing; in the first
+-- case, from_known is false, and from_at is when the listing was first seen. alarm is sure or unsure, and
+-- unsure_because gives the reason; both are only set for shops that are now below with a price that counts. Reads found
+-- (watch_list.sql), alarms (watch_alarms.sql), items, history, offers, price_spells and clock (now_us).
 -- Source: a definition of this project.
 -- Exact: prices, times, places and counts. days is a double, divided once.
--- Limits: a past price is compared with today's lowest. A time is when the service saw a price, not when the shop set it.
--- Prices that are suspect (price_spells) or don't count now (offers.is_counted) are left out; a past price is judged by
--- the listing's other prices alone. A line without a currency has that in which shops sell it now, or else the only one
--- of its past; if there are several, it has no rows.
+-- Limits: a past price is compared with today's lowest. A time is when the service saw a price, not when the shop set
+-- it. Prices that are suspect (price_spells) or don't count now (offers.is_counted) are left out; a past price is
+-- judged by the listing's other prices alone. If a line has no currency, the currency in which shops now sell the
+-- product is used, or else the only currency of its past; if there are several, the line has no rows.
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 past_currencies AS (
   SELECT product_id, min(currency) AS past_currency

@@ -1,11 +1,11 @@
 -- part of: watch
--- When a shop was below a bound: one row for each stretch of time in which at least one of its listings was, with begin
--- and end in microseconds; a current one ends at the largest BIGINT. Stretches of all shops that overlap or touch are
--- one episode. lowest: the listing with the lowest price of the stretch, the price, and since when it had it. is_known is
--- false if the first price of the stretch is older than the first known change. From bounds (line, product_id, currency,
--- kind, bound), priced (watch_priced.sql) and price_spells.
+-- When a shop was below a bound: one row for each period in which at least one of its listings was, with begin and end
+-- in microseconds; a current period ends at the largest BIGINT. Periods of all shops that overlap or touch form one
+-- episode. lowest: the listing with the lowest price of the period, the price, and since when it had it. is_known is
+-- false if the first price of the period is older than the first known change. Reads bounds (line, product_id,
+-- currency, kind, bound), priced (watch_priced.sql) and price_spells.
 -- Variables:
--- · own_site (site): your own shop, left out
+-- · own_site (site): your own shop, which is left out
 WITH breaches AS (
   SELECT
     line,

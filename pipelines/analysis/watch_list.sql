@@ -1,13 +1,13 @@
 -- part of: watch
 -- Your own prices against the shops that sell the same product: one row for each line of watch_list (line, product,
--- product_id, currency, price, lowest, highest, reason). Only prices that count are compared (table offers,
--- is_counted): the lowest of each shop. left_out lists the others, cheapest first: price, shop and reason. A shop at
--- the same price is neither above nor below. position is 1 if no shop is cheaper. undercut_since and below_since: since
--- when at least one shop has been below your price, or below your lowest allowed price. below_first is the first of
--- these shops, even if it no longer is below; below_followed are the others in order. …_known is false if that price is
--- older than the first known change. in_stock_cheapest and delivered_cheapest are the lowest in-stock price and the
--- lowest delivered price among the compared ones, each with its shop; null if no attribute says. alarms is the number
--- of shops below your lowest allowed price by a price that counts, and sure_alarms of those that are sure
+-- product_id, currency, price, lowest, highest, reason). Only prices that count are compared (offers.is_counted): the
+-- lowest of each shop. left_out lists the other prices, cheapest first, with shop and reason. A shop at the same price
+-- is neither above nor below. position is 1 if no shop is cheaper. undercut_since and below_since: since when at least
+-- one shop has been below your price, or below your lowest allowed price. below_first is the first of these shops, even
+-- if it no longer is below; below_followed are the others in order. The columns ending in _known are false if that
+-- price is older than the first known change. in_stock_cheapest and delivered_cheapest are the lowest in-stock price
+-- and the lowest delivered price among the compared ones, each with its shop; null if no attribute says. alarms is the
+-- number of shops below your lowest allowed price by a price that counts, and sure_alarms of those that are sure
 -- (watch_alarms.sql). alarm is sure or unsure, null without alarms; unsure_because has each unsure one, cheapest first.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),

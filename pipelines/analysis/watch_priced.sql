@@ -1,8 +1,8 @@
 -- part of: watch
--- The offers of the products in watch_list, without your own shop. is_counted: the price is compared; is_right: it counts
--- in table offers.
+-- The offers of the products in watch_list, without your own shop. is_counted: the price is compared; is_right: it
+-- counts in the offers table.
 -- Variables:
--- · own_site (site): your own shop, left out
+-- · own_site (site): your own shop, which is left out
 -- · with_suspects (true or false; default false): compare every price above zero
 SELECT
   * EXCLUDE (is_counted),

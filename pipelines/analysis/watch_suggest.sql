@@ -11,9 +11,9 @@
 -- Limits: prices are as listed, without shipping. Demand is unknown: a rule doesn't maximize profit. No suggestion is
 -- below 0.01. Your own shop is a competitor unless own_site names it.
 -- Variables:
--- · suggest_by (cheapest | second | median; required): whose price the rule starts from
--- · suggest_minus (number; required): percent to go below it, with two decimals at most
--- · own_site (site): your own shop, left out
+-- · suggest_by (cheapest | second | median; required): the price that the rule starts from
+-- · suggest_minus (number; required): percent to subtract, with up to two decimals
+-- · own_site (site): your own shop, which is left out
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 asked AS (
   SELECT product_id, currency, site_id, min(price) AS shop_price, arg_min(item_id, (price, item_id)) AS item_id

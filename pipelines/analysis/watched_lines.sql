@@ -1,5 +1,5 @@
 -- part of: explore
--- Every line of your price list against the market, those with a sure alarm first, then the unsure ones.
+-- Every line of your price list compared with the market, lines with a sure alarm first, then lines with an unsure one.
 -- Variables:
 -- · product (product): only this product
 -- · place (cheapest | middle | dearest | alone | undercut | rivals_out): only lines in this place (watched_places.sql)

@@ -1,10 +1,10 @@
 -- part of: explore
 -- The lowest price that counts of each shop for each line of your price list: one row for each line and shop.
--- own_price: your price. is_cheapest: neither another shop nor you ask less. is_own_cheapest: no shop asks less than you.
--- Reads watched (watch_changes.sql) and watch_priced.
+-- own_price: your price. is_cheapest: neither another shop nor you have a lower price. is_own_cheapest: no shop has a
+-- lower price than you. Reads watched (watch_changes.sql) and watch_priced.
 -- Variables:
 -- · place (cheapest | middle | dearest | alone | undercut | rivals_out): only lines in this place (watched_places.sql)
--- · first (whole number; default 0): lines to leave out at the beginning
+-- · first (whole number; default 0): number of lines to skip
 -- · top (whole number; default 50): number of lines
 WITH lines AS MATERIALIZED (
   SELECT line, product, product_id, title, currency, price AS own_price

@@ -1,7 +1,7 @@
 -- part of: watched_lines and explore
--- The lines of your price list with their places, a list each: cheapest, if no shop is cheaper; dearest, if all are; middle;
--- alone, if no other shop sells the product; undercut, if any shop is cheaper; rivals_out, if a shop that sells it has none
--- in stock. From watched (watch_changes.sql).
+-- The lines of your price list with a list of the places that apply to each: cheapest, if no shop is cheaper; dearest,
+-- if all shops are; middle; alone, if no other shop sells the product; undercut, if any shop is cheaper; rivals_out, if
+-- a shop that sells it has no stock. Reads watched (watch_changes.sql).
 SELECT
   *,
   CASE

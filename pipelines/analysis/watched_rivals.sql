@@ -1,6 +1,6 @@
 -- part of: explore
--- The shops that sell products of your price list at prices that count, those with the most lines first. cheapest: lines at
--- which no shop asks less, and neither do you. From watched (watch_changes.sql) and watch_priced.
+-- The shops that sell products of your price list at prices that count, the shop with the most lines first. cheapest:
+-- lines for which neither another shop nor you have a lower price. Reads watched (watch_changes.sql) and watch_priced.
 WITH asked AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM watch_priced

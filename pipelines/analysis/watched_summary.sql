@@ -1,6 +1,7 @@
 -- part of: explore
--- A price list in figures, one row: lines; matched: those that a shop sells; undercut: those that a shop sells cheaper;
--- below: those that a shop sells below the lowest allowed price, for sure; unsure: those for which there are only unsure alarms.
+-- Figures of a price list, in one row. lines: all lines; matched: lines whose product a shop sells; undercut: lines
+-- that a shop sells cheaper; below: lines that a shop certainly sells below the lowest allowed price; unsure: lines
+-- with only unsure alarms.
 SELECT
   count(*) AS lines,
   count(*) FILTER (is_matched) AS matched,

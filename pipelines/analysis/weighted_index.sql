@@ -1,24 +1,26 @@
--- How the price level moved, with your weights: turnover or expenditure by category, shop, product, brand, item, region or
--- dataset, and indices of nodes above them along your tree (such as COICOP). One row per node, currency and period; node all
--- has every unit. A unit's own index is the one that elementary names (price_index by that unit); for single items it is
--- their price. laspeyres: with the weights of the node's first period; young: with those of weights_period; tornqvist:
--- against the first period, with the mean shares of both; geks_tornqvist: GEKS over these in a rolling window, extended by
--- the splice. units: with a price; covered_pct: their share of the node's weight for young. weight_pct: the node's share in
--- all. contribution: percentage points that the node adds to the change of all since the period before, by young; nodes
--- that have no unit in common add up.
+-- How the price level changed, with your weights: turnover or expenditure by category, shop, product, brand, item,
+-- region or dataset, and indices of the nodes above them in your tree (such as COICOP). One row per node, currency and
+-- period; the node all contains every unit. A unit's own index is set by elementary (price_index by that unit); for
+-- single items it is their price. laspeyres: with the weights of the node's first period; young: with the weights of
+-- weights_period; tornqvist: against the first period, with the mean shares of both periods; geks_tornqvist: GEKS over
+-- Törnqvist indices in a rolling window, extended by the splice. units: number of units with a price; covered_pct:
+-- their percentage of the node's weight for young. weight_pct: the node's percentage of all weights. contribution:
+-- percentage points that the node adds to the change of all since the previous period, by young; the contributions of
+-- nodes without common units add up.
 -- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 8 to 10; Eurostat, Guide on Multilateral Methods in
 -- the HICP (2022); GEKS-Törnqvist: Ivancic, Diewert and Fox, Scanner Data, Time Aggregation and the Construction of Price
 -- Indexes, Journal of Econometrics 161 (2011).
 -- Exact: units, and weights until they are multiplied. The indices are doubles; equal to pyindexnum and PriceIndexCalc2
 -- within 1e-9.
--- Limits: each index compares units that have a price and a weight in both periods, so a unit without a price in the first
--- period counts in geks_tornqvist only. Prices in different currencies are different indices. Weights are not updated by
--- prices. Weights of items suit some ten thousands of them.
+-- Limits: each index compares units that have a price and a weight in both periods, so a unit without a price in the
+-- first period counts in geks_tornqvist only. Each currency has its own index. Weights are not updated by prices.
+-- Weights of items suit some ten thousands of them.
 -- In plain DuckDB, first: CREATE TEMP TABLE weights AS SELECT 'category' AS kind, category AS unit, NULL::DATE AS period,
 -- weight::DECIMAL(28, 10) AS weight FROM 'weights.csv'; CREATE TEMP TABLE tree AS SELECT child, parent FROM 'tree.csv'; SET
 -- VARIABLE by = 'category'. With pricelake: query --analysis weighted_index --weights weights.csv --tree tree.csv
 -- Variables:
--- · weights_period (day; default the weights without a period, else the mean of all): the period whose weights young has
+-- · weights_period (day; default the weights without a period, else the mean of all): the period whose weights young
+--   uses
 -- · elementary (jevons | geks_jevons | tpd; default geks_jevons): the index of a unit
 -- · node (text): only this node
 WITH row_zones AS (FROM 'row_zones.sql'),

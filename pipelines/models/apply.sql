@@ -1,5 +1,6 @@
--- New rows of items. A current whole read becomes the row. To all other rows, the changes are applied in order; one that
--- is already applied has no effect. An unknown item that can't be read may be hidden from the key, so only history has it.
+-- Computes new rows of items. A current whole read becomes the item's row. To other rows, the changes are applied in
+-- order; a change that was already applied has no effect. If an unknown item can't be read, it may be hidden from the
+-- key, so only history has it.
 -- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, run_id VARCHAR, watermark BIGINT
 WITH former AS (

@@ -1,6 +1,6 @@
--- The service's counts of listed items by website, category and currency (section 2, Facets) beside the lake's, one row
--- for each value. A category's count includes its subcategories. Items that are only in datasets that the key
--- can't read now are not counted; readable_datasets is null if the key can read all.
+-- Compares the service's counts of listed items by website, category and currency (section 2, Facets) with the lake's
+-- counts, one row for each value. A category's count includes its subcategories. Items that are only in datasets that
+-- the key can't currently read are not counted; readable_datasets is null if the key can read all datasets.
 -- needs: counted_items, landed_facets
 -- values: readable_datasets VARCHAR[]
 WITH RECURSIVE visible AS (

@@ -1,4 +1,4 @@
--- Products that differ from the service's: missing, or with other offers, shops or prices.
+-- Selects products that differ from the service's: products that are missing, or whose offers, shops or prices differ.
 -- needs: landed_service_products, product_prices, products
 WITH theirs AS (
   SELECT service_id, product_id, offers, shops,

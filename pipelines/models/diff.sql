@@ -1,4 +1,4 @@
--- Rows of history for differences between whole rows and the lake that no change of the feed shows.
+-- Computes rows of history for differences between whole rows and the lake that no change of the feed explains.
 -- needs: exported_items, history, items, mismatched_items
 -- values: run_id VARCHAR
 WITH pairs AS (

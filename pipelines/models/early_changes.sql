@@ -1,5 +1,5 @@
--- Changes that only webhooks brought: neither this run's feed nor history has them. History may have one without its
--- id, from a comparison of whole rows or from an item's history.
+-- Selects changes that only webhooks delivered, so neither this run's feed nor history has them. History may have such
+-- a change without its id, from a comparison of whole rows or from an item's history.
 -- needs: feed_changes, history, known_changes, typed_changes
 -- values: run_id VARCHAR
 WITH candidates AS MATERIALIZED (

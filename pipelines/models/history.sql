@@ -1,5 +1,5 @@
--- Landed changes of the feed, of webhooks or of items' histories → typed history. `reject_reason` says why a row can't
--- be typed, or is null. Landed values are texts as they arrived (section 2, Change).
+-- Converts landed changes of the feed, of webhooks or of item histories to typed rows of history. `reject_reason`
+-- states why a row can't be typed; it is null for a typed row. Landed values are unconverted text (section 2, Change).
 -- needs: landed_changes
 -- values: origin VARCHAR, run_id VARCHAR
 WITH cast_once AS (

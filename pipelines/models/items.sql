@@ -1,6 +1,6 @@
--- Landed items → typed items, one row for each. `reject_reason` says why a row can't be typed, or is null. Landed
--- values are texts as they arrived, with unrounded JSON numbers (section 2, Item). Where a time
--- may be null, the zero time of a programming language means null.
+-- Converts landed items to typed items, row by row. `reject_reason` states why a row can't be typed; it is null for a
+-- typed row. Landed values are unconverted text, with unrounded JSON numbers (section 2, Item). If a time is nullable,
+-- a programming language's zero time counts as null.
 -- needs: landed_items
 -- values: run_id VARCHAR
 WITH landed AS (

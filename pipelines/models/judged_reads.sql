@@ -1,9 +1,10 @@
--- Judges whole reads by the changes of their items, because lists and single items may lag behind the feed by different
--- amounts. `reason` is null if the read shows all changes; otherwise, later runs read a needed item again, for an hour. A
--- rejected read is older than the present row, or shows no more, so the present row stays.
--- A row that a change made has the change's time, which may be later than a read's by feed_skew. Pages also bring items
--- that no change asks for. Such a read becomes the row only if it surely shows all changes, because values may have
--- changed that the changes don't name. Otherwise, the changes are applied to the present row.
+-- Compares whole reads with the changes of their items, because lists and single items may lag behind the feed by
+-- different amounts. `reason` is null if the read includes all changes; otherwise, later runs read a needed item again,
+-- for up to an hour. A rejected read is older than the current row, or contains nothing newer, so the current row is
+-- kept.
+-- A row that a change made has the change's time, which may be later than a read's time by feed_skew. Pages also return
+-- items that no change requires. Such a read becomes the row only if it certainly includes all changes, because values
+-- that the changes don't name may have changed. Otherwise, the changes are applied to the current row.
 -- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, read_at VARCHAR
 WITH read_beside AS (

@@ -1,7 +1,7 @@
--- Sampled items with the names of the values that differ from the lake's. It is no mismatch if the item
--- changed at the time of the lake's newest change or later, or if the read lags behind the lake. sample_watermark is the time
--- up to which a lake without the feed is complete, or null if unknown; feed_cursor is the change up to which items are
--- applied.
+-- Selects sampled items with the names of the values that differ from the lake. It doesn't count as a mismatch if the
+-- item changed at the time of the lake's newest change or later, or if the read lags behind the lake. sample_watermark
+-- is the time up to which a lake without the feed is complete, or null if unknown; feed_cursor is the id of the last
+-- change applied to items.
 -- needs: compared_items, exported_items, history, items, missing_sample, stale_items
 -- values: feed_cursor BIGINT, feed_skew INTERVAL, sample_watermark VARCHAR
 WITH told AS (

@@ -1,5 +1,6 @@
--- Landed changes that history already holds: late and repeated ones of webhooks, and those of the feed that history
--- holds ahead of the cursor, up to change held_up_to. Rows of this run are from an earlier try, so they don't count.
+-- Selects landed changes that are already in history: late and repeated changes of webhooks, and changes of the feed
+-- that history has ahead of the cursor, up to the id held_up_to. Rows of this run were written by an earlier attempt,
+-- so they don't count.
 -- needs: history, typed_changes
 -- values: held_up_to BIGINT, run_id VARCHAR
 SELECT change_id

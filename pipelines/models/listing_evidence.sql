@@ -1,7 +1,7 @@
--- Evidence that `changedSince` returns removals, from removed items and the service's time of their last change.
--- `hiding`: removals that left lastChangedAt alone; `moving`: removals that moved it; `returned`: removals that left it
--- alone and that this run's poll returned. polled_since is null if the run read more than the poll.
--- A value may change in the same scrape that ends a listing, so equal times alone don't show that a removal moved
+-- Counts evidence that `changedSince` returns removals, based on removed items and the service's time of their last
+-- change. `hiding`: removals that left lastChangedAt unchanged; `moving`: removals that moved it; `returned`: removals
+-- that left it unchanged and that this run's poll returned. polled_since is null if the run read more than the poll.
+-- A value may change in the same scrape that ends a listing, so equal times alone don't prove that a removal moved
 -- lastChangedAt. They do if no scrape had found the item for an hour, because then none had read another value.
 -- needs: listing_items
 -- values: polled_since VARCHAR

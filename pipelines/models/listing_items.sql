@@ -1,5 +1,6 @@
--- Items with their listing state in the future lake: rows of this run replace the lake's, and changes describe items
--- that the run has not read. listing_datasets names the datasets that are counted; null means all.
+-- Selects items with their listing state after the run: rows of this run replace the lake's rows, and changes are
+-- applied to items that the run has not read. listing_datasets lists the names of the datasets to count; null means
+-- all.
 -- needs: exported_items, gone_reads, items, pending_changes
 -- values: listing_datasets VARCHAR[]
 WITH told AS (

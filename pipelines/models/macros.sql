@@ -1,4 +1,4 @@
--- Exact casts: a value that does not fit becomes NULL and its row is rejected; nothing is rounded.
+-- Defines exact casts. A value that doesn't fit becomes NULL, and its row is rejected; nothing is rounded.
 
 -- An int64 in its plain decimal form: no fraction, no exponent, no leading zero.
 CREATE OR REPLACE MACRO exact_bigint(x) AS

@@ -1,8 +1,8 @@
--- Products that belong to another product. A product without a row stands for itself. Products that the user joins are a
--- group. A product of brand and part number (brand-mpn, without GTIN), or a group of such products, joins the one GTIN
--- that offers, listed now or before, have with that brand and part number. GTINs that the user joins count as one, and a
--- GTIN that the user keeps apart doesn't count. The product stays alone if offers lead to more than one GTIN, if the
--- check digit is wrong, or if the part number has no digit (n/a, unknown, 000).
+-- Selects products that belong to another product. A product without a row is a group of its own. Products that the
+-- user joins form a group. A product identified by brand and part number (without a GTIN), or a group of such products,
+-- joins the GTIN that offers with that brand and part number have or had. GTINs that the user joins count as one, and a
+-- GTIN that the user keeps apart is ignored. The product stays alone if there is more than one such GTIN, if the check
+-- digit is wrong, or if the part number has no digit (n/a, unknown, 000).
 -- needs: items, user_matches
 -- values: run_id VARCHAR
 WITH members AS (

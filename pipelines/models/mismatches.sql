@@ -1,7 +1,7 @@
--- Different items that no change of the feed shows. A change that the feed may still bring is left to it: changes show
--- about 30 seconds late, and the feeds of several datasets end at different changes. Without a feed, webhooks and
--- histories are taken to hold every change that is a minute older than their newest one. Items of added_datasets don't
--- count as new.
+-- Selects differing items whose differences no change of the feed explains. Differences that the feed may still explain
+-- are left to it, because changes become visible about 30 seconds late, and the feeds of several datasets end at
+-- different changes. Without a feed, webhooks and histories are assumed to contain every change that is at least a
+-- minute older than their newest change. Items of added_datasets don't count as new.
 -- needs: different_items, exported_items, history, new_changes, pending_changes, stale_items
 -- values: added_datasets VARCHAR[], feed_cursor BIGINT, feed_skew INTERVAL, with_feed BOOLEAN
 WITH told AS (

@@ -1,5 +1,6 @@
--- Rows of the lake that a complete copy lacks, marked as gone; they are never deleted. An item of a dataset that the
--- key can't read now may still exist, so it stays unchanged. readable_datasets is null if the key can read all.
+-- Selects rows of the lake that a complete copy doesn't contain, marked as gone; they are never deleted. An item of a
+-- dataset that the key can't currently read may still exist, so it isn't selected. readable_datasets is null if the key
+-- can read all datasets.
 -- needs: exported_items, items
 -- values: read_at VARCHAR, readable_datasets VARCHAR[], run_id VARCHAR
 SELECT * REPLACE (

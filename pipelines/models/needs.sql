@@ -1,10 +1,12 @@
--- Items to read whole: pending changes say too little about them, a row of theirs could not be typed, an earlier run's
--- read did not show their changes, or a complete copy lacks them although they are new.
--- Only a price change can be complete, if it names what changed. NEW, RELISTED and changes of other values lack values
--- of the item, and REMOVED lacks removedAt. If an attribute has the name of a field, the name may mean either.
--- An item whose row can't be typed is read again for a day; then it waits for a change or a complete copy. `is_left`
--- marks items that are not read: if rejected rows alone require more than 1,000 items, the service would write them
--- wrong again. Changes up to watermark happened before this run read whole rows; null if it read none.
+-- Selects items to read in full: their pending changes don't contain all values, one of their rows couldn't be typed,
+-- an earlier run's read didn't include their changes, or a complete copy lacks them although they are new.
+-- Only a price change can be complete, and only if it lists the changed values. NEW, RELISTED and changes of other
+-- values lack values of the item, and REMOVED lacks removedAt. If an attribute has the same name as a field, the name
+-- is ambiguous.
+-- An item whose row can't be typed is read again for a day; after that it waits for a change or a complete copy.
+-- `is_left` marks items that are not read: if rejected rows alone require more than 1,000 items, reading them would
+-- only return the same invalid values. Changes up to watermark happened before this run read whole rows; it is null if
+-- the run read none.
 -- needs: base_items, doubted_items, pending_changes, rejected_items, stale_items
 -- values: feed_skew INTERVAL, read_at VARCHAR, run_id VARCHAR, watermark BIGINT
 WITH known AS (

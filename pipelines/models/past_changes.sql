@@ -1,8 +1,9 @@
--- Entries of items' histories that history lacks. Title, page and website are the item's present ones. So is the currency,
--- unless changes of the item name it: then it is the previous currency of the next such change, or else the new one of
--- the last. It is null if the two contradict each other, or if the present currency contradicts the last change.
--- The API document does not say whether an entry's id is its change's id, so it is used only if both are known and agree.
--- Changes that the feed has not brought yet are left to the feed. feed_cursor is null without a feed.
+-- Selects entries of item histories that aren't in history yet. Title, URL and website are the item's current ones. The
+-- currency is also the current one, unless changes of the item contain it: then it is the previous currency of the next
+-- such change, or else the new one of the last such change. It is null if these two contradict each other, or if the
+-- current currency contradicts the last change.
+-- The API document doesn't say whether an entry's id equals its change's id, so it is used only if both are known and
+-- agree. Changes that the feed has not returned yet are left to the feed. feed_cursor is null without a feed.
 -- needs: feed_changes, history, items, typed_changes, early_changes
 -- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
 WITH entries AS MATERIALIZED (

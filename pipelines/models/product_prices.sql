@@ -1,4 +1,4 @@
--- Price range of each product and currency, over its listed and priced offers.
+-- Computes the price range of each product and currency over its listed offers with a price.
 -- needs: items
 -- values: run_id VARCHAR
 SELECT

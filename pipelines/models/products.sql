@@ -1,6 +1,6 @@
--- One row for each product id of listed items: the same product across shops.
--- The title is the oldest listed offer's, even if null. Brand, part number and category are from the oldest offer that
--- has them. On a tie, the lowest item id decides.
+-- Computes one row for each product id of listed items: the same product across shops. The title is the oldest listed
+-- offer's title, even if it is null. Brand, part number and category come from the oldest offer that has them. On a
+-- tie, the offer with the lowest item id is used.
 -- needs: items
 -- values: run_id VARCHAR
 WITH listed AS (

@@ -1,7 +1,7 @@
--- Items of rejected rows whose facts no other row of the run shows. A whole row that was read after a change shows it,
--- unless it says that it is older: then it may lag, for an hour at most (LAG_MS). A webhook's item may be of other
--- datasets, so only a known item counts. Changes up to watermark happened before whole rows were read; it is null if
--- none were.
+-- Selects items of rejected rows whose data isn't in any other row of the run. A whole row that was read after a change
+-- includes the change, unless the row's time is older: then it may lag, for an hour at most (LAG_MS). A webhook's item
+-- may belong to other datasets, so only known items count. Changes up to watermark happened before whole rows were
+-- read; it is null if none were.
 -- needs: exported_items, feed_changes, items, rejected_rows
 -- values: watermark BIGINT
 WITH newest AS (

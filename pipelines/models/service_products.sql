@@ -1,5 +1,5 @@
--- Landed products of the service → typed, one row for each id: the one with the most offers. The id is made from the
--- same values as an item's. Landed values are texts as they arrived (section 2, Product).
+-- Converts landed products of the service to typed rows, one for each id: the one with the most offers. The id is
+-- computed from the same values as an item's product id. Landed values are unconverted text (section 2, Product).
 -- needs: landed_products
 -- values: read_at VARCHAR, run_id VARCHAR
 SELECT

@@ -1,5 +1,5 @@
--- The usual currency of each website that sells in one: at least 95 % of 20 or more listed and priced items have it.
--- Websites of several currencies have no row.
+-- Computes the usual currency of each website that sells in a single currency: at least 95 % of its listed and priced
+-- items have it, and there are at least 20. Websites with several currencies have no row.
 -- needs: items
 -- values: run_id VARCHAR
 SELECT site_id, arg_max(currency, listings) AS currency, getvariable('run_id')::VARCHAR AS run_id

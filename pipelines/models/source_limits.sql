@@ -1,6 +1,7 @@
--- Seconds that a source may stay unseen where the limit is a multiple of its usual interval: the mean distance between
--- the days (UTC) on which its items were seen or changed, in the last 180 days that it was seen. Fewer than three days
--- give no interval. A time more than a day after the read is wrong.
+-- Computes the number of seconds that a source may stay unseen if the limit is a multiple of its usual interval. The
+-- interval is the mean distance between the days (UTC) on which its items were seen or changed, within the last 180
+-- days on which it was seen. If there are fewer than three days, no interval is known. A time more than a day after the
+-- read is wrong and ignored.
 -- needs: items
 -- values: intervals BIGINT, read_at VARCHAR
 WITH times AS (

@@ -1,7 +1,7 @@
--- Sources after the run: when each was last seen, and which are stale. A time more than a day after the read is wrong,
--- unless all times are, because then the clock of this machine is behind. Any row or change shows that its source is
--- alive. Only a complete copy (is_whole) or a probe shows that a source is behind the others: a probe has the item of a
--- website that was seen last, so no source of it was seen later.
+-- Computes the sources after the run: when each was last seen, and which are stale. A time more than a day after the
+-- read is wrong, unless all times are, because then this machine's clock is behind. Any row or change proves that its
+-- source is active. Only a complete copy (is_whole) or a probe proves that a source is behind the others: a probe
+-- returns a website's most recently seen item, so none of the website's sources was seen later.
 -- needs: probed_sites, seen_items, source_limits, sources
 -- values: is_whole BOOLEAN, keeps_limits BOOLEAN, read_at VARCHAR, run_id VARCHAR, stale_after BIGINT
 WITH moment AS (SELECT CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS now),

@@ -1,6 +1,6 @@
--- Rows of history that a comparison wrote for events that the feed now reports. They are removed, so that an event is
--- in history once. A comparison finds an event after it happened, so the feed's time is not later than the row's,
--- except for the feed's skew.
+-- Selects rows of history that a comparison wrote for events that the feed now reports. They are removed, so that an
+-- event is in history only once. A comparison finds an event after it happened, so the feed's time isn't later than the
+-- row's time, except for the feed's skew.
 -- needs: diff_rows, new_changes
 -- values: feed_skew INTERVAL
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename

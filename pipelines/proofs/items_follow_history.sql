@@ -1,7 +1,7 @@
--- Items whose row does not match history: the last applied change, and changes after it. lastChangedAt updates with
--- CHANGED; the API document does not say that it equals observedAt, or that a removal or relisting moves it. So a row
--- that was seen or removed after its last change may show more than that.
--- Parameter $cursor: feed cursor up to which items are applied; later changes are not due yet.
+-- Selects items whose row doesn't match history: the last applied change, and changes after it. CHANGED updates
+-- lastChangedAt; the API document doesn't say that it equals observedAt, or that a removal or relisting updates it. So
+-- a row that was seen or removed after its last change may be newer than history.
+-- Parameter $cursor: the feed cursor up to which items are applied. Later changes have not been applied yet.
 WITH last_applied AS (
   SELECT k.*, h.change_id IS NULL AS is_unknown, h.item_id AS changed_item, h.kind, h.observed_at,
     h.price AS told_price,

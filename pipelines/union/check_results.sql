@@ -1,5 +1,5 @@
--- Results of the checks of several lakes → those of their union: the newest results of each lake, a row for each check. A
--- check that not every lake has made is shown only where it found something.
+-- Combines the check results of several lakes: the newest results of each lake, one row for each check. A check that
+-- not every lake has run is included only if it found violations.
 -- needs: all_check_results
 -- values: lakes BIGINT, run_id VARCHAR
 WITH newest AS (

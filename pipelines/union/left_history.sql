@@ -1,6 +1,6 @@
--- Changes of several lakes → the rows that the union of these lakes leaves out, so that an event is in history once. Rows
--- of one change have its id. A row without an id is left out where a lake that lacks it has a change of the same kind at
--- that time: two minutes are allowed, as for differences that a comparison found.
+-- Selects changes of several lakes that their union leaves out, so that an event is in history only once. Rows of the
+-- same change have its id. A row without an id is left out if a lake that lacks it has a change of the same kind within
+-- two minutes, as for differences that a comparison found.
 -- needs: all_history
 WITH placed AS (
   SELECT

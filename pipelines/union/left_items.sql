@@ -1,6 +1,6 @@
--- Items of several lakes → the rows that the union of these lakes leaves out. Each item has the row with its newest state:
--- of a lake whose key still sees it, changed last, then seen or removed last, then read last. Of equal ones, the row of the
--- first lake.
+-- Selects rows of items of several lakes that their union leaves out. For each item, the union keeps the row with the
+-- newest state: from a lake whose key can still see it, then the one changed last, then seen or removed last, then read
+-- last. If rows are equal, it keeps the first lake's.
 -- needs: all_items
 SELECT lake, item_id
 FROM (

@@ -1,5 +1,5 @@
--- Ledgers of several lakes → the ledger of their union: one row, the newest runs of all lakes together. It claims no more
--- than the weakest of them. Counts are sums. Samples of lakes are no sample of the union, so they bound nothing there.
+-- Combines the newest runs of several lakes into the ledger of their union: one row that claims no more than the
+-- weakest of them. Counts are sums. The lakes' samples are not a sample of the union, so the union has no error bound.
 -- needs: all_runs
 -- values: items BIGINT, run_id VARCHAR
 WITH newest AS (

@@ -1,5 +1,5 @@
--- Websites of several lakes → those of their union: each name, host and licence text in turn, since a lake first showed it.
--- A lake may lack the licence text, because rows of an export may, so the newest row keeps the text of any lake.
+-- Combines the websites of several lakes: every name, host and licence text in turn, since a lake first recorded it. A
+-- lake may lack the licence text, because export rows may lack it, so the newest row keeps any lake's text.
 -- needs: all_sites
 WITH shown AS (
   SELECT

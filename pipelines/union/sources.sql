@@ -1,5 +1,5 @@
--- Sources of several lakes → those of their union: when any lake saw each last, and whether it is stale by what the lake
--- that read it last could know. The clock of a copy is the newest time that any lake had seen by then.
+-- Combines the sources of several lakes: when each was last seen by any lake, and whether it is stale according to the
+-- lake that read it last. A copy's clock is the newest time that any lake had seen by then.
 -- needs: all_sources
 WITH clocks AS (SELECT DISTINCT clock_at FROM all_sources WHERE clock_at IS NOT NULL),
 newest AS (
