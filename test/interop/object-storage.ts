@@ -76,7 +76,7 @@ async function tryCredentials(): Promise<void> {
 async function tryLargeFile(): Promise<void> {
   const store = await openStore(address('large'), testIo);
   await refuseUnconditional(store);
-  await note('`If-None-Match: *`', 'honoured');
+  await note('`If-None-Match: *`', 'supported');
   const [file, back] = [path.join(place, 'large'), path.join(place, 'back')];
   const bytes = Buffer.alloc(50 * 1024 * 1024, 'prices');
   await writeFile(file, bytes);
@@ -84,7 +84,7 @@ async function tryLargeFile(): Promise<void> {
   await store.download('a/large=1.parquet', back, bytes.length);
   demand('a file of four parts', (await readFile(back)).equals(bytes));
   store.close();
-  await note('a file of 50 MB in four parts', 'comes back as it was');
+  await note('a file of 50 MB in four parts', 'is returned unchanged');
 }
 
 /** Between client and store, once for each kind of request. */
@@ -111,7 +111,7 @@ async function tryKills(): Promise<void> {
   };
   const killed = await killAtRequests({ open, putAhead }, 1);
   await note(
-    `an upload that dies at each of its ${killed} requests`,
+    `an upload that is killed at each of its ${killed} requests`,
     'whole versions; this machine and another one continue from there',
   );
 }
@@ -171,8 +171,8 @@ async function tryFaultyRuns(): Promise<void> {
     await syncWithWings(machine(world, 'faulty-odd', 'faulty', proxy.endpoint), testIo);
     await demandSound(world, 'faulty');
     await note(
-      '6 runs on two machines in turns, a fault at every twentieth request',
-      `${met} faults; the lake is proved whole, with the items of the service`,
+      '6 runs alternating between two machines, with a fault at every twentieth request',
+      `${met} faults; the lake passes all proofs and has the items of the service`,
     );
   } finally {
     proxy.fault = () => undefined;
@@ -199,8 +199,8 @@ async function tryKilledRuns(): Promise<void> {
     }
     await demandSound(world, 'killed');
     await note(
-      `${KILLS} runs that SIGKILL ends, at ${KILLS} places of their ${requests} requests`,
-      'the same machine or another one continues; the lake is proved whole, with the items of the service',
+      `${KILLS} runs ended by SIGKILL, at ${KILLS} of their ${requests} requests`,
+      'the same machine or another one continues; the lake passes all proofs and has the items of the service',
     );
   } finally {
     await world.close();
@@ -260,7 +260,7 @@ async function tryMachines(): Promise<void> {
       path.join(place, 'remote.json'),
       JSON.stringify({ url: `s3://${bucket}/prices`, endpoint, lake: lake.path }),
     );
-    await note('12 runs on two machines in turns, one of which loses its disk now and then', 'one lake');
+    await note('12 runs alternating between two machines, one of which sometimes loses its disk', 'one lake');
   } finally {
     await world.close();
   }

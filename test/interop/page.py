@@ -5,13 +5,13 @@ import re
 
 from readers import LINES
 
-HEAD = """# Programs that were tried
+HEAD = """# Tested programs
 
-`npm run interop` writes this page. It makes lakes in several states, lets other programs write to some of them, and reads
-every table with every reader. Rows equal ours in value and type unless the table says otherwise. Plain readers skip lakes with superseded files and files in folders, which only Delta's log tells apart.
+`npm run interop` writes this page. It creates lakes in several states, lets other programs write to some of them, and reads
+every table with every reader. All rows are equal to pricelake's in value and type, unless noted. Plain readers skip lakes with superseded files or with files in folders, because these require the Delta log.
 
 Polars 2.1 fails with a ShapeError if some files of a Delta table hold their partition column and others don't, as after
-another program's OPTIMIZE. Our next `sync` ends that."""
+another program's OPTIMIZE. The next `sync` repairs this."""
 
 # A package by the name under which pip knows it.
 PACKAGES = {"Polars": "polars", "DuckDB": "duckdb", "Spark": "pyspark", "delta-rs": "deltalake"}
@@ -23,7 +23,7 @@ def write_page(path, versions, results, commands):
     readers = [reader_row(reader, line, versions, results) for reader, line in lines.items()]
     mine = {state["state"]: [one for one in commands if one["state"] == state["state"]] for state, _ in results}
     states = [state_row(state, found, mine[state["state"]]) for state, found in results]
-    parts = [HEAD, "\n## Readers\n", "`folder` is the folder of a table, `lake/items`.\n"]
+    parts = [HEAD, "\n## Readers\n", "`folder` is a table's folder, such as `lake/items`.\n"]
     parts += rows_of_table(["tool", "version", "line", "result"], readers)
     parts += ["\n## Lakes that they read\n"]
     parts += rows_of_table(["lake", "our commands afterwards", "readers", "result"], states)

@@ -7,16 +7,16 @@ from itertools import groupby
 from pathlib import Path
 
 HEADS = {
-    "deliveries": """# Schedulers, loaders and monitors that were tried
+    "deliveries": """# Tested schedulers, loaders and monitors
 
-`npm run interop` writes this page. Each program reads the output of sandbox runs. For exit codes, a stub that exits with the
+`npm run interop` writes this page. Each program reads the output of sandbox runs. To test exit codes, a stub that exits with the
 listed codes replaces pricelake.""",
-    "object-storage": """# Object storage that was tried
+    "object-storage": """# Tested object storage
 
-`npm run interop` writes this page: Ceph from Debian's packages, its S3 gateway and one OSD in memory, on loopback. A proxy
-makes the faults: `500` and `503` instead of an answer, `reset` before the request arrives, `cut` within an answer, `lost`
-(the request took effect, but no answer comes), `hang` (nothing comes), `slow` (a pause within the answer). Neither another store nor a network was tried. [Keep the lake on object storage](../engineer/object-storage.md) says what
-it is for.""",
+`npm run interop` writes this page. It tests Ceph from Debian's packages, with its S3 gateway and one OSD in memory, on
+loopback. A proxy causes faults: `500` and `503` instead of a response, `reset` before the request arrives, `cut` during a
+response, `lost` (the request succeeds without a response), `hang` (no response), `slow` (a pause in the response). No
+other store and no real network was tested. See [Keep the lake on object storage](../engineer/object-storage.md).""",
 }
 
 

@@ -62,5 +62,5 @@ shutil.copytree(FOLDER / "expired", LAKE)
 after, partitioned = read_all("three runs later")
 if not failures:
     versions = f"{version('delta2ducklake')}, duckdb {version('duckdb')}"
-    note("DuckLake, delta2ducklake", versions, "log of Delta", f"{before + after} rows equal; {', '.join(partitioned)}: counts only")
+    note("DuckLake, delta2ducklake", versions, "Delta log", f"{before + after} rows equal; {', '.join(partitioned)}: counts only")
 sys.exit(finish())

@@ -24,7 +24,7 @@ class Reader:
     """Rows of a table as Arrow; of a snapshot where one is asked for."""
 
     packages = ()
-    what = "metadata of Iceberg"
+    what = "Iceberg metadata"
 
     def read(self, lake, table, snapshot=None, at_ms=None):
         raise NotImplementedError
@@ -75,7 +75,7 @@ class ClickHouse(Reader):
 
 
 class ClickHouseDelta(ClickHouse):
-    tool, packages, what = "ClickHouse, deltaLakeLocal", ("chdb", "chdb-core"), "log of Delta"
+    tool, packages, what = "ClickHouse, deltaLakeLocal", ("chdb", "chdb-core"), "Delta log"
 
     def read(self, lake, table, snapshot=None, at_ms=None):
         import chdb
@@ -192,7 +192,7 @@ def read_lake(reader, name):
         delta = deltalake.DeltaTable(f"{lake}/{table}")
         times = {one["version"]: one["timestamp"] for one in delta.history()}
         rows += compare(f"{name} {table}", lambda: reader.read(lake, table), delta.to_pyarrow_table())
-        for snapshot, at_ms, version_ in [] if reader.what == "log of Delta" else snapshots_of(lake, table):
+        for snapshot, at_ms, version_ in [] if reader.what == "Delta log" else snapshots_of(lake, table):
             then = deltalake.DeltaTable(f"{lake}/{table}", version=version_)
             expected = then.to_pyarrow_table()
             compare(f"{name} {table} snapshot {snapshot}", lambda: reader.read(lake, table, snapshot), expected)

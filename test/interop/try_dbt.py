@@ -40,4 +40,4 @@ assert len(tests) > 150 and all(one["status"] in ("pass", "success") for one in 
 [fresh] = run_dbt(project, "source", "freshness")
 assert fresh["status"] == "pass", fresh
 tool = f"{version('dbt-core')}, dbt-duckdb {version('dbt-duckdb')}"
-note("dbt", tool, "source of all tables", f"{len(tests)} tests passed, {fresh['unique_id'].split('.')[-1]} fresh, a model read")
+note("dbt", tool, "source with all tables", f"{len(tests)} tests passed, {fresh['unique_id'].split('.')[-1]} fresh, a model read")

@@ -94,7 +94,7 @@ def try_dagster() -> None:
     stub(75, 0, 0)
     result = dagster.materialize([dagster_assets.assets[0]], raise_on_error=False)
     retried = [event for event in result.all_events if event.event_type_value == "STEP_UP_FOR_RETRY"]
-    expect("75 is tried again", (len(retried), result.success), (1, True), lambda found: f"{found[0]} retry, then success")
+    expect("75 is retried", (len(retried), result.success), (1, True), lambda found: f"{found[0]} retry, then success")
 
 
 def try_prefect() -> None:
@@ -124,7 +124,7 @@ def try_prefect() -> None:
         stub(75, 75, 0)
         return sync("/etc/pricelake/a.yaml", return_state=True).name, calls()
 
-    expect("75 is tried again", again(), ("Completed", 3), lambda found: f"{found[0]} after {found[1]} calls")
+    expect("75 is retried", again(), ("Completed", 3), lambda found: f"{found[0]} after {found[1]} calls")
 
 
 {"airflow": try_airflow, "dagster": try_dagster, "prefect": try_prefect}[tool]()
