@@ -77,7 +77,7 @@ export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Pro
 
 const PAST = new Set(['product_listings', 'product_history', 'listing_stock', 'spread_days']);
 
-/** True if the SQL uses past prices, which take long to prepare. Includes SQL that refers to analyses. */
+/** True if the SQL, or an analysis that it includes, uses past prices, which take long to prepare. */
 export const readsPast = (sql: string): boolean =>
   (sql.replaceAll(/--[^\n]*/gu, '').match(/\w+/gu) ?? []).some((word) => {
     const name = word.toLowerCase();

@@ -13,7 +13,7 @@ const LEAST_WORD = 14;
 const LEAST_TEXT = 12;
 /** The minimum width of the first column of longer text, which identifies the row; a third of a wide terminal. */
 const LEAST_FIRST_TEXT = 24;
-/** The highest rank of that column, so that a column with a date may precede it. */
+/** The first column of longer text may have at most this rank, so that only one column, such as a date, precedes it. */
 const LAST_FIRST_RANK = 1;
 /** "First strong isolate" and "pop directional isolate" keep right-to-left text from reordering adjacent cells. */
 const ISOLATE = ['\u2068', '\u2069'] as const;

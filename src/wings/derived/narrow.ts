@@ -36,7 +36,7 @@ export interface Narrowed {
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/** Finds the rows that depend on changed items: `none`, or `all` if the whole table must be computed. */
+/** Finds the rows that depend on changed items. Returns `none` if no rows do, `all` if all rows must be computed. */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {
