@@ -16,7 +16,7 @@ export type Query = Record<string, QueryValue | undefined> & { changedSince?: Da
 export interface BaseUrl {
   /** Scheme, host and port. The key is never sent to any other origin. */
   origin: string;
-  /** `host:port`, for messages. */
+  /** The host and port for messages: `host:port`. */
   host: string;
   /** The path before `/api/v1`, without a trailing slash; usually empty. */
   prefix: string;

@@ -15,7 +15,7 @@ const LONGEST_WAIT_MS = 120_000;
 type Tries = { faults: number; rateLimited: number };
 
 interface Setback {
-  /** A 5xx is a `fault`. */
+  /** The kind of failure. `fault` is a network error or a 5xx response. */
   kind: 'fault' | 'rate_limited';
   /** The wait that the service requested. */
   retryAfterMs?: number | undefined;

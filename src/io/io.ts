@@ -1,6 +1,6 @@
 /** The environment as a parameter. Tests replace the clock, sleep, random and log; everything else stays real. */
 export interface Io {
-  /** The current time, UTC. */
+  /** Returns the current time. */
   now(): Date;
   /** Waits. Rejects with the signal's reason when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

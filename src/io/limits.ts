@@ -58,7 +58,7 @@ export const LIMITS = {
    * can hold a thousand changes, so a feed of nearly empty pages would use up the month's calls.
    */
   feedPace: { freePages: 250, changesAPage: 10 },
-  /** A feed may grow as fast as it is read. After this many pages, a run stops at the newest change then. */
+  /** The number of pages after which a run only reads to the newest change at that time, as a feed may keep growing. */
   longFeedPages: 50,
   /** The maximum nesting depth for recursive code. API responses are at most ten deep, except `attributes`. */
   jsonDepth: 500,

@@ -51,7 +51,7 @@ export function chooseCopy(copy: CopyFacts): CopyChoice {
       false,
     );
   }
-  const why = `${message}; reading ${countOf(missing, 'page')} of /items would give the same data, but fewer than the ${RESERVED_CALLS} calls that a run keeps for its other steps would be left (now ${callsLeft})`;
+  const why = `${message}; reading ${countOf(missing, 'page')} of /items would give the same data, but fewer than the ${RESERVED_CALLS} calls that a run reserves for its other steps would be left (now ${callsLeft})`;
   return { route: 'wait', refusal: new PricelakeError(code, why, facts) };
 }
 

@@ -152,7 +152,7 @@ function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: Ac
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;
   if (days <= historyDays) return undefined;
-  return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays}, so changes in between may be missing`;
+  return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays} days, so changes in between may be missing`;
 }
 
 /** Explains why neither exports nor pages can supply the items this month; undefined if they can. */

@@ -22,7 +22,7 @@ export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError
 function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   const { quota, bills, blocks: agreed, resetsAt: nextRunAt } = allowance;
   if (quota === undefined || rows <= countLeft(quota)) return undefined;
-  const what = `the plan leaves ${countLeft(quota)} export rows this month, but the export takes ${rows}`;
+  const what = `the export needs ${rows} rows, but only ${countLeft(quota)} of the plan's ${quota.allowed} are left this month`;
   const facts = { nextRunAt, wanted: Number(rows) };
   if (!bills) {
     const hint = 'Wait until next month, or choose a larger plan.';
@@ -46,7 +46,7 @@ function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | und
 function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): PricelakeError | undefined {
   if (bound === undefined || rows <= countLeft(bound)) return undefined;
   const { rule, allowed, monthly } = bound;
-  const what = `${rule} leaves ${countLeft(bound)} export rows of ${allowed}, but the export takes ${rows}`;
+  const what = `the export needs ${rows} rows, but only ${countLeft(bound)} of the ${allowed} allowed by ${rule} are left`;
   const wanted = Number(rows);
   if (!monthly) return refuseBy('budget', what, bound, { wanted, hint: `Raise ${rule}.` });
   const hint = `Raise ${rule}, or wait until next month.`;

@@ -5,7 +5,7 @@ import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';
 
 export interface HydrationFacts {
-  /** Undefined if no export may be requested and calls are unlimited. */
+  /** The run's allowance; undefined if no export may be requested and calls are unlimited. */
   allowance: Allowance | undefined;
   /** The number of calls since `allowance` was read. */
   callsMade: bigint;

@@ -21,7 +21,7 @@ export interface RunPlan {
   checksDatasets: boolean;
   /** The parts and the feed from which the low watermark is read; undefined for a run that reads only the feed. */
   lowWatermark: { parts: Dataset[]; feed: 'none' | 'known' | 'new' } | undefined;
-  /** Undefined if nothing is copied. */
+  /** The plan of the copy; undefined if nothing is copied. */
   copy: CopyPlan | undefined;
   /** Polls to make after the copy, in order. */
   polls: PollPlan[];
@@ -35,7 +35,7 @@ export interface RunPlan {
 export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
 
 interface FeedPlan {
-  /** False if the account's plan doesn't include the feed. */
+  /** True if the feed is read; false if the account's plan doesn't include it. */
   isRead: boolean;
   starts: FeedStart[];
 }

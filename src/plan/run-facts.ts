@@ -15,7 +15,7 @@ export interface RunFacts {
   now: Date;
   settings: RunSettings;
   lake: LakeFacts;
-  /** Undefined for a run that has made all its calls and only has to publish. */
+  /** The account; undefined for a run that has made all its calls and only has to publish. */
   account: AccountFacts | undefined;
   landed: RunProgress;
   /** True if the current attempt is already in the journal. */
@@ -62,7 +62,7 @@ export interface LakeFacts {
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
-  /** Undefined if the listing state of all items is known. */
+  /** Items whose listing state is unknown; undefined if there are none. */
   unknownListing: UnknownListing | undefined;
   /** True if other programs have committed to the tables, which only a complete copy repairs. */
   isDamaged: boolean;

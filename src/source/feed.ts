@@ -25,7 +25,7 @@ export interface LandedFeed {
   bytes: number;
   /** Every change up to this id was received. Later changes that were received will be received again. */
   cursor: bigint;
-  /** False if the plan stopped including the feed before its end was reached. */
+  /** True if the end was reached; false if the plan stopped including the feed before that. */
   complete: boolean;
   at: string;
 }

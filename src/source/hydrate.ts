@@ -27,7 +27,7 @@ export interface HydrationNeed {
 }
 
 export interface HydrationMeans {
-  /** Undefined if no export may be requested. */
+  /** The gate that admits exports; undefined if no export may be requested. */
   gate: ExportGate | undefined;
   exports: Pick<AskedExport, 'format' | 'fitId'>;
   /** Requests per second; null means unlimited. */

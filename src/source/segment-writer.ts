@@ -26,7 +26,7 @@ export async function writeSegments(
   options: {
     folder: string;
     prefix: string;
-    /** Default ndjson. */
+    /** The format of the export; default ndjson. */
     format?: ExportFormat;
     targetBytes: number;
     announced: bigint;

@@ -72,7 +72,7 @@ export interface ValueTypes {
   'VARCHAR[]': readonly string[];
   BIGINT: bigint;
   BOOLEAN: boolean;
-  /** In microseconds. */
+  /** The interval in microseconds. */
   INTERVAL: bigint;
 }
 

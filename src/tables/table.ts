@@ -51,7 +51,7 @@ export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
  * The order of a run's commits; tables within a step may be committed in any order. History comes first, because
  * everything else follows from it. Closed days come before items, because only the previous rows show which products an
  * item has left. Rows are added to stale_items before items is committed and removed afterwards, so a run that stops in
- * between, even one that loses its landing, doesn't lose a stale item. The tables that record runs come last.
+ * between, even one that loses its landed files, doesn't lose a stale item. The tables that record runs come last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 
@@ -93,7 +93,7 @@ export interface DataFile {
 
 /** A file in `_pricelake/staging` that isn't part of its table yet. Without a checksum, it hasn't been synced. */
 export interface StagedFile extends DataFile {
-  /** Its current absolute path. */
+  /** The file's current absolute path. */
   stagedAt: string;
 }
 

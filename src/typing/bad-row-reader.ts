@@ -13,7 +13,7 @@ import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn } from './shape.js';
 
 const SAFE_LENGTH = 15;
-/** The raw characters of a row that are kept if the row takes up most of its line's size limit. */
+/** The number of raw characters to keep of a row that takes up most of its line's size limit. */
 const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns extends Readonly<CsvFacts> {

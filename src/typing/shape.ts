@@ -25,7 +25,7 @@ export interface Shape {
   fields: Map<string, string>;
   /** SQL expressions over those fields, by item value. A value without a CSV column has no entry. */
   values: Map<ItemValue, string>;
-  /** Which of `attributes` and `datasets` are text in flat rows: JSON, or a list of names. */
+  /** The values among `attributes` and `datasets` that flat rows hold as text: JSON, or a list of names. */
   texts: Set<ItemValue>;
   /** SQL of fields that aren't in the API document, by their name in `extra`: JSON, or in CSV text or JSON. */
   unknown: Map<string, string>;

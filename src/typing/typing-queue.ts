@@ -10,7 +10,7 @@ export interface LandedItems {
   rows: number;
   bytes: number;
   readAt: string;
-  /** Default `export`. Export rows may have a different shape from `/items` rows. */
+  /** The origin of the rows; default `export`. Export rows may have a different shape from `/items` rows. */
   origin?: Exclude<Origin, ChangeOrigin>;
   /** True for items that were read a second time, from an export. */
   isExport?: boolean;

@@ -98,7 +98,7 @@ describe('an export', () => {
     const left = findAllowance(paid(0n, 5_000n), CAREFUL);
     expect(rowsLeft(left)).toBe(40_000n);
     expect(refuseExport(left, 40_000n)).toBeUndefined();
-    const message = 'budget.exportRows leaves 40000 export rows of 45000, but the export takes 40001';
+    const message = 'the export needs 40001 rows, but only 40000 of the 45000 allowed by budget.exportRows are left';
     const facts = { rule: 'budget.exportRows', allowed: 45_000, used: 5_000, wanted: 40_001 };
     const nextRunAt = new Date(RESETS_AT);
     expect(refuseExport(left, 40_001n)).toMatchObject({ code: 'budget', message, facts: { ...facts, nextRunAt } });
@@ -155,7 +155,7 @@ describe('an export', () => {
 
 test('a run whose rows have all landed exports nothing more, and waits for no month', () => {
   const error = refuseExport(NO_EXPORTS, 1n);
-  expect(error?.message).toBe('a run that has landed leaves 0 export rows of 0, but the export takes 1');
+  expect(error?.message).toBe('the export needs 1 rows, but only 0 of the 0 allowed by a run that has landed are left');
   expect(error?.facts).not.toHaveProperty('nextRunAt');
 });
 

@@ -30,7 +30,7 @@ describe('a copy of all items', () => {
 
   test('is read by pages where an export would be cut and the calls suffice', () => {
     const reason =
-      /1000 export rows .* takes 20000, so it would be truncated; reading 40 pages of \/items gives the same data$/;
+      /needs 20000 rows, but only 1000 of .*, so it would be truncated; reading 40 pages of \/items gives the same data$/;
     expect(chooseCopy(facts({}))).toEqual({ route: 'pages', reason: expect.stringMatching(reason), thisMonth: true });
   });
 
@@ -59,7 +59,7 @@ describe('a copy of all items', () => {
       refusal: {
         code: 'quota',
         message: expect.stringContaining(
-          'reading 40 pages of /items would give the same data, but fewer than the 50 calls that a run keeps for its other steps would be left (now 20)',
+          'reading 40 pages of /items would give the same data, but fewer than the 50 calls that a run reserves for its other steps would be left (now 20)',
         ),
         facts: { nextRunAt: new Date(RESETS_AT) },
       },

@@ -59,7 +59,7 @@ describe('where the budget allows no complete copy', () => {
   const allowance = { ...UNLIMITED, rows: bound('budget.exportRows', 10n), calls: bound('budget.calls', 20n) };
   const account = { ...ACCOUNT, allowance };
   const refusal =
-    'budget.exportRows leaves 10 export rows of 10, but the export takes 100; reading 1 page of /items would give';
+    'the export needs 100 rows, but only 10 of the 10 allowed by budget.exportRows are left; reading 1 page of /items would give';
 
   test('a comparison that is due waits, and the lake goes on', () => {
     const due = { account, settings: { reconcileEvery: DAY_MS } };
@@ -73,7 +73,7 @@ describe('where the budget allows no complete copy', () => {
   test('a gap in the feed is closed by the items that changed since, which take no export row', () => {
     const choice = chooseMode({ account, lake: { caughtUpAt: daysAgo(40) } });
     expect(choice.mode).toBe('poll');
-    expect(choice.reason).toMatch(/40\.0 days ago .*, and budget\.exportRows leaves 10/);
+    expect(choice.reason).toMatch(/40\.0 days ago .*, and the export needs \d+ rows, but only 10 of/);
   });
 
   test('a first copy and one that is asked for stay what they are: the export itself is refused', () => {

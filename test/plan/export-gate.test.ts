@@ -14,7 +14,7 @@ describe('exports side by side', () => {
   test('do not pass together what each of them may alone', () => {
     const gate = openGate();
     const first = gate.hold(200n);
-    expect(() => gate.require(101n)).toThrow(/leaves 100 export rows .* takes 101/);
+    expect(() => gate.require(101n)).toThrow(/needs 101 rows, but only 100 of/);
     expect(() => gate.hold(101n)).toThrow(/it would be truncated/);
     gate.hold(100n);
     first.release();
@@ -30,7 +30,7 @@ describe('exports side by side', () => {
   test('keep to the caps of a run', () => {
     const gate = openGate({ quota: undefined, rows: { rule: '--max-rows', allowed: 50n, used: 0n, monthly: false } });
     gate.hold(30n);
-    expect(() => gate.hold(21n)).toThrow(/--max-rows leaves 20 export rows of 50/);
+    expect(() => gate.hold(21n)).toThrow(/only 20 of the 50 allowed by --max-rows are left/);
   });
 
   test('count once, whether what the service has left is told with those under way or without', () => {
@@ -48,7 +48,7 @@ describe('exports side by side', () => {
   test('and what others took meanwhile is off what is left', () => {
     const gate = openGate();
     gate.hold(100n).take(told(100n, 50n));
-    expect(() => gate.require(51n)).toThrow(/leaves 50 export rows/);
+    expect(() => gate.require(51n)).toThrow(/only 50 of/);
   });
 });
 
@@ -58,7 +58,7 @@ describe('the headers of an export', () => {
     const gate = openGate();
     gate.hold(100n).take(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n));
     expect(() => gate.require(50n)).not.toThrow();
-    expect(() => gate.require(51n)).toThrow(/leaves 50 export rows/);
+    expect(() => gate.require(51n)).toThrow(/only 50 of/);
   });
 
   test.each([['unlimited'], ['-1'], ['1.5'], ['9'.repeat(19)], [''], [undefined]])(
@@ -92,7 +92,7 @@ describe('the headers of an export', () => {
     const headers = { 'x-export-truncated': 'true', 'x-export-rows-remaining': '200' };
     const gate = openGate();
     gate.hold(100n).take(readTakenExport(headers, 100n));
-    expect(() => gate.require(1n)).toThrow(/leaves 0 export rows/);
+    expect(() => gate.require(1n)).toThrow(/only 0 of/);
   });
 });
 

@@ -29,7 +29,7 @@ export interface Batch {
   unnamed: bigint;
   history: TableChange;
   sites: NextSites;
-  /** Undefined if no row was rejected. */
+  /** The rejected rows; undefined if there are none. */
   rejects: Sql | undefined;
   tally: Record<'written' | 'rejected' | 'deduplicated', bigint>;
   moment: Moment;

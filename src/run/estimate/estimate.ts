@@ -46,7 +46,7 @@ export interface Step {
   step: string;
   calls: number;
   exportRows: bigint;
-  /** False for an estimate. */
+  /** True if the cost is exact; false if it is an estimate. */
   exact: boolean;
   basis: string;
 }

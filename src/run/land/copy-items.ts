@@ -104,7 +104,7 @@ function isOutOfRows(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
 }
 
-/** Removes a run whose copy was refused before any data landed, so that the next run decides again. */
+/** Removes a run whose copy was refused before any data landed, so that the next run starts afresh. */
 async function dropRefused(landing: Landing, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
   const { exports, pages } = landing.journal.state;

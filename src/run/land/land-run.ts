@@ -36,11 +36,11 @@ export interface LandedInput {
   runId: string;
   mode: RunMode;
   selection: DatasetSelection;
-  /** Undefined for a run that reads only the feed. */
+  /** The low watermark; undefined for a run that reads only the feed. */
   lowWatermark: LowWatermark | undefined;
   /** Changes from other sources, which were landed before the feed. */
   brought: readonly BroughtChanges[];
-  /** Undefined if the plan doesn't include the feed. */
+  /** The landed part of the feed; undefined if the plan doesn't include the feed. */
   feed: LandedFeed | undefined;
   window: CursorWindow;
   /** Datasets that are new to the lake. Their items are copied whole; history may have some of their changes. */
@@ -162,7 +162,7 @@ async function probeSites(
   await probe.ask({ client, io, pipeline, before, landing, memory, graph, mode, facts: planner.facts });
 }
 
-/** Counts feed changes without an item, unless another feed, a source of the same changes, or history has the item. */
+/** Counts feed changes without an item that neither another feed, an equivalent source, nor history has. */
 async function countUnnamed(
   graph: RelationGraph,
   before: LakeRows,

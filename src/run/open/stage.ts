@@ -14,7 +14,7 @@ import type { FoundLake } from './open-tables.js';
 
 export interface StagedTable {
   table: TableName;
-  /** Undefined if an earlier attempt has already committed the table. */
+  /** The table's change; undefined if an earlier attempt has already committed the table. */
   change: FileChange | undefined;
   /** A second commit, which removes rows after the tables of the next step are committed. */
   later?: FileChange | undefined;

@@ -58,7 +58,7 @@ export interface Testimony {
 /** The changed items whose new values come only from changes. */
 export interface DescribedItems {
   plan: ComparisonPlan;
-  /** False if the run makes no further calls. */
+  /** True if the run may make further calls. */
   mayAsk: boolean;
   /** The rows of these items before the run. */
   items: Relation;

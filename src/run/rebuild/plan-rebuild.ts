@@ -4,7 +4,7 @@ import type { KeptRuns } from '../../journal/kept-runs.js';
 import type { Lake } from '../../tables/layout.js';
 import type { OldTables } from './old-tables.js';
 
-/** A row of the runs table. */
+/** A row of the runs table, as far as a rebuild needs it. */
 export interface LedgerRun {
   runNumber: bigint;
   runId: string;
