@@ -27,7 +27,7 @@ export const doctor = declareCommand({
     ['pricelake doctor --json', 'The same checks, for a monitoring system'],
   ],
   notes:
-    'Checks this machine, the pipeline file, the service and the lake, and says how to fix each problem. Makes one call and changes nothing. Also suggests which attributes to map. Exits with 0 if a sync can run, even with warnings, and with 3 if something failed.',
+    'Checks this machine, the pipeline file, the service and the lake, and explains how to fix each problem. Makes one call and changes nothing. Also suggests which attributes to map. Exits with 0 if a sync can run, even with warnings, and with 3 if something failed.',
 });
 
 export const plan = declareCommand({

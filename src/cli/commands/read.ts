@@ -100,7 +100,7 @@ export const watch = declareCommand({
     list: file('Your products as CSV: product,price and optionally currency,lowest,highest', { isRequired: true }),
     currency: currency('Currency for lines without one'),
     ownSite: OWN_SITE,
-    withSuspects: flag('Compare every price, even those that look wrong; saves nothing for the next run'),
+    withSuspects: flag("Compare every price, even those that look wrong; doesn't save anything for the next run"),
     compliance: flag("Show each time that a shop's price was below a lowest allowed price, with evidence", {
       excludes: ['suggest', 'state'],
     }),
@@ -129,7 +129,7 @@ export const watch = declareCommand({
   ],
   notes: `product is a GTIN in any form, or a product_id from the products table. lowest and highest are the prices that you allow. The exit code is 7 if a shop is certainly below a product's lowest allowed price, so that a scheduler can raise an alarm. The alarm column is sure or unsure, and unsure_because gives the reason; with --unsure, both raise an alarm.
 By default, watch ignores prices that look wrong (is_counted in the offers table), so they don't raise alarms. The left_out column lists these prices and the reasons.
---suggest stays within lowest and highest, uses only trusted prices, and explains each suggestion. --compliance and --suggest save nothing for the next run.
+--suggest stays within lowest and highest, uses only trusted prices, and explains each suggestion. --compliance and --suggest don't save anything for the next run.
 If semicolons separate the columns, prices may have a decimal comma. The decimal separator is detected from the prices in the file, so a file whose only price is 1.299 is rejected. A product without offers is not an error; the reason column explains why none was found.
 ${CREDITS_NOTE}`,
 });
