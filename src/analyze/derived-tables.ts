@@ -34,7 +34,7 @@ export function selectDerived(
 ): Sql {
   const read = reads.map((name): [string, Source] => {
     const source = tables[name];
-    if (source === undefined) throw new Error(`the query reads ${name}, which is not given`);
+    if (source === undefined) throw new Error(`the query reads ${name}, but got no source for it`);
     return [name, source];
   });
   return bindQuery(query, Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId) });

@@ -17,7 +17,7 @@ export function loadRates(db: Database, file: string): Promise<void> {
     fault: `CASE
       WHEN TRY_CAST(date AS DATE) IS NULL THEN 'date "' || coalesce(date, '') || '" is not a day such as 2026-11-20'
       WHEN NOT coalesce(regexp_full_match(currency, '[A-Z]{3}'), false)
-        THEN 'currency "' || coalesce(currency, '') || '" is not a code of ISO 4217 such as PLN'
+        THEN 'currency "' || coalesce(currency, '') || '" is not an ISO 4217 code such as PLN'
       WHEN coalesce(TRY_CAST(rate AS DECIMAL(28, 10)), 0) <= 0
         THEN 'rate "' || coalesce(rate, '') || '" is not a number above 0 such as 4.2435'
       WHEN count(*) OVER (PARTITION BY TRY_CAST(date AS DATE), currency) > 1

@@ -184,7 +184,7 @@ export function checkSet(
 function refuseName(subject: string, name: string, variables: readonly Pick<Variable, 'name'>[]): PricelakeError {
   const names = variables.map((one) => one.name);
   const near = suggestName(name, names);
-  const all = names.length === 0 ? 'It reads no variables.' : `It reads ${names.join(', ')}.`;
+  const all = names.length === 0 ? "It doesn't use any variables." : `It uses ${names.join(', ')}.`;
   return new PricelakeError('usage', `${subject} has no variable named ${name}`, {
     hint: near === undefined ? all : `Did you mean ${near}?`,
   });

@@ -158,7 +158,7 @@ export async function loadWatchList(
   await db.run(`CREATE OR REPLACE TABLE watch_list AS
     SELECT * EXCLUDE (digits), CASE
         WHEN regexp_full_match(product, '[0-9][0-9.,]*[eE]\\+[0-9]+') THEN 'the number was cut short by a spreadsheet: ' || product
-        WHEN regexp_full_match(digits, '\\d+') AND product_id IS NULL THEN 'no GTIN: 8, 12, 13 or 14 digits with a check digit that holds'
+        WHEN regexp_full_match(digits, '\\d+') AND product_id IS NULL THEN 'not a valid GTIN, which has 8, 12, 13 or 14 digits and a matching check digit'
       END AS reason
     FROM (SELECT *, CASE
         WHEN NOT regexp_full_match(digits, '\\d+') THEN lower(product)
@@ -169,9 +169,9 @@ export async function loadWatchList(
       WHEN price IS NULL THEN 'price is missing'
       ${['price', 'lowest', 'highest'].map((name) => `WHEN ${name} IS NOT NULL AND NOT ${isMoney(name)} THEN '${name} "' || ${name} || '" is not a price such as 12.99'`).join('\n      ')}
       WHEN ${money('price')}::DECIMAL(18, 4) = 0 THEN 'price is 0'
-      WHEN currency IS NOT NULL AND NOT regexp_full_match(currency, '[A-Z]{3}') THEN 'currency "' || currency || '" is not a code of ISO 4217 such as EUR'
+      WHEN currency IS NOT NULL AND NOT regexp_full_match(currency, '[A-Z]{3}') THEN 'currency "' || currency || '" is not an ISO 4217 code such as EUR'
       WHEN ${money('lowest')}::DECIMAL(18, 4) > ${money('highest')}::DECIMAL(18, 4) THEN 'lowest ' || lowest || ' is above highest ' || highest
-      WHEN count(*) OVER same > 1 AND line > min(line) OVER same THEN 'the product is already in line ' || min(line) OVER same
+      WHEN count(*) OVER same > 1 AND line > min(line) OVER same THEN 'the product is already on line ' || min(line) OVER same
     END AS reason FROM watch_list
     WINDOW same AS (PARTITION BY coalesce(product_id, product), currency)) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
   if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });

@@ -18,7 +18,7 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
     ...{ file, name: 'weight_lines', rows: 'weights', columns: ['weight'], optional: ['period', ...WEIGHT_UNITS] },
     fault: `CASE
       WHEN len(list_filter([${WEIGHT_UNITS.join(', ')}], lambda one: one IS NOT NULL)) <> 1
-        THEN 'a line has one of ${WEIGHT_UNITS.join(', ')}'
+        THEN 'each line must have exactly one of ${WEIGHT_UNITS.join(', ')}'
       WHEN coalesce(TRY_CAST(weight AS DECIMAL(28, 10)), -1) < 0
         THEN 'weight "' || coalesce(weight, '') || '" is not a number of 0 or more'
       WHEN period IS NOT NULL AND TRY_CAST(period AS DATE) IS NULL
@@ -32,7 +32,7 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
   });
   const kinds = await db.rows('SELECT DISTINCT kind FROM weight_lines');
   if (kinds.length !== 1) {
-    const what = kinds.length === 0 ? 'there is no weight' : 'all lines must have the same kind of weight';
+    const what = kinds.length === 0 ? 'the file has no weights' : 'all lines must have the same kind of weight';
     throw new PricelakeError('config', `${file}: ${what}`, { hint: HINT });
   }
   await db.run('ALTER TABLE weight_lines RENAME TO weights');

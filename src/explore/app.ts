@@ -139,7 +139,7 @@ export function buildApp({
       );
     }
     if (!isOwnRequest(c.req.method, (name) => c.req.header(name))) {
-      return c.text('Only pages of this server may ask for this.\n', 403);
+      return c.text('Only pages of this server can make this request.\n', 403);
     }
     const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
     const isForm = writable !== undefined && c.req.method === 'POST' && FORMS.includes(c.req.path);

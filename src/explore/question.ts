@@ -162,7 +162,7 @@ export function withVariables<T>(
       throw new PricelakeError(
         'query',
         message,
-        { hint: 'Ask for fewer rows, or use `pricelake query`.' },
+        { hint: 'Select fewer rows, or use `pricelake query`.' },
         { cause: error },
       );
     } finally {

@@ -16,7 +16,7 @@ export async function requireReportTarget(path: string): Promise<void> {
   if (info === undefined) return;
   if (info.isFile() && (info.size === 0 || (await readHead(path)).includes(REPORT_MARK))) return;
   throw new PricelakeError('usage', `--output ${path}: the file is not a pricelake report`, {
-    hint: 'Name another file, or remove this one.',
+    hint: 'Choose another file, or delete this one.',
   });
 }
 

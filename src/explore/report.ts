@@ -151,7 +151,7 @@ async function requireSince(snapshot: Snapshot, since: Since | undefined): Promi
   if (since === undefined || !('run' in since) || since.run === 0n) return;
   const known = await snapshot.rows('SELECT 1 FROM runs WHERE run_number = $1', [since.run]);
   if (known.length > 0) return;
-  throw new PricelakeError('usage', `--since ${since.run}: the lake has no such run`);
+  throw new PricelakeError('usage', `--since ${since.run}: the lake doesn't have this run`);
 }
 
 interface ProductPart extends Part {

@@ -127,7 +127,7 @@ const BEGUN = 'query.begins';
 const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
 function explainLate(ms: number): PricelakeError {
-  const hint = 'Ask for fewer rows, or use `pricelake query`.';
+  const hint = 'Select fewer rows, or use `pricelake query`.';
   return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
 }
 
@@ -136,7 +136,7 @@ function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeErro
   const look = async () => {
     if ((await readProcessMemory(pid)) < mostBytes) return;
     const message = 'the query used too much memory and was stopped';
-    end(new PricelakeError('query', message, { hint: 'Query less data at once, or shorter text.' }));
+    end(new PricelakeError('query', message, { hint: 'Query less data at once, or use shorter text.' }));
   };
   return setInterval(look, WATCH_MS).unref();
 }

@@ -84,19 +84,21 @@ export async function openLanding(folder: string, begin: RunStart & { runId: str
 /** Returns the state of a run whose rows are downloaded. @throws Error if they aren't */
 export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
   if (isApplicable(journal.state)) return journal.state;
-  throw new Error(`run ${runId} is ${journal.state.stage}: what it applies has not landed`);
+  throw new Error(`run ${runId} is ${journal.state.stage}: its rows are not downloaded yet`);
 }
 
 /** Returns the state of a run whose row counts add up. @throws Error before that, so that nothing is committed early */
 export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
   if (isPublishable(journal.state)) return journal.state;
-  throw new Error(`run ${runId} is ${journal.state.stage}: its row equation is not settled`);
+  throw new Error(`run ${runId} is ${journal.state.stage}: its row counts are not final yet`);
 }
 
 export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder'>): AnyRun['begin'] {
   const { state } = journal;
   if (state.stage !== 'none') return state.begin;
-  throw new PricelakeError('lake_invalid', `${folder}: the journal has no beginning`, { hint: START_AGAIN });
+  throw new PricelakeError('lake_invalid', `${folder}: the first line of the journal is missing`, {
+    hint: START_AGAIN,
+  });
 }
 
 /**

@@ -120,7 +120,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   },
   seal: 'line',
   advice:
-    'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far. With `source.history: items`, pricelake reads the history of each item again, one call each. Nothing else is lost.',
+    'Move the file away. The runs table then lacks the runs without changes since the last publication, and `status` lacks the step durations. With `source.history: items`, pricelake reads the history of each item again, one call each. Nothing else is lost.',
 };
 
 /** The maximum number of failed exports to store. The oldest are dropped first. */

@@ -91,8 +91,8 @@ function explainDifference(lake: Lake, { table, difference }: TableState): Price
 export function describeDifference(table: TableName, { missing, unknown, retyped }: ColumnDifference): string {
   const contract = `schemas/${table}.yaml of pricelake ${PRICELAKE_VERSION}`;
   return [
-    ...(missing.length === 0 ? [] : [`it lacks ${nameColumns(missing)} of ${contract}`]),
-    ...(unknown.length === 0 ? [] : [`it has ${nameColumns(unknown)}, which ${contract} doesn't know`]),
+    ...(missing.length === 0 ? [] : [`it is missing ${nameColumns(missing)} from ${contract}`]),
+    ...(unknown.length === 0 ? [] : [`it has ${nameColumns(unknown)}, which ${contract} doesn't define`]),
     ...retyped.map(({ name, has, wants }) => `column ${name} is ${has}, ${contract} says ${wants}`),
   ].join('; ');
 }

@@ -137,7 +137,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   if (countRows(before) === countRows(after)) return;
   throw new PricelakeError(
     'lake_invalid',
-    `${table}: ${before.length} files hold ${countRows(after)} rows, but their log says ${countRows(before)}`,
+    `${table}: ${before.length} files have ${countRows(after)} rows, but the log records ${countRows(before)}`,
     { hint: 'Nothing was changed. Run `pricelake verify`.' },
   );
 }

@@ -97,7 +97,7 @@ async function readFooter(path: string, file: FileHandle, size: number): Promise
   };
   try {
     const magic = Buffer.from(await read(0, 4)).toString('latin1');
-    if (magic !== 'PAR1') throw new Error('it does not begin as a Parquet file');
+    if (magic !== 'PAR1') throw new Error("it doesn't start like a Parquet file");
     return await parquetMetadataAsync(tail, { initialFetchSize: FOOTER_BYTES, geoparquet: false });
   } catch (cause) {
     throw new PricelakeError('lake_invalid', `${path}: its footer can't be read`, {}, { cause });
@@ -117,7 +117,7 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   if (found === expected) return;
   throw new PricelakeError(
     'lake_invalid',
-    `${path}: its footer says ${what} ${found}, but the writer said ${expected}`,
+    `${path}: the footer has ${what} ${found}, but the writer reported ${expected}`,
     { hint: 'Check the disk, then run the same command again.' },
   );
 }

@@ -125,7 +125,7 @@ function checkAdd(add: AddAction): AddAction {
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
   readNumRecords(add.stats);
   if (Number.isSafeInteger(size) && size >= 0 && Object.values(partitionValues).every(isText)) return add;
-  throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are impossible`);
+  throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are invalid`);
 }
 
 /** Reads the row count from a file's statistics; undefined if it is missing. @throws Error if they are malformed */

@@ -228,7 +228,7 @@ function checkReadable(lake: Lake, state: LogState, raisedBy = 'another program'
   if (minReaderVersion > 1 || minWriterVersion > 2) {
     const features = readerFeatures == null || readerFeatures.length === 0 ? '' : ` (${readerFeatures.join(', ')})`;
     throw explainDamage(
-      `${folder}: ${raisedBy} raised the table to Delta reader ${minReaderVersion}, writer ${minWriterVersion}${features}; pricelake knows 1 and 2`,
+      `${folder}: ${raisedBy} raised the table to Delta reader ${minReaderVersion}, writer ${minWriterVersion}${features}; pricelake supports 1 and 2`,
     );
   }
 }

@@ -40,10 +40,10 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
   const removed = sumRows(removes.map(({ path }) => files.get(path)?.stats));
   const counts = `${removed ?? 'unknown'} rows became ${added ?? 'unknown'}`;
   if ([...adds, ...removes].some(({ dataChange }) => dataChange !== false)) {
-    return `changed rows: in the files that it replaced, ${counts}`;
+    return `changed rows: ${counts} in the files that it replaced`;
   }
   if (added !== undefined && added === removed) return undefined;
-  return `says that no rows changed, but ${counts}`;
+  return `claims that no rows changed, but ${counts}`;
 }
 
 /** Adds up row counts; undefined if a file doesn't record its row count. */

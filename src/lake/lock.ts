@@ -180,8 +180,8 @@ async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> 
 
 function describeHolder(lake: Lake, owner: Owner): PricelakeError {
   const who = `process ${owner.pid} on ${owner.host}`;
-  return new PricelakeError('lake_locked', `${lake.root}: held by ${who} since ${owner.acquiredAt}`, {
-    hint: 'Wait until that run ends, or stop it. pricelake takes over the lock of a dead process by itself.',
+  return new PricelakeError('lake_locked', `${lake.root}: locked by ${who} since ${owner.acquiredAt}`, {
+    hint: 'Wait until that run ends, or stop it. pricelake takes over the lock of a dead process automatically.',
     pid: owner.pid,
     host: owner.host,
     since: owner.acquiredAt,

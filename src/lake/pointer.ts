@@ -87,10 +87,10 @@ export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | und
   if (published === undefined || published.version < logged.version) return undefined;
   const where = tablePath(lake, logged.table);
   if (published.version > logged.version) {
-    return `${where}: its log ends at version ${logged.version}, but lake.json names version ${published.version}`;
+    return `${where}: its log ends at version ${logged.version}, but lake.json lists version ${published.version}`;
   }
   const named = new Set(published.files.map(({ path }) => path));
   const paths = [...logged.paths].map((path) => `${logged.table}/${path}`);
   if (paths.length === named.size && paths.every((path) => named.has(path))) return undefined;
-  return `${where}: version ${logged.version} of its log has ${paths.length} files, but lake.json names ${named.size}, or other ones`;
+  return `${where}: version ${logged.version} of its log has ${paths.length} files, but lake.json lists ${named.size}, or different files`;
 }

@@ -24,7 +24,7 @@ const CONCURRENCY = 8;
 /** The files written, and a promise that resolves to them, with checksums, once all are synced and verified. */
 export interface WrittenFiles {
   files: StagedFile[];
-  /** @throws PricelakeError `lake_invalid` if a file fails its check */
+  /** Resolves to the synced files with checksums; rejects with `lake_invalid` if a file fails its check. */
   sealed: Promise<StagedFile[]>;
 }
 
@@ -109,7 +109,7 @@ function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void
     const names = schema.columns.filter((column) => column.type !== 'VARCHAR[]').map((column) => column.name);
     throw new PricelakeError(
       'config',
-      `partitionBy "${name}" is not a column of ${schema.table} that files can be partitioned by (${names.join(', ')})`,
+      `can't partition ${schema.table} by "${name}" (partitionBy); choose from ${names.join(', ')}`,
     );
   }
 }

@@ -14,7 +14,10 @@ export function parseClockMode(text: string): ClockMode {
   if (isNamed) return text;
   const speed = /^\d+(\.\d+)?x$/.test(text) ? Number.parseFloat(text) : 0;
   if (speed > 0 && speed <= MAX_SPEED) return text as ClockMode;
-  throw new PricelakeError('usage', `the clock "${text}" is not one of frozen, real and 60x, up to ${MAX_SPEED}x`);
+  throw new PricelakeError(
+    'usage',
+    `the clock "${text}" must be frozen, real, or a speed such as 60x, up to ${MAX_SPEED}x`,
+  );
 }
 
 /** Returns the speed relative to real time; 0 for a frozen clock. */

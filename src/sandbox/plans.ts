@@ -67,7 +67,8 @@ export function parseLimits(specs: readonly string[]): Partial<PlanLimits> {
   const entries = specs.map((spec) => {
     const [, name, value] = /^(\w+)=(\S+)$/.exec(spec) ?? [];
     if (name === undefined || value === undefined) throw refuse(spec, 'expected NAME=VALUE');
-    if (!(name in planLimits.shape)) throw refuse(spec, `limits are ${Object.keys(planLimits.shape).join(', ')}`);
+    if (!(name in planLimits.shape))
+      throw refuse(spec, `unknown limit; choose from ${Object.keys(planLimits.shape).join(', ')}`);
     const parsed = limits.safeParse({ [name]: readValue(value) });
     if (!parsed.success) throw refuse(spec, z.prettifyError(parsed.error).replaceAll('\n', ' '));
     return [name, readValue(value)];

@@ -22,7 +22,7 @@ export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail
     );
     state.foreign.push({ version, name: `${operation} by ${engine}`.slice(0, 120), changesRows });
   } else if (infos.length !== 1 || typeof info?.runId !== 'string' || !isTime(info.timestamp)) {
-    fail("doesn't say which run wrote it, or when");
+    fail("doesn't record which run wrote it, or when");
   }
   const fault = findSumFault(text, engine.startsWith(OURS));
   if (fault !== undefined) fail(fault);

@@ -46,7 +46,7 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
   const fail = (file: string, what: string, line?: number) => check.faults.push({ file, what, line });
   const text = await readFile(join(folder, JOURNAL), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can not be read: ${error.message}`);
+    fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can't be read: ${error.message}`);
   });
   if (text === undefined) return check;
   const lines = readLines(text, (what) => fail(JOURNAL, what));
@@ -59,7 +59,7 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
     check.files += 1;
     const fault = findNameFault(file);
     if (fault !== undefined) {
-      fail(JOURNAL, `names the file ${quotePath(file)}: it ${fault}`);
+      fail(JOURNAL, `lists the file ${quotePath(file)}: it ${fault}`);
       continue;
     }
     const found = await compareFile(join(folder, file), pieces);
@@ -154,7 +154,7 @@ async function compareFile(path: string, pieces: readonly Piece[]): Promise<Omit
   let start = 0;
   for (const { end, sha256, line } of pieces) {
     const stop = end ?? info.size;
-    if (info.size < stop) return { what: `has ${info.size} bytes; the journal says ${last}`, line };
+    if (info.size < stop) return { what: `has ${info.size} bytes, but the journal records ${last}`, line };
     if ((await hashBytes(path, start, stop)) !== sha256)
       return { what: `bytes ${start} to ${stop} have changed since they landed: their checksum differs`, line };
     start = stop;

@@ -63,7 +63,7 @@ export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, w
   const nulls = stats.nullCount?.[column.name];
   const counted = nulls instanceof LosslessNumber ? Number(nulls.value) : undefined;
   if (counted !== undefined && (whole ? counted !== facts.nulls : counted < facts.nulls)) {
-    faults.push(`${column.name} has ${facts.nulls} nulls; its statistics say ${counted}`);
+    faults.push(`${column.name} has ${facts.nulls} nulls, but its statistics record ${counted}`);
   }
   for (const side of ['min', 'max'] as const) {
     const claimed = stats[`${side}Values`]?.[column.name];
@@ -73,7 +73,7 @@ export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, w
     if (bound === undefined)
       faults.push(`the ${side} of ${column.name} is ${show(claimed)}, which is not a ${column.type}`);
     else if (!holds(side, bound, found) || (whole && !isTight(column, side, bound, found))) {
-      faults.push(`the ${side} of ${column.name} is ${showValue(found)}; its statistics say ${show(claimed)}`);
+      faults.push(`the ${side} of ${column.name} is ${showValue(found)}, but its statistics record ${show(claimed)}`);
     }
   }
   return faults;

@@ -33,11 +33,11 @@ export const fileProof: Proof = {
 async function compareBytes(path: string, file: LoggedFile): Promise<string | undefined> {
   const info = await stat(path).catch(ignoreMissing);
   if (info === undefined) return 'is missing';
-  if (info.size !== file.bytes) return `has ${info.size} bytes; the log says ${file.bytes}`;
+  if (info.size !== file.bytes) return `has ${info.size} bytes, but the log records ${file.bytes}`;
   const found = await hashFile(path);
   return file.sha256 === undefined || found === file.sha256
     ? undefined
-    : `has SHA-256 ${found}; the log says ${file.sha256}`;
+    : `has SHA-256 ${found}, but the log records ${file.sha256}`;
 }
 
 export const footerProof: Proof = {
@@ -83,7 +83,7 @@ async function compareFooter(
   const isOurs = file.sha256 !== undefined;
   // Other programs store partition columns only in the log, and choose their own column order and codec.
   const due = isOurs ? contract : footer.columns;
-  if (String(footer.rows) !== rows) fail(`has ${footer.rows} rows; the log says ${rows}`);
+  if (String(footer.rows) !== rows) fail(`has ${footer.rows} rows, but the log records ${rows}`);
   if (footer.rowsInGroups !== footer.rows) fail(`its row groups have ${footer.rowsInGroups} of ${footer.rows} rows`);
   if (footer.columns.join() !== due.join()) fail(`has columns ${footer.columns.join()}`);
   if (isOurs && footer.codecs.some((codec) => codec !== ZSTD))

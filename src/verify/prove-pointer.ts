@@ -65,7 +65,7 @@ async function comparePointer(context: VerifyContext, states: TableState[] | und
   const pointer = await readPointer(context.lake).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;
   });
-  if (pointer === undefined) return report({ file: POINTER, what: 'can not be read' });
+  if (pointer === undefined) return report({ file: POINTER, what: "can't be read" });
   const isOther = states !== undefined && text !== writePointer(pointer, states);
   reportDifferences(POINTER, isOther, report, (note) => comparePointed(context, pointer, note));
 }
@@ -87,16 +87,17 @@ const NOT_COMPARED =
 function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
   const number = readApplied(tables.get('runs')).run;
   if (number !== undefined && pointer.runNumber !== number) {
-    report({ file: POINTER, what: `names run ${pointer.runNumber}; table runs is of run ${number}` });
+    report({ file: POINTER, what: `lists run ${pointer.runNumber}, but the runs table is at run ${number}` });
   }
   if (/^\d+-/.test(pointer.runId) && Number.parseInt(pointer.runId, 10) !== Number(pointer.runNumber)) {
-    report({ file: POINTER, what: `names run ${pointer.runId} as number ${pointer.runNumber}` });
+    report({ file: POINTER, what: `lists run ${pointer.runId} with number ${pointer.runNumber}` });
   }
   for (const state of tables.values()) {
     const fail = (what: string) => report({ table: state.table, file: POINTER, what });
     const pointed = pointer.tables[state.table];
-    if (pointed === undefined) fail("doesn't name the table");
-    else if (pointed.version !== BigInt(state.version)) fail(`names version ${pointed.version} of ${state.version}`);
+    if (pointed === undefined) fail("doesn't list the table");
+    else if (pointed.version !== BigInt(state.version))
+      fail(`lists version ${pointed.version}, but the table is at version ${state.version}`);
     else compareFiles(state, pointed.files, fail);
     const rows = pointed?.files.reduce((sum, file) => sum + file.rows, 0n);
     if (rows !== pointed?.rows) fail(`says ${pointed?.rows} rows; its files have ${rows}`);
@@ -113,7 +114,7 @@ function compareFiles(state: ReplayedTable, pointed: PointedFile[], fail: (what:
   const named = new Map(pointed.map((file) => [file.path, file]));
   for (const { path, bytes, sha256, stats } of state.files.values()) {
     const file = named.get(`${state.table}/${path}`);
-    if (file === undefined) fail(`does not name ${path}`);
+    if (file === undefined) fail(`doesn't list ${path}`);
     else {
       const rows = (JSON.parse(stats) as { numRecords?: number }).numRecords;
       const isSame = file.bytes === bytes && file.sha256 === sha256 && Number(file.rows) === rows;
@@ -148,7 +149,7 @@ function compareLiterals(text: string, tables: VerifyContext['tables'], report: 
   const named = new Set(literals.map((path) => path.replaceAll(/\[([*?[])\]/g, '$1')));
   for (const { table, files } of tables.values()) {
     for (const path of files.keys()) {
-      if (!named.delete(`${table}/${path}`)) report({ table, file: CATALOG, what: `does not name ${path}` });
+      if (!named.delete(`${table}/${path}`)) report({ table, file: CATALOG, what: `doesn't contain ${path}` });
     }
   }
   for (const path of named) report({ file: CATALOG, what: `names ${path}, which no table has` });

@@ -105,7 +105,7 @@ function comparePartition(
   const only = facts.nulls === facts.rows ? null : formatValue(column, facts.min);
   const mixed = facts.nulls > 0 && facts.nulls < facts.rows;
   if (mixed || only !== value || formatValue(column, facts.max) !== value) {
-    fail(`${column.name} is not ${value} in all of its rows, as the log says`);
+    fail(`${column.name} is not ${value} in all rows, unlike in the log`);
   }
 }
 

@@ -103,8 +103,7 @@ function applyCommit(state: ReplayedTable, entry: Entry, fail: (what: string) =>
     }
     applyAction(state, action);
   }
-  if (rows.added !== rows.removed)
-    fail(`says that its data didn't change, but ${rows.removed} rows became ${rows.added}`);
+  if (rows.added !== rows.removed) fail(`claims that no data changed, but ${rows.removed} rows became ${rows.added}`);
   state.commits += 1;
 }
 

@@ -20,7 +20,7 @@ const COMPUTED: Record<string, string> = {
   product_id: 'gtin, else brand and mpn',
   is_listed: 'removed_at and gone_at: true while both are null',
   gone_at: 'a complete copy, or a read of the item, that lacked it',
-  extra: 'fields that the API document does not name',
+  extra: "fields that the API document doesn't define",
   read_at: 'our clock, when the row was last read whole',
   change_id: 'the last change that was applied to the row after that',
   run_id: 'the run that wrote the row',

@@ -110,7 +110,9 @@ describe('watch --suggest', () => {
       expect.stringMatching(/^3\.11,EUR,3\.1050,true,no shop lists it now: rounded to two decimals,/u),
       expect.stringMatching(/^4\.01,,3\.1000,true,no listing of this product: kept at the lowest allowed 4\.001,/u),
       expect.stringMatching(/^3\.10,USD,3\.1000,false,sold in EUR alone: unchanged,/u),
-      expect.stringMatching(/^1\.50,,1\.5000,false,"?no GTIN: 8, 12, 13 or 14 digits with .*; unchanged"?,/u),
+      expect.stringMatching(
+        /^1\.50,,1\.5000,false,"?not a valid GTIN, which has 8, 12, 13 or 14 digits and .*: unchanged"?,/u,
+      ),
       expect.stringMatching(/^3\.10,EUR,3\.1000,false,one shop alone sells it: unchanged,/u),
       expect.stringMatching(/^100000000000000\.00,EUR,.*,no listing of this product: rounded to two decimals,/u),
       expect.stringMatching(/^0\.01,EUR,0\.0010,true,no listing of this product: kept at 0\.01,/u),

@@ -312,7 +312,7 @@ describe('watch', () => {
     ['product,price\n4006381333931,cheap', ':2: price "cheap"', 2],
     ['product,price\n4006381333931,1.23456', ':2: price "1.23456"', 2],
     ['product,price,lowest,highest\n4006381333931,2,5,4', 'lowest 5 is above highest 4', 2],
-    ['product,price\n4006381333931,2\n04006381333931,3', ':3: the product is already in line 2', 2],
+    ['product,price\n4006381333931,2\n04006381333931,3', ':3: the product is already on line 2', 2],
     ['product,price,currency\n4006381333931,2,euros', 'currency "EUROS"', 2],
     ['gtin,price\n4006381333931,2', 'missing column product', 2],
     ['product,price\n', 'has no products', 2],

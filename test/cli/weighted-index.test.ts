@@ -92,11 +92,11 @@ test.each([
   ['category,weight\ntea,-1\n', /weights\.csv:2: weight "-1" is not a number of 0 or more/u],
   ['category,weight\ntea,many\n', /:2: weight "many" is not/u],
   ['category,weight\ntea,1\ntea,2\n', /:2: tea has two weights/u],
-  ['category,shop,weight\ntea,1,1\n', /:2: a line has one of category, shop/u],
+  ['category,shop,weight\ntea,1,1\n', /:2: each line must have exactly one of category, shop/u],
   ['category,period,weight\ntea,May,1\n', /:2: period "May" is not a day/u],
   ['category,share\ntea,1\n', /:1: missing column weight/u],
   ['category,shop,weight\ntea,,1\n,2,1\n', /all lines must have the same kind of weight/u],
-  ['category,weight\n', /there is no weight/u],
+  ['category,weight\n', /the file has no weights/u],
 ])('weights %j are refused with their line', async (weights, message) => {
   const { code, stderr } = await ask(weights);
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);

@@ -115,7 +115,7 @@ describe('what moved', () => {
     expect(all.text).toContain('Falls 0 Rises 0 New 7');
     await expect(readReport({ since: { run: 7n } })).rejects.toMatchObject({
       code: 'usage',
-      message: '--since 7: the lake has no such run',
+      message: "--since 7: the lake doesn't have this run",
     });
   });
 });

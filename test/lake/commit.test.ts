@@ -83,7 +83,7 @@ test('what another program changed behind the version that a run began with is r
   await expect(note(1n, 0n)).rejects.toMatchObject({
     code: 'lake_locked',
     message:
-      'items: during the run, another program wrote version 1 (DELETE by other 1), which changed rows: in the files that it replaced, 1 rows became 0',
+      'items: during the run, another program wrote version 1 (DELETE by other 1), which changed rows: 1 rows became 0 in the files that it replaced',
     facts: { hint: 'Only pricelake may write to the tables. Run `pricelake sync` again for recovery instructions.' },
   });
   expect(await note(1n, 1n)).toBe(2n);

@@ -25,12 +25,12 @@ test('a file is sealed by what its writer said, and by nothing less', async () =
   const refuse = (wrong: Partial<Expectation>, words: string) =>
     expect(sealDataFile(file, { ...right, ...wrong })).rejects.toMatchObject({
       code: 'lake_invalid',
-      message: `${file}: its footer says ${words}`,
+      message: `${file}: the footer has ${words}`,
       facts: { hint: 'Check the disk, then run the same command again.' },
     });
-  await refuse({ bytes: 1 }, `bytes ${right.bytes}, but the writer said 1`);
-  await refuse({ rows: 4999n }, 'rows 5000, but the writer said 4999');
-  await refuse({ columns: ['a', 'b'] }, 'columns a,b,c,d, but the writer said a,b');
+  await refuse({ bytes: 1 }, `bytes ${right.bytes}, but the writer reported 1`);
+  await refuse({ rows: 4999n }, 'rows 5000, but the writer reported 4999');
+  await refuse({ columns: ['a', 'b'] }, 'columns a,b,c,d, but the writer reported a,b');
   expect(await listOpenFiles(path.dirname(file))).toEqual([]);
 });
 
@@ -43,7 +43,7 @@ test('a footer that says other rows than its groups have is refused', async () =
   await writeFile(file, bytes);
   expect(await readFooterFacts(file)).toMatchObject({ rows: 4999n, rowsInGroups: 5000n });
   await expect(sealDataFile(file, { ...right, rows: 4999n })).rejects.toThrow(
-    `${file}: its footer says rows in row groups 5000, but the writer said 4999`,
+    `${file}: the footer has rows in row groups 5000, but the writer reported 4999`,
   );
 });
 
@@ -55,7 +55,7 @@ test('a file without rows has no codec, one with rows has zstd', async () => {
     return sealDataFile(file, { rows, bytes, columns: ['a'] });
   };
   expect(await seal(0n, 'zstd')).toMatch(/^[0-9a-f]{64}$/);
-  await expect(seal(1n, 'snappy')).rejects.toThrow('its footer says codecs SNAPPY, but the writer said ZSTD');
+  await expect(seal(1n, 'snappy')).rejects.toThrow('the footer has codecs SNAPPY, but the writer reported ZSTD');
 });
 
 test('a footer of any length is read', async () => {

@@ -236,7 +236,7 @@ test.each([
   await writeEntry(lake, 2n, raised, { operation: 'UPGRADE', engineInfo: 'other 2' });
   await expect(readLog(lake, 'items')).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: `${folder}: version 2 (UPGRADE by other 2) raised the table to Delta ${words} knows 1 and 2`,
+    message: `${folder}: version 2 (UPGRADE by other 2) raised the table to Delta ${words} supports 1 and 2`,
     facts: { hint: HINT },
   });
   await writeEntry(lake, 2n, raised);

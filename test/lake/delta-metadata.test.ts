@@ -112,12 +112,12 @@ test('files with other columns than the contract has may not stay', () => {
   expect(() => stays(create(), without(2))).toThrow(
     expect.objectContaining({
       code: 'lake_invalid',
-      message: `items: it has columns ${before}, ${last}, which ${CONTRACT} doesn't know`,
+      message: `items: it has columns ${before}, ${last}, which ${CONTRACT} doesn't define`,
       facts: { hint: 'Restore the old setting, or run `pricelake lake rebuild`.' },
     }),
   );
   const lacking = { ...create(), schemaString: writeDeltaSchema(without()) };
-  expect(() => stays(lacking)).toThrow(`items: it lacks column ${last} of ${CONTRACT}`);
+  expect(() => stays(lacking)).toThrow(`items: it is missing column ${last} from ${CONTRACT}`);
   expect(plan(stateOf(lacking, [a]), change({ remove: [a] }))?.schemaString).toBe(writeDeltaSchema(schema));
 });
 
@@ -133,6 +133,6 @@ test('a table with other columns is refused; a reader does without those that it
   }
   refuseUnreadable(lake, state({ unknown: ['a'] }));
   expect(() => refuseOtherColumns(lake, [state({ unknown: ['a'] })])).toThrow(
-    `/lake/items: it has column a, which ${CONTRACT} doesn't know`,
+    `/lake/items: it has column a, which ${CONTRACT} doesn't define`,
   );
 });

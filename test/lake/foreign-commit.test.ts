@@ -59,15 +59,19 @@ test.each<[string, LogAction[], string | undefined]>([
   [
     'rows replaced',
     [remove('a'), remove('b%20b'), add('c', 2)],
-    'changed rows: in the files that it replaced, 3 rows became 2',
+    'changed rows: 3 rows became 2 in the files that it replaced',
   ],
-  ['rows added', [add('c', 2)], 'changed rows: in the files that it replaced, 0 rows became 2'],
+  ['rows added', [add('c', 2)], 'changed rows: 0 rows became 2 in the files that it replaced'],
   ['rows moved', [moved(remove('a')), moved(remove('b%20b')), moved(add('c', 3))], undefined],
-  ['some moved', [moved(remove('a')), add('c', 1)], 'changed rows: in the files that it replaced, 1 rows became 1'],
-  ['rows lost', [moved(remove('b%20b')), moved(add('c', 1))], 'says that no rows changed, but 2 rows became 1'],
-  ['rows uncounted', [moved(remove('a')), uncounted], 'says that no rows changed, but 1 rows became unknown'],
-  ['an unknown file', [moved(remove('z')), moved(add('c', 1))], 'says that no rows changed, but unknown rows became 1'],
-  ['neither counted', [moved(remove('z')), uncounted], 'says that no rows changed, but unknown rows became unknown'],
+  ['some moved', [moved(remove('a')), add('c', 1)], 'changed rows: 1 rows became 1 in the files that it replaced'],
+  ['rows lost', [moved(remove('b%20b')), moved(add('c', 1))], 'claims that no rows changed, but 2 rows became 1'],
+  ['rows uncounted', [moved(remove('a')), uncounted], 'claims that no rows changed, but 1 rows became unknown'],
+  [
+    'an unknown file',
+    [moved(remove('z')), moved(add('c', 1))],
+    'claims that no rows changed, but unknown rows became 1',
+  ],
+  ['neither counted', [moved(remove('z')), uncounted], 'claims that no rows changed, but unknown rows became unknown'],
 ])('what a foreign commit did to rows: %s', async (_what, actions, change) => {
   expect((await describe(actions))?.change).toBe(change);
 });

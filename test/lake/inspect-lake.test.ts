@@ -49,7 +49,7 @@ test('a log that can not be read has no state; one that fell behind or that anot
   const behind = await makePublished();
   await writeEntry(behind, 0n, [...CREATED, add('a.parquet')]);
   const three = await inspectLake(behind);
-  expect(three.damaged.get('items')).toContain('version 0 of its log has 1 files, but lake.json names 2');
+  expect(three.damaged.get('items')).toContain('version 0 of its log has 1 files, but lake.json lists 2');
   expect(three.states.has('items')).toBe(true);
 });
 

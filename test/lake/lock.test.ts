@@ -40,7 +40,7 @@ test('a living owner keeps the lock, the error names it; a killed one loses it',
   expect(await firstLine(holder)).toBe('locked');
   const error = await lockLake(lake, realIo).catch((error: unknown) => error);
   expect(error).toMatchObject({ code: 'lake_locked', facts: { pid: holder.pid, host: hostname() } });
-  expect(String(error)).toMatch(/held by process \d+ on .* since 20/);
+  expect(String(error)).toMatch(/locked by process \d+ on .* since 20/);
 
   holder.kill('SIGKILL');
   await once(holder, 'exit');
@@ -138,7 +138,7 @@ test('an error says who holds the lock, since when, and what to do; a takeover i
   await writeOwner(lake, { pid: 7, host: 'elsewhere' });
   await expect(lockLake(lake, io)).rejects.toMatchObject({
     code: 'lake_locked',
-    message: `${lake.root}: held by process 7 on elsewhere since 2026-11-20T10:00:00.000Z`,
+    message: `${lake.root}: locked by process 7 on elsewhere since 2026-11-20T10:00:00.000Z`,
     facts: { pid: 7, host: 'elsewhere', since: '2026-11-20T10:00:00.000Z', hint: expect.stringContaining('Wait') },
   });
   expect(io.events).toEqual([]);

@@ -80,7 +80,7 @@ test('a log that lake.json does not name, or that is ahead of it, has not fallen
 });
 
 test('a log whose last entries are gone has', () => {
-  expect(explain(2n, [], pointerTo(3n))).toBe('/lake/items: its log ends at version 2, but lake.json names version 3');
+  expect(explain(2n, [], pointerTo(3n))).toBe('/lake/items: its log ends at version 2, but lake.json lists version 3');
 });
 
 test('a log of the same version has when its files are not the same', () => {
@@ -88,7 +88,7 @@ test('a log of the same version has when its files are not the same', () => {
   expect(explain(3n, ['b', 'a'], pointer)).toBeUndefined();
   for (const paths of [['a'], ['a', 'c'], ['a', 'b', 'c'], []]) {
     expect(explain(3n, paths, pointer)).toBe(
-      `/lake/items: version 3 of its log has ${paths.length} files, but lake.json names 2, or other ones`,
+      `/lake/items: version 3 of its log has ${paths.length} files, but lake.json lists 2, or different files`,
     );
   }
 });

@@ -76,7 +76,7 @@ test('recovery deletes nothing of any table when one has fallen behind lake.json
   await writeFile(`${lake.root}/lake.json`, JSON.stringify({ ...facts, at: '2026-11-20T10:00:00Z', tables }));
   await expect(recover(lake)).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: `${tablePath(lake, 'items')}: its log ends at version -1, but lake.json names version 0`,
+    message: `${tablePath(lake, 'items')}: its log ends at version -1, but lake.json lists version 0`,
     facts: { hint: '`pricelake lake rebuild` rebuilds the tables from the saved raw data.' },
   });
   expect(await readFile(orphan, 'utf8')).toBe('x');

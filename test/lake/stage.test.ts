@@ -110,7 +110,7 @@ test('what is refused is refused before anything is written; a stage that fails 
   for (const column of ['day', 'datasets']) {
     await expect(stage({ partitionBy: ['site_id', column] })).rejects.toMatchObject({
       code: 'config',
-      message: `partitionBy "${column}" is not a column of items that files can be partitioned by (${columns.map(({ name }) => name).join(', ')})`,
+      message: `can't partition items by "${column}" (partitionBy); choose from ${columns.map(({ name }) => name).join(', ')}`,
     });
   }
   expect(existsSync(privatePath(lake, 'staging'))).toBe(false);

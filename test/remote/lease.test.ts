@@ -72,7 +72,7 @@ describe('a lease', () => {
     expect(await readHolder(store)).toMatchObject({ ...{ pid: 7, host: 'elsewhere', since: 'noon', alive: true } });
     expect(await failure(takeLease(store, makeNote(URL), io))).toMatchObject({
       code: 'lake_locked',
-      message: `${URL}: held by process 7 on elsewhere since noon`,
+      message: `${URL}: locked by process 7 on elsewhere since noon`,
       facts: { hint: expect.stringContaining('90 seconds'), pid: 7, host: 'elsewhere', since: 'noon' },
     });
     expect(leases()).toEqual([key(1)]);

@@ -115,7 +115,7 @@ describe('a commit by another program is refused', () => {
     await writeFile(entry, text.replace(/\\"numRecords\\":\d+/, '\\"numRecords\\":3'));
     expect((await failure(world.sync())).message).toMatch(
       new RegExp(
-        `version ${version} \\(OPTIMIZE by ${ENGINE}\\), which says that no rows changed, but \\d+ rows became \\d+`,
+        `version ${version} \\(OPTIMIZE by ${ENGINE}\\), which claims that no rows changed, but \\d+ rows became \\d+`,
       ),
     );
   });

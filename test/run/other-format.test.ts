@@ -156,7 +156,7 @@ async function editColumns(table: TableName, edit: (fields: Field[]) => Field[])
 describe('a table with other columns than the contract', () => {
   test('one that it lacks', async () => {
     await editColumns('items', (fields) => fields.filter(({ name }) => name !== 'gone_at'));
-    await expectRefused([...WRITERS, ...READERS], /items: it lacks column gone_at of schemas\/items.yaml/);
+    await expectRefused([...WRITERS, ...READERS], /items: it is missing column gone_at from schemas\/items.yaml/);
     await expect(verify()).rejects.toMatchObject({ message: expect.stringContaining('logs (1)') });
     await expectRebuilt();
   });
@@ -165,7 +165,7 @@ describe('a table with other columns than the contract', () => {
     const count = () => query('SELECT count(*) AS n, count(let_through) AS told FROM check_results');
     const before = await count();
     await editColumns('check_results', (fields) => fields.filter(({ name }) => name !== 'let_through'));
-    await expectRefused(WRITERS, /check_results: it lacks column let_through/);
+    await expectRefused(WRITERS, /check_results: it is missing column let_through/);
     await rebuild();
     expect(before).not.toContain('"n":0,');
     expect(await count()).toBe(before);

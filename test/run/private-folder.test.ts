@@ -123,7 +123,7 @@ describe('garbage', () => {
       const error = {
         code: 'lake_invalid',
         message: expect.stringContaining(`${file}: line 1 `),
-        facts: { hint: expect.stringContaining('Move it away. Table runs then lacks') },
+        facts: { hint: expect.stringContaining('Move the file away. The runs table then lacks') },
       };
       await expect(world.sync()).rejects.toMatchObject(error);
       await expect(showStatus({ lake: world.lakePath }, openContext(true))).rejects.toMatchObject(error);

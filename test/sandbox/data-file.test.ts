@@ -149,7 +149,7 @@ describe('a data file', () => {
     const broken: [string, string][] = [
       ['{oops', 'not JSON'],
       ['{"id":1}', 'site'],
-      [lines[0] ?? '', 'occurred before'],
+      [lines[0] ?? '', 'is already used on an earlier line'],
       [(lines[3] ?? '').replace(/"id":\d+/, '"id":"seven"'), 'id'],
     ];
     for (const [line, reason] of broken) {

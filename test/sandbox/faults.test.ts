@@ -245,20 +245,20 @@ describe('what is armed', () => {
     expect(await (await fetch(url)).json()).toEqual({ faults: [{ fault: 'plan:html@1', requests: 1, fired: 1 }] });
     const refused = await post({ faults: ['plan:html@1', 'exports:drop'] });
     expect(refused.status).toBe(400);
-    expect(await refused.text()).toContain("no endpoint 'exports'");
+    expect(await refused.text()).toContain("unknown endpoint 'exports'");
     await post({ faults: [] });
     expect(await (await fetch(url)).json()).toEqual({ faults: [] });
   });
 
   it.each([
     ['drop', 'export:drop@1'],
-    ['export:melt', "no kind 'melt'"],
-    ['shop:drop', "no endpoint 'shop'"],
+    ['export:melt', "unknown kind 'melt'"],
+    ['shop:drop', "unknown endpoint 'shop'"],
     ['items:rows=1', 'rows only works on export'],
-    ['export:drop=2', "'2' is not an argument of drop"],
-    ['export:html=404', "'404' is not an argument of html"],
-    ['export:402=money', "'money' is not an argument of 402"],
-    ['export:401=x', "'x' is not an argument of 401"],
+    ['export:drop=2', "'2' is not a valid argument for drop"],
+    ['export:html=404', "'404' is not a valid argument for html"],
+    ['export:402=money', "'money' is not a valid argument for 402"],
+    ['export:401=x', "'x' is not a valid argument for 401"],
     ['export:drop@0', "'@0' is not one of @3"],
     ['export:drop@5-3', "'@5-3' is not one of"],
     ['export:drop@101%', "'@101%' is not one of"],

@@ -16,7 +16,7 @@ const SECONDS_90 = 0.025;
 
 describe('a reading', () => {
   it.each([
-    ['lag.item=120s', "there is no 'lag.item'; did you mean lag.items?"],
+    ['lag.item=120s', "unknown reading 'lag.item'; did you mean lag.items?"],
     ['lastChangedAt=stay', 'lastChangedAt is moves | stays; did you mean stays?'],
     ['lag.items=1h', 'lag.items is 0s to 1500s'],
     ['lag.items=26m', 'lag.items is 0s to 1500s'],

@@ -103,10 +103,10 @@ describe('pricelake sandbox', () => {
   it.each([
     ['--data /no/such/file.ndjson', '/no/such/file.ndjson'],
     ['--limit callsPerMonth=3', 'apiCallsPerMonth'],
-    ['--fault export:melt', "no kind 'melt'"],
+    ['--fault export:melt', "unknown kind 'melt'"],
     ['--reading lag.item=120s', 'did you mean lag.items?'],
     ['--reading timestamps=nanoseconds', 'shortest | seconds | milliseconds | microseconds'],
-    ['--clock fast', 'frozen, real and 60x'],
+    ['--clock fast', 'must be frozen, real, or a speed such as 60x'],
     ['--start tomorrow', '--start tomorrow is not a date-time'],
     ['--rate -1', '--rate -1'],
     ['--sites 0', '--sites 0'],

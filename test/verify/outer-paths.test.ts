@@ -33,5 +33,5 @@ test('verify opens no file beyond a landing because its journal names it', async
   await writeFile(path.join(landing, 'journal.ndjson'), sealLines([{ type: 'begin' }, page]));
   const context = openContext();
   await expect(runVerify({ lake: lake.root }, context)).rejects.toMatchObject({ code: 'verify_failed' });
-  expect(context.output.text).toContain('names the file "../../../../secret": it leaves its folder');
+  expect(context.output.text).toContain('lists the file "../../../../secret": it leaves its folder');
 });

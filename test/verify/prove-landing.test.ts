@@ -85,11 +85,11 @@ test('verify finds log entries that do not say what they must, and pointers that
   await edit(path.join(root, 'lake.json'), (text) => text.replace(/"runNumber": \d+/, '"runNumber": 7'));
   const { logs, pointer } = await findFaults(root);
   expect(logs).toMatch(/^sites\/_delta_log\/0+\.json is the first entry, but has no protocol$/m);
-  expect(logs).toMatch(/^items\/_delta_log\/\d+\.json doesn't say which run wrote it, or when$/m);
+  expect(logs).toMatch(/^items\/_delta_log\/\d+\.json doesn't record which run wrote it, or when$/m);
   expect(logs).toMatch(/^rejects\/_delta_log\/0+\.json doesn't allow null in \w+, but pricelake's files do$/m);
   expect(logs).toMatch(/^runs\/_delta_log\/_last_checkpoint names 0+77\.checkpoint\.parquet, which is not there$/m);
   expect(pointer).toMatch(/^_pricelake\/format\.json is damaged$/m);
-  expect(pointer).toMatch(/^lake\.json names run 7; table runs is of run 2$/m);
+  expect(pointer).toMatch(/^lake\.json lists run 7, but the runs table is at run 2$/m);
 });
 
 test('verify reads files of other programs, and finds rows that they changed', async () => {

@@ -72,6 +72,6 @@ test('verify finds a lake.json that can not be read, and looks at the other file
   await editFile('catalog.sql', cut);
   const error = await failVerify();
   const pointer = (error.facts.proofs as ProofResult[]).find((proof) => proof.name === 'pointer');
-  expect(pointer?.findings).toMatchObject([{ file: 'lake.json', what: 'can not be read' }, { file: 'catalog.sql' }]);
+  expect(pointer?.findings).toMatchObject([{ file: 'lake.json', what: "can't be read" }, { file: 'catalog.sql' }]);
   expect(error.facts.hint).toContain('`pricelake lake rebuild` also rewrites unreadable files');
 });

@@ -115,8 +115,8 @@ describe('verify finds', () => {
     const findings = await verify(0);
     const files = findings.files;
     expect(findings.orphans).toBe('items/stray.parquet is in no log: the next sync deletes it');
-    expect(files).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}; the log says/m);
-    expect(files).toMatch(/^items\/\S+ has \d+ bytes; the log says \d+/m);
+    expect(files).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}, but the log records/m);
+    expect(files).toMatch(/^items\/\S+ has \d+ bytes, but the log records \d+/m);
     expect(files).toMatch(/^products\/\S+ is missing/m);
   });
 
@@ -170,9 +170,9 @@ describe('verify finds', () => {
       [/(\{"site_id":")\d+/, '$1424242'],
     ]);
     const findings = await verify();
-    expect(findings.footers).toMatch(/^items\/\S+ has \d+ rows; the log says 7777$/);
-    expect(findings.files).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}; the log says beef/);
-    expect(findings.rows).toMatch(/site_id is not 424242 in all of its rows, as the log says/);
+    expect(findings.footers).toMatch(/^items\/\S+ has \d+ rows, but the log records 7777$/);
+    expect(findings.files).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}, but the log records beef/);
+    expect(findings.rows).toMatch(/site_id is not 424242 in all rows, unlike in the log/);
   });
 
   test('a log with a hole, a torn entry, and a checkpoint that says something else', async () => {

@@ -54,13 +54,14 @@ export const faultSpec = z.string().transform((text, ctx): Fault => {
   const [, endpointName, kindName, argument, when] = SPEC.exec(text) ?? [];
   if (kindName === undefined) return refuse('expected ENDPOINT:KIND[=ARGUMENT][@WHEN], such as export:drop@1');
   const endpoint = FAULT_ENDPOINTS.find((one) => one === endpointName);
-  if (endpoint === undefined) return refuse(`no endpoint '${endpointName}'; there are ${FAULT_ENDPOINTS.join(', ')}`);
+  if (endpoint === undefined)
+    return refuse(`unknown endpoint '${endpointName}'; choose from ${FAULT_ENDPOINTS.join(', ')}`);
   const kind = FAULT_KINDS.find((one) => one === kindName);
-  if (kind === undefined) return refuse(`no kind '${kindName}'; there are ${FAULT_KINDS.join(', ')}`);
+  if (kind === undefined) return refuse(`unknown kind '${kindName}'; choose from ${FAULT_KINDS.join(', ')}`);
   const { only, says } = factsOf(kind);
   if (only?.includes(endpoint) === false) return refuse(`${kind} only works on ${only.join(' and ')}`);
   const effect = parseArgument(kind, argument);
-  if (effect === null) return refuse(`'${argument}' is not an argument of ${kind} (${says})`);
+  if (effect === null) return refuse(`'${argument}' is not a valid argument for ${kind} (${says})`);
   const timing = parseTiming(when);
   if (timing === null) return refuse(`'@${when}' is not one of @3, @3-5, @3- and @10%`);
   return { text, endpoint, effect, timing };

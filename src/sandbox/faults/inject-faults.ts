@@ -10,7 +10,7 @@ import type { FaultEndpoint } from './fault-kinds.js';
 /** The path prefix that redirects lead to. Requests below it are served without faults. */
 const REDIRECTED = '/redirected';
 
-/** @param midExport called after half of an export's rows */
+/** Serves a request without faults. @param midExport called after half of an export's rows */
 type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
 
 /** Patterns of paths with more than one segment. */
@@ -143,6 +143,6 @@ function answerRefusal(error: ApiError, request: Request, service: Service): Res
 
 function refuseLimit(status: 402 | 429, limit: LimitName, { account }: Service): ApiError {
   const wait = limit === 'ratePerSecond' ? 1 : account.secondsTo(account.usage.resetsAt);
-  const message = `The limit ${limit} of the plan ${account.plan.code} refuses this request.`;
+  const message = `This request exceeds the ${limit} limit of the ${account.plan.code} plan.`;
   return refuseByLimit(status, account.plan, limit, message, status === 429 ? wait : undefined);
 }

@@ -39,7 +39,7 @@ const OWN_PATHS = ['/', '/openapi.json', '/sandbox/*'];
 async function refuseForeignPages(c: Context, next: Next): Promise<void> {
   const { method } = c.req;
   if (!isLoopbackHost(c.req.header('host')) || !isOwnRequest(method, (name) => c.req.header(name))) {
-    throw new ApiError(403, 'Only programs and pages of this machine may ask for this, by the name localhost.');
+    throw new ApiError(403, 'Only programs and pages on this machine can use this address, through localhost.');
   }
   await next();
 }

@@ -60,7 +60,7 @@ export function chooseDatasets({ caller, parameters }: Asked, missing: ReadingVa
   if (dataset !== undefined) return maskOf([dataset]);
   if (caller.locked.some(isWanted)) {
     const { plan } = caller;
-    const message = `Dataset ${id} is beyond the ${plan.limits.datasets} datasets of the plan ${plan.name}.`;
+    const message = `Dataset ${id} is not one of the ${plan.limits.datasets} datasets that the ${plan.name} plan includes.`;
     throw refuseByLimit(402, plan, 'datasets', message);
   }
   if (missing === 'empty') return 0;

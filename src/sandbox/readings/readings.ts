@@ -39,7 +39,8 @@ export class Readings {
     const fixed = READING_NAMES.find(
       (name) => factsOf(name).atStart && name in given && given[name] !== this.#values[name],
     );
-    if (fixed !== undefined) throw refuse(`${fixed}=${given[fixed]}`, 'rows depend on it: restart the sandbox');
+    if (fixed !== undefined)
+      throw refuse(`${fixed}=${given[fixed]}`, 'it can only be set at the start, so restart the sandbox');
     Object.assign(this.#values, given);
   }
 
@@ -65,7 +66,7 @@ function parseReadings(specs: readonly string[]): Values {
       const [, given = '', text = ''] = /^([^=]+)=(.*)$/.exec(spec) ?? [];
       if (given === '') throw refuse(spec, 'expected NAME=VALUE, such as lag.items=120s');
       const name = readingName.safeParse(given);
-      if (!name.success) throw refuse(spec, `there is no '${given}'${hint(given, READING_NAMES)}`);
+      if (!name.success) throw refuse(spec, `unknown reading '${given}'${hint(given, READING_NAMES)}`);
       const { values } = factsOf(name.data);
       const value = (values === 'seconds' ? seconds : z.enum(values)).safeParse(text);
       if (value.success) return [name.data, value.data];
@@ -78,7 +79,7 @@ function parseReadings(specs: readonly string[]): Values {
 /** Suggests the most similar name; for an unknown reading, also lists all names. */
 function hint(given: string, known: readonly string[]): string {
   const near = suggestName(given, known);
-  const list = known === READING_NAMES ? `; there are ${known.join(', ')}` : '';
+  const list = known === READING_NAMES ? `; choose from ${known.join(', ')}` : '';
   return `${near === undefined ? '' : `; did you mean ${near}?`}${list}`;
 }
 

@@ -139,7 +139,7 @@ export class Webhook {
   /** Sends an event again, delivered or not, with the same id and body and the next attempt number. */
   async resend(id: string): Promise<Delivery> {
     const event = this.#events.get(id);
-    if (event === undefined) throw new PricelakeError('usage', `event ${id} is not among the latest ${KEPT}`);
+    if (event === undefined) throw new PricelakeError('usage', `event ${id} is not one of the latest ${KEPT} events`);
     const delivery = await this.#send(event);
     if (delivery.ok) this.#wake.abort();
     return delivery;
@@ -226,7 +226,7 @@ export function checkEndpointUrl(text: string, anyHost: boolean): string {
     throw new PricelakeError('usage', `webhook endpoint "${text}" is not an http or https URL`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new PricelakeError('usage', 'the URL of a webhook endpoint takes no user name or password');
+    throw new PricelakeError('usage', "the URL of a webhook endpoint can't contain a user name or password");
   }
   if (anyHost || LOOPBACK.test(url.hostname)) return url.href;
   const hint = 'Start the sandbox with --webhook-any-host to send made-up data to other machines.';

@@ -27,7 +27,7 @@ export function findBadItem(path: string): Promise<BadLine | null> {
     const parsed = loadableItem.safeParse(value);
     if (!parsed.success) return describeIssues('an Item', parsed.error.issues);
     const { id } = parsed.data;
-    if (ids.has(id)) return `the id ${id} occurred before`;
+    if (ids.has(id)) return `the id ${id} is already used on an earlier line`;
     ids.add(id);
     return null;
   });

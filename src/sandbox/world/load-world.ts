@@ -110,7 +110,9 @@ async function findDatasets(session: WorldSession, file: string): Promise<Datase
   );
   if (rows.length > MAX_DATASETS) {
     const hint = `Keep at most ${MAX_DATASETS} names in \`datasets\`.`;
-    throw new PricelakeError('config', `${file}: ${rows.length} datasets are too many`, { hint });
+    throw new PricelakeError('config', `${file}: the items belong to ${rows.length} datasets, which is too many`, {
+      hint,
+    });
   }
   return rows.map(({ name }, bit) => ({ id: 11 + bit * 3, bit, name: String(name), description: null }));
 }

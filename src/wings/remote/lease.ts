@@ -121,7 +121,7 @@ function isHeld({ record, stored }: StoredRecord): boolean {
 function refuseHeld(store: ObjectStore, found: StoredRecord): void {
   if (!isHeld(found)) return;
   const { pid, host, acquiredAt: since } = found.record;
-  throw new PricelakeError('lake_locked', `${store.url}: held by process ${pid} on ${host} since ${since}`, {
+  throw new PricelakeError('lake_locked', `${store.url}: locked by process ${pid} on ${host} since ${since}`, {
     hint: 'Wait until that run ends, or stop it. The lease of a process that has died expires after 90 seconds.',
     ...{ pid, host, since },
   });
