@@ -85,6 +85,7 @@ thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline
 [aria-sort="ascending"] button::after { content: "\\2191"; content: "\\2191" / ""; color: var(--accent); }
 [aria-sort="descending"] button::after { content: "\\2193"; content: "\\2193" / ""; color: var(--accent); }
 [hidden] { display: none !important; }
+.all { display: none; }
 .tools { margin: -.75rem 0 1.75rem; font-size: .875rem; }
 .tools button { all: unset; cursor: pointer; color: var(--soft); text-decoration: underline; text-decoration-color: var(--faint); text-underline-offset: .15em; }
 .tools button:hover { color: var(--accent); }
@@ -176,7 +177,11 @@ small.attention { color: var(--warn); }
   .cards thead th { padding: 0; }
   .cards thead:not(:has([aria-sort])), .cards thead th:not([aria-sort]) { display: none; }
   .cards thead button { padding: .35rem 0; }
-  .cards tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); gap: .35rem 1rem; padding: .7rem 0; border-top: 1px solid var(--line); }
+  .cards tbody tr { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: .35rem .75rem; padding: .7rem 0; border-top: 1px solid var(--line); }
+  .all { display: flex; gap: .5rem; align-items: center; padding: .6rem 0; border-top: 1px solid var(--line); font-size: .9375rem; }
+  .all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
+  .cards:has(.all :checked) tbody tr { grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); }
+  .cards:has(.all :not(:checked)) .rest, .cards:has(.all :not(:checked)) tbody tr:nth-child(n + 13) { display: none; }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
   .cards tbody td:empty { display: none; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }

@@ -21,6 +21,8 @@ export interface TableView {
   caption: Content;
   /** The columns to show; by default, all that have a value. Columns that are not in the answer are skipped. */
   columns?: readonly (string | ShownColumn)[];
+  /** Names of columns that a phone shows beside the first until the reader asks for all; by default, the next four. */
+  brief?: readonly string[];
   /** Names of columns that the reader has hidden, as in copied tables. */
   hidden?: ReadonlySet<string>;
   /** True to list the columns that are omitted because no row has a value. */
@@ -32,6 +34,10 @@ export interface TableView {
   /** Shown in place of a table without rows. */
   empty?: Content;
 }
+
+/** How much of a table a phone shows until the reader asks for all; the style sheet has the same number of rows. */
+const BRIEF_COLUMNS = 4;
+const BRIEF_ROWS = 12;
 
 /** Renders the rows of an answer as a table, with links to download them. */
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
@@ -66,15 +72,18 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
   const position = new Map(answer.columns.map(({ name }, k) => [name, k]));
   const renderRow = (row: readonly DuckDBValue[]) => {
     const read: ReadCell = (name) => row[position.get(name) ?? -1];
-    return html`<tr role="row">${shown.map(({ column, label, show, copied }, k) => {
-      const value = read(column.name) ?? null;
-      const exact = copied === undefined ? findExact(value) : (copied.read(read) ?? '');
-      return renderCell({ column, label, copied }, exact, show(value, read), k === 0);
+    return html`<tr role="row">${shown.map((drawn, k) => {
+      const value = read(drawn.column.name) ?? null;
+      const exact = drawn.copied === undefined ? findExact(value) : (drawn.copied.read(read) ?? '');
+      return renderCell(drawn, exact, drawn.show(value, read), k === 0);
     })}</tr>\n`;
   };
   // The script sorts only tables that have all rows.
   const whole = answer.hasMore ? '' : html` data-whole=""`;
   const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
+  const isCut = answer.rows.length > BRIEF_ROWS || !shown.every(({ isBrief }) => isBrief);
+  const rows = answer.rows.length > BRIEF_ROWS ? `all ${answer.rows.length} rows with ` : '';
+  const all = isCut ? html`<label class="all"><input type="checkbox"> Show ${rows}all values</label>\n` : '';
   return html`<div class="frame cards">
 <table role="table"${whole}${analysis}>
 <caption><span>${view.caption}</span></caption>
@@ -82,11 +91,13 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
 <tbody role="rowgroup">
 ${answer.rows.map(renderRow)}</tbody>
 </table>
-</div>`;
+${all}</div>`;
 }
 
 interface Drawn extends Pick<ShownColumn, 'copied'> {
   column: CellColumn;
+  /** True if a phone shows the column before the reader asks for all. */
+  isBrief: boolean;
   label: string;
   show: (value: DuckDBValue, read: ReadCell) => Content;
 }
@@ -103,7 +114,7 @@ function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Dr
   const { columns } = answer;
   const first = firstName(view);
   const wanted = view.columns ?? columns.map(({ name }) => name);
-  return wanted.flatMap((one, k) => {
+  const drawn = wanted.flatMap((one, k) => {
     if (k > 0 && view.hidden?.has(nameColumn(one)) === true) return [];
     const { name, label, show, copied } = typeof one === 'string' ? ({ name: one } as ShownColumn) : one;
     const column = columns.find((other) => other.name === name);
@@ -112,11 +123,21 @@ function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Dr
       {
         column,
         copied,
+        isBrief: true,
         label: label ?? toLabel(name),
         show: show ?? ((value: DuckDBValue, read: ReadCell) => showCell(column, value, read)),
       },
     ];
   });
+  const isBrief = ({ column }: Drawn, k: number) =>
+    k === 0 || (view.brief === undefined ? k <= BRIEF_COLUMNS : view.brief.includes(column.name));
+  return drawn.map((one, k) => ({ ...one, isBrief: isBrief(one, k) }));
+}
+
+/** Returns the class attribute of a column's cells; empty for text that phones show. */
+function classOf(drawn: Pick<Drawn, 'column' | 'copied' | 'isBrief'>): Content {
+  const names = [isNumber(drawn) ? 'number' : '', drawn.isBrief ? '' : 'rest'].filter((name) => name !== '');
+  return names.length === 0 ? '' : html` class="${names.join(' ')}"`;
 }
 
 const isNumber = ({ column, copied }: Pick<Drawn, 'column' | 'copied'>) => copied !== undefined || isNumeric(column);
@@ -125,7 +146,6 @@ function renderHead(drawn: Drawn, order: Question['order'], view: TableView): Ht
   const { column, label, copied } = drawn;
   // The server can't sort by a computed number that is not in the answer.
   const sortAddress = copied === undefined ? view.sortAddress : undefined;
-  const kind = isNumber(drawn) ? html` class="number"` : '';
   const isBy = order?.by === column.name;
   const direction = isBy ? (order.isDescending ? 'descending' : 'ascending') : 'none';
   // The first click on a column of numbers sorts in descending order.
@@ -135,7 +155,7 @@ function renderHead(drawn: Drawn, order: Question['order'], view: TableView): Ht
       ? label
       : html`${onlyIn('served', html`<a href="${sortAddress(column.name, isNextDescending)}" rel="nofollow">${label}</a>`)}${onlyIn('written', label)}`;
   const sorted = sortAddress === undefined ? '' : html` aria-sort="${direction}"`;
-  return html`<th scope="col" role="columnheader"${kind}${sorted} data-name="${copied?.name ?? column.name}">${content}</th>`;
+  return html`<th scope="col" role="columnheader"${classOf(drawn)}${sorted} data-name="${copied?.name ?? column.name}">${content}</th>`;
 }
 
 /** Returns a value as text if it may be shown in another form; undefined if it is null or a string. */
@@ -143,13 +163,8 @@ const findExact = (value: DuckDBValue): string | undefined =>
   value === null || typeof value === 'string' ? undefined : valueToText(value);
 
 /** Renders a cell. The script sorts and copies `exact` instead of the displayed text. */
-function renderCell(
-  drawn: Pick<Drawn, 'column' | 'label' | 'copied'>,
-  exact: string | undefined,
-  content: Content,
-  isHeader: boolean,
-): Html {
-  const kind = isNumber(drawn) ? html` class="number"` : '';
+function renderCell(drawn: Omit<Drawn, 'show'>, exact: string | undefined, content: Content, isHeader: boolean): Html {
+  const kind = classOf(drawn);
   const value = exact === undefined ? '' : html` data-value="${exact}"`;
   if (isHeader) return html`<th scope="row" role="rowheader"${kind}${value}>${content}</th>`;
   return html`<td role="cell"${kind}${value} data-label="${drawn.label}">${content}</td>`;

@@ -161,6 +161,26 @@ describe.each(WHOLE)('on $name', ({ open, most }) => {
     5 * MINUTES,
   );
 
+  it('a phone shows twelve rows with four values each, and all of them on request', async () => {
+    const context = await browser.newContext(PHONE);
+    const tab = await context.newPage();
+    await tab.goto(served.url);
+    await tab.goto(`${served.base}/products`);
+    const counts = async () => [
+      await tab.locator('tbody tr:visible').count(),
+      await tab.locator('tbody tr').first().locator('td:visible').count(),
+    ];
+    const height = () => tab.evaluate('document.documentElement.scrollHeight') as Promise<number>;
+    expect(await counts()).toEqual([12, 4]);
+    expect(await height()).toBeLessThan(3000);
+    await tab.getByLabel('Show all 50 rows with all values').check();
+    const [rows, values] = await counts();
+    expect([rows, (values as number) > 4]).toEqual([50, true]);
+    await tab.setViewportSize({ width: 1440, height: 900 });
+    expect(await tab.locator('.all:visible').count()).toBe(0);
+    await context.close();
+  });
+
   it(
     'every link leads to a page or to a file of its form',
     async () => {

@@ -81,7 +81,7 @@ ${renderAnswer(answer, spreads, {
   empty: 'No product with a category is sold by two shops.',
 })}
 ${onlyIn('served', html`<p>How prices moved in each: <a href="/analyses/price_index?by=category">price index by category</a>.</p>`)}
-${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, { caption: 'Products whose prices differ most between shops', columns: DISPERSION }))}`,
+${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, { caption: 'Products whose prices differ most between shops', columns: DISPERSION, brief: ['shops', 'lowest', 'currency', 'range_pct'] }))}`,
   };
 }
 

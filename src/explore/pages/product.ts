@@ -82,6 +82,7 @@ ${renderSection(
       'currency',
       { name: 'changes', label: 'Other values', show: (value) => showChangedValues(String(value ?? '{}')) },
     ],
+    brief: ['shop', 'kind', 'previous_price', 'price'],
     empty: 'No known changes.',
   }),
 )}`,
@@ -140,6 +141,7 @@ function renderOffers(answer: Answer, question: Question, currency: string, redu
       { name: 'last_seen_at', label: 'Last seen' },
       { name: 'url', label: 'Page' },
     ],
+    brief: ['price', 'delivered_price', 'availability', 'reason'],
     empty: 'No shop lists it now.',
   });
 }

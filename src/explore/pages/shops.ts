@@ -23,7 +23,7 @@ import { analysisAddress, renderAnswer, renderPager, type ShownColumn } from '..
 import { type ReadValue, readFirst, toBigInt, toDate, toNumber, toText } from '../values.js';
 import { askForNames, toChoices } from './analysis-form.js';
 import { listCurrencies } from './products.js';
-import { MOVES } from './today.js';
+import { MOVED, MOVES } from './today.js';
 
 /** Lists the columns of shop_index_by_category.sql, except the shop and the category. */
 const listPositions = (answer: Answer): (string | ShownColumn)[] => [
@@ -242,16 +242,18 @@ ${renderSection(
     caption:
       'Shops that sell the same products, those with the most first; above a price level of 100, this shop is more expensive',
     columns: RIVALS,
+    brief: ['products', 'overlap_pct', 'cheaper', 'price_level'],
     empty: 'No other shop sells what it sells.',
   }),
 )}
-${renderSection('Gaps', renderAnswer(missing, gaps, { caption: 'What two or more other shops sell and this one does not, the most widely sold first', columns: GAPS, empty: 'It sells all that two others sell.' }))}
+${renderSection('Gaps', renderAnswer(missing, gaps, { caption: 'What two or more other shops sell and this one does not, the most widely sold first', columns: GAPS, brief: ['shops', 'lowest', 'currency', 'lowest_shop'], empty: 'It sells all that two others sell.' }))}
 ${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The sources of this shop, the stalest first', columns: FRESHNESS, empty: 'No read has shown its sources yet.' }))}
 ${renderSection(
   'Announced reductions',
   reduced.render({
     caption: 'Announced regular prices beside the lowest price of the 30 days before; those that are not honest first',
     columns: REDUCTIONS,
+    brief: ['price', 'regular_price', 'lowest_before', 'verdict'],
     empty: 'No offer announces a reduction, or no attribute is mapped to the regular price.',
   }),
 )}
@@ -264,6 +266,6 @@ ${renderSection(
   }),
 )}
 ${renderSection('Replaced listings', followed.render({ caption: 'New listings that may continue one that ended, the latest first', columns: SUCCESSORS, empty: 'No new listing continues one that ended.' }))}
-${renderSection(dates === undefined ? 'Moved in the last day' : 'Moved', html`${renderFilters(`/shops/${site}`, renderDates(search, 'From'), { currency })}${moved.render({ caption: `Prices and listings that changed${dates === undefined ? '' : ` ${nameDates(dates)}`}`, columns: MOVES, empty: 'Nothing moved.' })}`)}`,
+${renderSection(dates === undefined ? 'Moved in the last day' : 'Moved', html`${renderFilters(`/shops/${site}`, renderDates(search, 'From'), { currency })}${moved.render({ caption: `Prices and listings that changed${dates === undefined ? '' : ` ${nameDates(dates)}`}`, columns: MOVES, brief: MOVED, empty: 'Nothing moved.' })}`)}`,
   };
 }

@@ -56,6 +56,9 @@ export const MOVES: readonly (string | ShownColumn)[] = [
   { name: 'moved_at', label: 'When' },
 ];
 
+/** The columns of MOVES that phones show first. */
+export const MOVED = ['price_before', 'price', 'currency', 'change_pct'];
+
 /** Shows which prices moved, how complete and fresh the copy is, and what needs attention. */
 export async function todayPage(request: PageRequest): Promise<Page> {
   const { search, ask, snapshot, advice } = request;
@@ -185,6 +188,7 @@ ${renderSection(
       { name: 'trusted_spread_pct', label: 'Spread' },
       'grade',
     ],
+    brief: ['trusted_min', 'trusted_max', 'currency', 'trusted_spread_pct'],
     empty: 'No product is sold by two shops.',
   })}`,
 )}`;
@@ -238,7 +242,7 @@ function renderMoves(answer: Answer, question: Question, spark: ShownColumn, sto
       const columns = MOVES.filter((one) => one !== 'kind').toSpliced(1, 0, spark);
       const own = { ...question, set: { ...question.set, kind } };
       const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}, products of several shops first`;
-      return renderSection(name, renderAnswer({ ...answer, rows }, own, { caption, columns }));
+      return renderSection(name, renderAnswer({ ...answer, rows }, own, { caption, columns, brief: MOVED }));
     });
   const kinds = Object.entries(KINDS).filter(
     ([kind]) => question.analysis === 'movers' || COMPARED_KINDS.includes(kind),
@@ -262,6 +266,7 @@ const renderSpreadMoves = (answer: Answer, question: Question): Content =>
       'shops',
       { name: 'since_day', label: 'Since the end of' },
     ],
+    brief: ['kind', 'before_pct', 'spread_pct', 'shops'],
     empty: 'No spread opened or closed by that much.',
   })}`;
 
