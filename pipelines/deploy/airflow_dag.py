@@ -59,8 +59,8 @@ def explain(code: int, error: dict) -> AirflowException:
     return AirflowException(message)
 
 
-# A pipeline that is tried again keeps its run of the DAG open, and the next runs sync the others meanwhile. Two runs never
-# write one lake: the second one exits with 6.
+# While a pipeline is retried, its DAG run stays open, and the next DAG runs sync the other pipelines. Two runs never write
+# the same lake, because the second one exits with 6.
 @dag(dag_id="pricelake", schedule="*/15 * * * *", start_date=START, catchup=False, max_active_runs=4)
 def sync_lakes():
     @task(retries=3, retry_delay=timedelta(minutes=1), outlets=[LAKES])

@@ -24,7 +24,7 @@ except ImportError:  # Airflow 2
 PIPELINE = os.environ.get("PRICELAKE_PIPELINE", "/etc/pricelake/prices.yaml")
 SHARDS = os.environ.get("PRICELAKE_SHARDS", "").split(":")
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
-# Another run holds the lake; the quota is used up.
+# Another run is using the lake; the quota is used up.
 SKIPPED = (5, 6)
 # A person must act.
 FAILED = (2, 3, 4)
@@ -49,8 +49,8 @@ def run_sync(shard: str) -> dict:
     raise (AirflowSkipException if code in SKIPPED else AirflowFailException if code in FAILED else AirflowException)(message)
 
 
-# A shard that is tried again keeps its run of the DAG open, and the next runs sync the others meanwhile. Two runs never write
-# one lake: the second one exits with 6.
+# While a shard is retried, its DAG run stays open, and the next DAG runs sync the other shards. Two runs never write the
+# same lake, because the second one exits with 6.
 @dag(dag_id="pricelake_shards", schedule="*/15 * * * *", start_date=START, catchup=False, max_active_runs=4)
 def sync_shards():
     @task(retries=3, retry_delay=timedelta(minutes=1))
