@@ -69,6 +69,6 @@ test('a proxy that refuses, and one that is no address, are named without their 
   const refused = await ask(`https://${HOST}`, { HTTPS_PROXY: address.replace('user:secret', 'no:one') });
   expect([refused.code, refused.stdout]).toEqual([75, expect.stringMatching(/Proxy response \(407\)/u)]);
   const wrong = await ask(`https://${HOST}`, { HTTPS_PROXY: 'socks4://user:secret@127.0.0.1:1' });
-  expect([wrong.code, wrong.stdout]).toEqual([2, expect.stringMatching(/HTTPS_PROXY is not the http or https URL/u)]);
+  expect([wrong.code, wrong.stdout]).toEqual([2, expect.stringMatching(/HTTPS_PROXY is not an http or https URL/u)]);
   expect(refused.stdout + wrong.stdout + wrong.stderr).not.toMatch(/secret/u);
 });

@@ -147,7 +147,7 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
     await removeLandings(2);
     await truncate(await lastEntry('history'), 200);
     const { carried, lost } = await rebuild();
-    expect(carried).toEqual([expect.stringMatching(/^history: read from the files that lake\.json names/)]);
+    expect(carried).toEqual([expect.stringMatching(/^history: read from the files listed in lake\.json/)]);
     expect(lost).toEqual([]);
     expect(await listDifferent(['history', 'sites', 'rejects', 'price_spread_daily'])).toEqual([]);
     await expectEquations();
