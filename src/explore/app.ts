@@ -226,7 +226,7 @@ export function buildApp({
       if (c.req.raw.signal.aborted) return c.body(null, GONE as 500);
       const isOurs = error instanceof PricelakeError ? error.code === 'unavailable' : !isRefusedByDuckDb(error);
       if (isOurs) report(error);
-      // Messages may contain paths of this machine, so a shared server shows only those of refused queries.
+      // Messages may contain paths of this machine, so a shared server shows only messages about refused queries.
       const isQuery = error instanceof PricelakeError ? error.code === 'query' : !isOurs;
       const isTold = writable !== undefined || isQuery;
       const body = isTold ? describeFault(error) : html`<p>Something is wrong with this server.</p>`;

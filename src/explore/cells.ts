@@ -83,7 +83,7 @@ function showTitle(title: string, read: ReadCell): Content {
   return html`<a href="${productPath(product, readText(read, 'currency'))}">${foreign(title)}</a>`;
 }
 
-/** Links a shop's name to its page. The site id is in a column named alike: `cheapest_site_id` for `cheapest_shop`. */
+/** Links a shop's name to its page. The site id's column has the same prefix: `cheapest_site_id` for `cheapest_shop`. */
 function showShop(name: string, shop: string, read: ReadCell): Content {
   const site = read(name === 'shop' ? 'site_id' : name.replace(/shop$/u, 'site_id'));
   return typeof site === 'bigint' ? html`<a href="/shops/${String(site)}">${foreign(shop, 60)}</a>` : foreign(shop, 60);

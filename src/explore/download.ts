@@ -10,7 +10,7 @@ import type { DownloadFormat } from './table.js';
 export interface Rows {
   connection: DuckDBConnection;
   sql: string;
-  /** Licence texts that must accompany the rows. */
+  /** License texts that must accompany the rows. */
   credits: readonly string[];
   /** The path of a temporary file that DuckDB may write to. */
   scratch: string;

@@ -48,7 +48,7 @@ interface VersionFacts {
   run: PublishedRun | undefined;
   /** The name of the pipeline, or of the lake's folder if nothing is published. */
   name: string;
-  /** Licence and credit texts of the websites. */
+  /** License and credit texts of the websites. */
   credits: readonly string[];
 }
 

@@ -2,7 +2,7 @@
 export interface CopyNow {
   /** Sentences about an unfinished run and the remaining monthly quota. */
   lines: readonly string[];
-  /** Attempts at runs, newest first. */
+  /** The processes that worked on runs, newest first. */
   tries: readonly TriedRun[];
   remote: RemoteState;
 }

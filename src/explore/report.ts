@@ -42,7 +42,7 @@ export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   /** The reader's own shop, for which the report has a page. */
   ownSite: bigint | undefined;
   advice: ReadonlyMap<string, Advice>;
-  /** Attempts at runs, without paths of this machine, because the report may be shared. */
+  /** The processes that worked on runs, without local paths, because the report may be shared. */
   tries: CopyNow['tries'];
   now: Date;
   version: string;
@@ -69,7 +69,7 @@ export interface Report {
   summary: ReadValue;
   /** The ids of the products with a page of their own. */
   products: string[];
-  /** Licence texts that must accompany the data. */
+  /** License texts that must accompany the data. */
   credits: readonly string[];
 }
 

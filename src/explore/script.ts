@@ -195,7 +195,7 @@ export const PAGE_SCRIPT = `
   const copyRows = (table) => {
     const names = [...table.tHead.rows[0].cells].map((head) => head.dataset.name);
     const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(toCell));
-    // Licence texts are copied with the data.
+    // License texts are copied with the data.
     const credits = [...document.querySelectorAll('.credits li > bdi')].map(({ textContent }) => textContent).join('; ');
     const more = (text) => (credits === '' ? [] : [quote(text)]);
     const lines = [[...names.map(quote), ...more('credits')], ...rows.map((row) => [...row, ...more(credits)])];

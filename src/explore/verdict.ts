@@ -71,7 +71,7 @@ function judgeChecks({ checks }: Standing, advice: ReadonlyMap<string, Advice>):
   if (all.length === 0) return { state: 'attention', text: 'No checks have run yet.' };
   const failed = all.filter((read) => toBigInt(read('violations')) > 0n);
   if (failed.length === 0) return { state: 'good', text: `All ${formatCount(all.length)} checks passed.` };
-  // Only gate checks find faults of the copy. Checks of other severities find mistakes of shops.
+  // Only gate checks find faults in the copy. Checks of other severities find mistakes by shops.
   const isGateFailed = failed.some((read) => read('severity') === 'gate');
   const findings = failed
     .slice(0, 2)

@@ -40,7 +40,7 @@ const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Rewrites small and foreign files as Delta commits without data changes. Requires the lock.
+ * Rewrites small files and those of other programs as Delta commits without data changes. Requires the lock.
  * @throws PricelakeError `lake_invalid` if the new files have another number of rows, `disk_full` if the disk is full
  */
 export async function compactLake(

@@ -29,7 +29,7 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
 export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the saved raw data.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
-  // Quotes only pricelake's own messages, because those of parsers don't help the user.
+  // Quotes only pricelake's own messages, because parser messages don't help the user.
   const why = cause instanceof PricelakeError ? `: ${cause.message}` : '';
   return new PricelakeError('lake_invalid', what + why, { hint: REBUILD_HINT, ...facts }, { cause });
 }

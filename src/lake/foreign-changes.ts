@@ -32,7 +32,7 @@ export function isRepairedByCopy(changes: readonly ForeignCommit[]): boolean {
   return changes.every(({ table }) => REPAIRED_BY_COPY.includes(table));
 }
 
-/** Throws if there are foreign changes. @throws PricelakeError `lake_invalid` that names the first and how to repair */
+/** Throws if there are foreign changes. @throws PricelakeError `lake_invalid` naming the first change and the repair */
 export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit[]): void {
   const [first] = changes;
   if (first === undefined) return;

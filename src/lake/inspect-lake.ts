@@ -11,7 +11,7 @@ export interface Inspection {
   pointer: Pointer | undefined;
   /** Tables whose log can be replayed, even if another program changed them. */
   states: Map<TableName, TableState>;
-  /** A description of the fault, for tables with a damaged log or foreign changes. */
+  /** A description of the fault, for tables with a damaged log or changes by another program. */
   damaged: Map<TableName, string>;
   pointerDamage: string | undefined;
 }

@@ -24,8 +24,8 @@ export interface LockedLake {
 /**
  * Locks a lake, cleans up after any crash, runs `work` and unlocks the lake.
  * @param memory DuckDB's memory limit in bytes
- * @throws PricelakeError `lake_invalid` if there is no lake or it has another format or foreign changes, `lake_locked`
- *   if another process holds the lock
+ * @throws PricelakeError `lake_invalid` if there is no lake, it has another format or another program changed it,
+ *   `lake_locked` if another process holds the lock
  */
 export function withLockedLake<T>(
   lakePath: string,

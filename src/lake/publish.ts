@@ -36,7 +36,7 @@ type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states = await readStates(lake);
-  // Checks for foreign commits first, because lake.json confirms the versions that it lists.
+  // Checks for commits by other programs first, because lake.json confirms the versions that it lists.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));

@@ -71,8 +71,8 @@ export async function dropRebuild(lake: Lake): Promise<void> {
 }
 
 /**
- * Reads the tables of the new lake. If the file isn't JSON, returns all tables, which never removes a table that the
- * new lake lacks.
+ * Reads the tables of the new lake. If the file isn't JSON, returns all tables, so that a table that the
+ * new lake lacks is kept.
  * @throws PricelakeError `lake_invalid` if another version wrote the file
  */
 function readOrder(lake: Lake, text: string): readonly TableName[] {

@@ -47,7 +47,7 @@ export function findFault(error: unknown): SystemFault | undefined {
   );
 }
 
-/** Runs `work` on a lake. @throws PricelakeError that names the fault, if a fault of the machine ends it */
+/** Runs `work` on a lake. @throws PricelakeError naming the cause, if the machine (disk, permissions) stops it */
 export async function explainSystemFault<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

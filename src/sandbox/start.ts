@@ -90,7 +90,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const clock = await fillWorld(world, options);
     world.livedUntil = clock.now();
-    // No changes happened for longer than the maximum lag, so the current rows are also those of the past.
+    // No changes happened for longer than the maximum lag, so rows were the same that long ago.
     if (readings.hasLag) world.keepPast(0);
     return await serveWorld(world, clock, faults, options);
   } catch (error) {

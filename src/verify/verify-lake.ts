@@ -15,7 +15,7 @@ import { rowProof } from './prove-rows.js';
 import { replayTable } from './replay-log.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** All checks, from those of bytes to those of their meaning. */
+/** All checks: those of bytes come first, those of the data's meaning last. */
 const PROOFS: Proof[] = [
   landingProof,
   logProof,

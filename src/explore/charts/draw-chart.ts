@@ -12,7 +12,7 @@ export const COLOR = {
   faint: 'var(--faint)',
 } as const;
 
-/** The width of a phone screen. On a larger screen, several charts stand side by side. */
+/** The width of a phone screen. On a larger screen, several charts are side by side. */
 const CHART_WIDTH = 372;
 
 type Padding = { left: number; right: number; top: number; bottom: number };

@@ -18,7 +18,7 @@ export interface LinesOptions {
 /** The maximum number of lines in a chart, because readers can't distinguish more colours. */
 export const MOST_LINES = 8;
 
-/** CSS variables for the colours of the lines, in order. */
+/** CSS variables for the colors of the lines, in order. */
 const COLORS = [COLOR.accent, ...Array.from({ length: MOST_LINES - 1 }, (_, k) => `var(--line-${k + 2})`)];
 
 /** Builds a line chart over time or over a number. Draws at most `MOST_LINES` lines. */

@@ -30,7 +30,7 @@ export interface PriceChart {
   label: string;
 }
 
-/** The maximum number of lines with a colour of their own. All further lines share a faint colour. */
+/** The maximum number of lines with a color of their own. All further lines share a faint colour. */
 const MOST_COLOURED = 8;
 const MOST_DRAWN = 40;
 

@@ -6,7 +6,7 @@ import { readAll, toText } from '../values.js';
 
 const MOST = 1000;
 
-/** Shows the licence and credit texts that must accompany the data, with the websites that require each. */
+/** Shows the license and credit texts that must accompany the data, with the websites that require each. */
 export async function creditsPage({ ask }: PageRequest): Promise<Page> {
   const credits = readAll(await ask({ analysis: 'report_credits', set: {}, limit: MOST }));
   const body =

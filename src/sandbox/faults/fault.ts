@@ -134,7 +134,7 @@ export class FaultPlan {
     return requests >= timing.first && requests <= timing.last;
   }
 
-  /** Lists the faults with the numbers of requests to their endpoint, and of those that they were applied to. */
+  /** Lists each fault, with the number of requests to its endpoint and how often it was applied. */
   list(): { fault: string; requests: number; fired: number }[] {
     return this.#armed.map(({ fault, requests, fired }) => ({ fault: fault.text, requests, fired }));
   }

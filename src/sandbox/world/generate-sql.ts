@@ -60,7 +60,7 @@ UPDATE items SET title = NULL, brand = NULL, mpn = NULL, gtin = NULL, product_ke
 WHERE n >= $from::BIGINT AND n < $to::BIGINT AND draw(n, $seed::BIGINT, 19) % 400 = 0;
 `;
 
-/** Creates the catalogue of products, each sold by several shops. Categories and shops are passed as JSON. */
+/** Creates the catalog of products, each sold by several shops. Categories and shops are passed as JSON. */
 export const CREATE_CATALOGUE = `
 CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"first":"INTEGER","next":"INTEGER","category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
   "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":["VARCHAR"],"nouns":["VARCHAR"]}]'), max_depth := 2);

@@ -36,7 +36,7 @@ const PAST_ROUNDS = [210, 90, 40];
 const SHOP_SLOTS = 4096;
 const LEAF_SLOTS = 1024;
 
-/** Fills an empty world with a catalogue, the offers of many shops, and past changes. */
+/** Fills an empty world with a catalog, the offers of many shops, and past changes. */
 export async function generateWorld(world: World, options: GenerateOptions): Promise<void> {
   const { seed, items, startAt } = options;
   const pastMs = options.pastDays * DAY_MS;

@@ -17,7 +17,7 @@ import { type SqlValues, WorldDatabase, type WorldSession } from './world-databa
 /** The maximum number of cached results of `World.find`. Clients that read page by page repeat their query. */
 const KEPT_FINDS = 16;
 
-/** Adds listings: from the catalogue if the data is generated, or as clones if it is loaded. */
+/** Adds listings: from the catalog if the data is generated, or as clones if it is loaded. */
 type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
 
 export interface NewItemBatch {
