@@ -1,4 +1,6 @@
-import { mkdtemp } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DayRange, selectDailySpreads } from '../../src/analyze/daily-spread.js';
@@ -15,10 +17,27 @@ export const CREDIT = 'Open Prices, CC BY 4.0';
 const AT = new Date('2026-11-20T09:00:00Z');
 
 /**
+ * A copy of a published lake, which the test may change. Each distinct lake is made once for all files of tests.
+ */
+export async function publishLake(items: Row[] = [], days?: DayRange): Promise<string> {
+  const key = createHash('sha256').update(JSON.stringify([items, days]));
+  const template = join(tmpdir(), `published-lake-${key.digest('hex').slice(0, 16)}`);
+  if (!existsSync(template)) {
+    // Another worker may have made it in the meantime.
+    await rename(await makePublishedLake(items, days), template).catch((error) => {
+      if (!existsSync(template)) throw error;
+    });
+  }
+  const lake = join(await mkdtemp(join(tmpdir(), 'pricelake-cli-')), 'lake');
+  await cp(template, lake, { recursive: true });
+  return lake;
+}
+
+/**
  * A published lake: a kettle in three shops, one of them of open data, and a lamp in one; titles hold what terminals
  * must not act on. `items` adds rows; `days` are those of price_spread_daily.
  */
-export async function publishLake(items: Row[] = [], days?: DayRange): Promise<string> {
+async function makePublishedLake(items: Row[], days: DayRange | undefined): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'pricelake-cli-')), 'lake');
   const lake = await openLake(path, { create: true });
   const db = await openEmptyTables();

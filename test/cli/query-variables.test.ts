@@ -48,26 +48,6 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-/** Every analysis that takes a category finds rows by a slug, a path and a name, with those of categories below. */
-test.each(['dispersion', 'shop_overlap', 'find_products', 'lows_highs', 'price_index'])(
-  '%s takes a category by its slug, path or name, with its subcategories',
-  async (analysis) => {
-    const rows = async (category: string) => {
-      const more = analysis === 'shop_overlap' ? ['min_products=1'] : analysis === 'price_index' ? ['by=all'] : [];
-      const { stdout, stderr, code } = await query(analysis, `category=${category}`, ...more);
-      expect(stderr, category).toBe('');
-      expect(code).toBe(0);
-      return JSON.parse(stdout) as unknown;
-    };
-    const whole = await rows('hot-drinks-tea');
-    expect(await rows('Hot drinks > Tea')).toEqual(whole);
-    expect(await rows('hot drinks > tea')).toEqual(whole);
-    expect(await rows('tea')).toEqual(whole);
-    expect(await rows('Hot drinks')).toEqual(whole);
-    expect(await rows('Green tea')).not.toEqual(whole);
-  },
-);
-
 test('every analysis that takes a category reads the tree of categories', () => {
   for (const name of listAnalyses()) {
     const sql = readAnalysis(name);

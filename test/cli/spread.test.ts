@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parquetMetadata } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
-import { listAnalyses } from '../../src/analyze/analysis.js';
-import { readVariables } from '../../src/analyze/variables.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
@@ -209,23 +207,7 @@ describe('query of an analysis', () => {
     expect(prices.row_count).toBeGreaterThan(5);
   });
 
-  it('runs every analysis that it names', async () => {
-    for (const analysis of listAnalyses()) {
-      const fx = analysis === 'law_of_one_price' ? join(folder, 'rates.csv') : undefined;
-      const needed: Record<string, string> = {
-        product: 'cup',
-        own_site: '1',
-        product_ids: '[cup]',
-        currencies: '[EUR]',
-        ...Object.fromEntries(DAYS),
-      };
-      const set = readVariables(analysis).flatMap(({ name, isRequired }): [string, string][] =>
-        isRequired && needed[name] !== undefined ? [[name, needed[name]]] : [],
-      );
-      const weights = analysis === 'weighted_index' ? join(folder, 'weights.csv') : undefined;
-      if (weights !== undefined) await writeFile(weights, 'shop,weight\n1,1\n');
-      await runQuery({ ...request, analysis, set, fx, weights, format: 'ndjson' }, openContext());
-    }
+  it('runs one that needs exchange rates only with them', async () => {
     const without = runQuery({ ...request, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());
     await expect(without).rejects.toMatchObject({ code: 'query', facts: { hint: expect.stringContaining('--fx') } });
   });

@@ -8,7 +8,7 @@ import { replayTable } from '../../src/verify/replay-log.js';
 import { failure } from '../failure.js';
 import { openWorld, type World } from '../run/world.js';
 import { copyLake, passCheckpoint } from './lake-copies.js';
-import { edit, findFaults } from './proofs.js';
+import { edit, findFaults, findLogFaults } from './proofs.js';
 
 let world: World;
 let lake: Lake;
@@ -47,7 +47,7 @@ describe('verify finds in a log entry a changed', () => {
     ['name of its checksum', /("pricelake\.entrySha)256/, '$1257'],
   ])('%s, and a run refuses to build on it', async (what, pattern, replacement) => {
     await edit(entryOf('items'), (text) => text.replace(pattern, replacement));
-    const { logs } = await findFaults(lake.root);
+    const logs = await findLogFaults(lake);
     expect(logs).toMatch(/^items\/_delta_log\/0{20}\.json has (?:changed since it was written|no checksum)/m);
     // Without its name, the checksum can't be compared, and everything else is as it was.
     if (what === 'name of its checksum') return;
@@ -57,6 +57,11 @@ describe('verify finds in a log entry a changed', () => {
       message: expect.stringContaining('items/_delta_log/00000000000000000000.json'),
       facts: { hint: expect.stringContaining('pricelake lake rebuild') },
     });
+  });
+
+  test('letter, and `verify` reports it as a fault of the logs', async () => {
+    await edit(entryOf('items'), (text) => text.replace('Website', 'Webside'));
+    expect(await findFaults(lake.root)).toMatchObject({ logs: await findLogFaults(lake) });
   });
 
   test('bit, whichever it is', async () => {
@@ -91,7 +96,7 @@ describe('verify finds in a checkpoint', () => {
     await db.run(`COPY (SELECT * REPLACE (${changed}) FROM read_parquet('${file}')) TO '${file}.new' (FORMAT parquet)`);
     await db.close();
     await cp(`${file}.new`, file);
-    const { logs } = await findFaults(lake.root);
+    const logs = await findLogFaults(lake);
     expect(logs).toContain(`${CHECKPOINT} its ${kind} actions don't match the commits before it`);
     expect(logs).toMatch(/^datasets\/_delta_log\/_last_checkpoint has another size, number of actions or checksum/m);
   });
@@ -102,7 +107,7 @@ describe('verify finds in a checkpoint', () => {
       await edit(inLog('datasets', '_last_checkpoint'), (text) =>
         text.replace(new RegExp(`("${name}":"?)\\w`), '$1f'.replace('f', name.includes('sha') ? 'x' : '7')),
       );
-      const { logs } = await findFaults(lake.root);
+      const logs = await findLogFaults(lake);
       expect(logs).toMatch(
         /_last_checkpoint has another size, number of actions or checksum than 0+10\.checkpoint\.parquet/,
       );

@@ -1,0 +1,84 @@
+/** Analyses as the command line asks them, one by one. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { listAnalyses } from '../../src/analyze/analysis.js';
+import { readVariables } from '../../src/analyze/variables.js';
+import { runQuery } from '../../src/cli/actions/run-query.js';
+import { publishLake } from './lake-fixture.js';
+import { openContext } from './open-context.js';
+import { runHere } from './pricelake.js';
+
+const tea = { category_name: "'Tea'", category_slug: "'hot-drinks-tea'", category_path: "'Hot drinks > Tea'" };
+const green = {
+  category_name: "'Green tea'",
+  category_slug: "'hot-drinks-tea-green'",
+  category_path: "'Hot drinks > Tea > Green tea'",
+};
+const pair = (id: number, product: string, category: typeof tea) =>
+  [1, 2].map((site) => ({
+    ...{
+      item_id: String(id * 10 + site),
+      site_id: String(site),
+      product_id: `'${product}'`,
+      brand: "'Acme'",
+      last_seen_at: "TIMESTAMPTZ '2026-01-20 00:00:00Z'",
+    },
+    ...category,
+  }));
+const lake = await publishLake([...pair(1, 'tea-1', tea), ...pair(2, 'tea-2', green)]);
+const DAYS = { first_day: '2026-11-19', last_day: '2026-11-20' };
+const cups = ["'EUR'", "'EUR'", "'PLN'"].map((currency, k) => {
+  const [item_id, site_id] = [`${k + 1}`, `${k + 1}`];
+  return { item_id, product_id: "'cup'", gtin: 'NULL', gtin14: 'NULL', site_id, price: `${2 + k}`, currency };
+});
+const lakeOfDays = await publishLake(cups, { first: '2026-11-18', last: '2026-11-19' });
+const folder = await mkdtemp(join(tmpdir(), 'pricelake-analyses-'));
+afterAll(async () => {
+  for (const path of [dirname(lake), dirname(lakeOfDays), folder]) await rm(path, { recursive: true });
+});
+
+const query = (analysis: string, ...set: string[]) =>
+  runHere(['query', '--lake', lake, '--analysis', analysis, '--json', ...set.flatMap((one) => ['--set', one])]);
+
+/** Every analysis that takes a category finds rows by a slug, a path and a name, with those of categories below. */
+test.each(['dispersion', 'shop_overlap', 'find_products', 'lows_highs', 'price_index'])(
+  '%s takes a category by its slug, path or name, with its subcategories',
+  async (analysis) => {
+    const rows = async (category: string) => {
+      const more = analysis === 'shop_overlap' ? ['min_products=1'] : analysis === 'price_index' ? ['by=all'] : [];
+      const { stdout, stderr, code } = await query(analysis, `category=${category}`, ...more);
+      expect(stderr, category).toBe('');
+      expect(code).toBe(0);
+      return JSON.parse(stdout) as unknown;
+    };
+    const whole = await rows('hot-drinks-tea');
+    expect(await rows('Hot drinks > Tea')).toEqual(whole);
+    expect(await rows('hot drinks > tea')).toEqual(whole);
+    expect(await rows('tea')).toEqual(whole);
+    expect(await rows('Hot drinks')).toEqual(whole);
+    expect(await rows('Green tea')).not.toEqual(whole);
+  },
+);
+
+test('query runs every analysis that it names', async () => {
+  const fxFile = join(folder, 'rates.csv');
+  await writeFile(fxFile, 'date,currency,rate\n2026-11-01,PLN,4\n2026-11-19,PLN,5\n');
+  for (const analysis of listAnalyses()) {
+    const fx = analysis === 'law_of_one_price' ? fxFile : undefined;
+    const needed: Record<string, string> = {
+      product: 'cup',
+      own_site: '1',
+      product_ids: '[cup]',
+      currencies: '[EUR]',
+      ...DAYS,
+    };
+    const set = readVariables(analysis).flatMap(({ name, isRequired }): [string, string][] =>
+      isRequired && needed[name] !== undefined ? [[name, needed[name]]] : [],
+    );
+    const weights = analysis === 'weighted_index' ? join(folder, 'weights.csv') : undefined;
+    if (weights !== undefined) await writeFile(weights, 'shop,weight\n1,1\n');
+    await runQuery({ lake: lakeOfDays, memory: '1GB', analysis, set, fx, weights, format: 'ndjson' }, openContext());
+  }
+});
