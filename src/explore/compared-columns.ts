@@ -9,7 +9,7 @@ import type { ShownColumn } from './table.js';
 import { toText } from './values.js';
 
 /**
- * Returns columns with the lowest price of each product at both dates, the shop that asked for it, and the change. Rows
+ * Returns columns with the lowest price of each product at both dates, the shop that charged it, and the change. Rows
  * need `product_id` and `currency`. Returns an empty array without dates.
  */
 export async function askForDates(

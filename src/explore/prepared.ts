@@ -172,7 +172,7 @@ export class Prepared {
     await this.#db.run(`INSERT INTO ${table} FROM (${text}) ORDER BY ${order}`);
   }
 
-  /** Divides the listings into at least `parts` parts of similar size. */
+  /** Divides the listings into about `parts` parts of similar size. */
   async #split(parts: number): Promise<Parts> {
     const many = Math.max(1, Math.ceil(parts));
     const shares = Array.from({ length: many - 1 }, (_, k) => (k + 1) / many);

@@ -37,7 +37,7 @@ const KINDS = {
   gone: 'Gone',
 } as const;
 
-/** The kinds that compared_listings.sql also returns. */
+/** The kinds of moves that compared_listings.sql returns, which are only some of `KINDS`. */
 const COMPARED_KINDS: readonly string[] = ['fall', 'rise', 'new', 'gone'];
 
 const STOCK_KINDS = { out: 'Out of stock', back: 'Back in stock' } as const;
