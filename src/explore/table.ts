@@ -35,7 +35,7 @@ export interface TableView {
   empty?: Content;
 }
 
-/** How much of a table a phone shows until the reader asks for all; the style sheet has the same number of rows. */
+/** A phone shows only this part of a table until the reader requests all; the style sheet has the same number of rows. */
 const BRIEF_COLUMNS = 4;
 const BRIEF_ROWS = 12;
 
