@@ -70,7 +70,7 @@ export interface ApiClient {
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
   /** The number of requests that reached the service, including retries and redirects. */
   calls(): number;
-  /** The number of those requests that didn't return 200. The API document doesn't say if the service counts them. */
+  /** The number of requests that reached the service but didn't return 200, which it may or may not count. */
   refusedCalls(): number;
   /** The service's current time, based on the `Date` headers of its responses; undefined if none was valid. */
   serviceTime(): Date | undefined;

@@ -6,7 +6,7 @@ const DATASETS = 'must be all, or a list of dataset ids such as [12, 15]';
 const DATASET_LIST = 'must be a list of dataset ids such as [12, 15]';
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** A number, or text if it came from a variable or exceeds 2^53. */
+/** A dataset id: a number, or text if it came from a variable or exceeds 2^53. */
 const datasetId = z
   .union([z.number().int().nonnegative(), z.string().regex(/^\d{1,19}$/)], DATASETS)
   .transform((value) => BigInt(value))

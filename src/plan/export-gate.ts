@@ -91,7 +91,7 @@ function isFlagged(header: string | undefined): boolean {
   return !['', 'false', '0', 'no'].includes(header?.trim().toLowerCase() ?? '');
 }
 
-/** Reads X-Export-Rows (section 4, /export). @throws PricelakeError `contract` if it is missing or no whole number */
+/** Reads X-Export-Rows (section 4, /export). @throws PricelakeError `contract` if it isn't a whole number */
 export function readExportRows(headers: Record<string, string>): bigint {
   const text = headers['x-export-rows'] ?? '';
   if (!/^\d{1,18}$/.test(text)) {

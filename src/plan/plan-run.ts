@@ -83,7 +83,7 @@ export function planRun(facts: RunFacts): RunPlan {
   };
 }
 
-/** Returns how the feed is read; `new` means only from shortly before the low watermark. */
+/** Returns `none` without a feed, `new` if it is read only from shortly before the watermark, else `known`. */
 function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known' | 'new' {
   if (account?.hasFeed !== true) return 'none';
   return lake.cursor === undefined && settings.history !== 'feed' ? 'new' : 'known';
