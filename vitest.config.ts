@@ -112,7 +112,6 @@ const LONG = [
   'test/sim/damage.test.ts',
   'test/sim/edge-cases.test.ts',
   'test/sim/lagging-service.test.ts',
-  'test/sim/loaded-machine.test.ts',
   'test/sim/more-seeds.test.ts',
   'test/sim/commit-model.test.ts',
   'test/sim/old-cursor.test.ts',

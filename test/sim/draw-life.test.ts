@@ -42,7 +42,7 @@ test('a failing life is shrunk to the readings that it takes to fail, few items 
   let tries = 0;
   const shrunk = await shrinkLife(failing, async ({ habits, items }) => {
     tries++;
-    return habits.replicas === 300 && habits.stateTimes === 'kept' && items >= 8;
+    return habits.replicas === 300 && habits.stateTimes === 'kept' && items >= 8 ? [] : undefined;
   });
   expect(listOdd(shrunk.habits)).toEqual({ replicas: 300, stateTimes: 'kept' });
   expect([shrunk.items, shrunk.rounds, shrunk.seed]).toEqual([8, 1, 7]);
@@ -50,9 +50,18 @@ test('a failing life is shrunk to the readings that it takes to fail, few items 
 });
 
 test('a life that fails as it is for any reason keeps nothing that is not plain', async () => {
-  const shrunk = await shrinkLife(drawLife(8), async () => true);
+  const shrunk = await shrinkLife(drawLife(8), async () => []);
   expect(listOdd(shrunk.habits)).toEqual({});
   expect(shrunk.items).toBe(4);
+});
+
+test('steps and troubles that a failure does not take are left out', async () => {
+  const all = ['step 1 of 1', 'step 2 of 1', 'step 3 of 1', 'loss 1 of run 1', 'loss 1 of run 2', 'loss 2 of run 2'];
+  const shrunk = await shrinkLife({ ...drawLife(2), rounds: 1 }, async ({ without = [] }) => {
+    const happened = all.filter((name) => !without.includes(name));
+    return ['step 2 of 1', 'loss 1 of run 2'].every((name) => happened.includes(name)) ? happened : undefined;
+  });
+  expect(all.filter((name) => !shrunk.without?.includes(name))).toEqual(['step 2 of 1', 'loss 1 of run 2']);
 });
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));

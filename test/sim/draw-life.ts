@@ -52,24 +52,43 @@ export function listOdd(habits: Partial<Habits>): Partial<Habits> {
   return Object.fromEntries(odd.map((name) => [name, habits[name]]));
 }
 
-/** Drops habits back to the plain value, in halves, quarters and one by one, then items and rounds. */
-export async function shrinkLife(life: Life, fails: (life: Life) => Promise<boolean>): Promise<Life> {
+/** Troubles come last: what happens in a life depends on them least. */
+const TROUBLES = /^(loss|round) /;
+
+/**
+ * Drops habits back to the plain value, then items and rounds, steps and troubles, each many at a time, then fewer.
+ * @param fails what happens in a life (script.ts), if it fails as the first one did
+ */
+export async function shrinkLife(
+  life: Life,
+  fails: (life: Life) => Promise<readonly string[] | undefined>,
+): Promise<Life> {
   let best: Life = { ...life, habits: { ...PLAIN, ...life.habits } };
+  let happened: readonly string[] = [];
   const attempt = async (plainer: Life) => {
-    const isFailing = await fails(plainer);
-    if (isFailing) best = plainer;
-    return isFailing;
+    const left = await fails(plainer);
+    if (left === undefined) return false;
+    best = plainer;
+    happened = left;
+    return true;
   };
   const names = () => Object.keys(listOdd(best.habits)) as HabitName[];
-  for (let size = Math.ceil(names().length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let at = 0; at < names().length; ) {
-      const dropped = names().slice(at, at + size);
-      if (!(await attempt({ ...best, habits: resetHabits(best.habits, dropped) }))) at += size;
-    }
-  }
+  await dropNames(names, (dropped) => attempt({ ...best, habits: resetHabits(best.habits, dropped) }));
   for (const items of [4, 8, 16]) if (items < best.items && (await attempt({ ...best, items }))) break;
   if (best.rounds > 1) await attempt({ ...best, rounds: 1 });
+  if (happened.length === 0) await attempt(best);
+  for (const areTroubles of [false, true]) {
+    const list = () => happened.filter((name) => TROUBLES.test(name) === areTroubles);
+    await dropNames(list, (dropped) => attempt({ ...best, without: [...(best.without ?? []), ...dropped] }));
+  }
   return best;
+}
+
+/** Tries to drop all, then halves, quarters and single ones of a list that gets shorter with each success. */
+async function dropNames<T>(list: () => T[], attempt: (dropped: T[]) => Promise<boolean>): Promise<void> {
+  for (let size = list().length; size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = 0; at < list().length; ) if (!(await attempt(list().slice(at, at + size)))) at += size;
+  }
 }
 
 function resetHabits(habits: Partial<Habits>, names: readonly HabitName[]): Partial<Habits> {

@@ -3,33 +3,33 @@ import '../one-thread.js';
 import { type Life, liveThrough } from './live-through.js';
 import { liveThroughAnswers } from './live-through-answers.js';
 import { liveThroughDamage } from './live-through-damage.js';
+import { Script } from './script.js';
 
 /** How a life went. */
-export interface Outcome {
+export interface Outcome extends Partial<Pick<Script, 'happened' | 'faults' | 'trace'>> {
   /** Undefined when all held. */
-  failure?: string;
-  /** Kinds of the faults that it met, one for each. */
-  faults: string[];
+  failure?: string | undefined;
   /** CPU seconds. */
   seconds: number;
 }
 
 /** Lives through a life with its trouble. */
-function live(life: Life, onFault: (kind: string) => void): Promise<void> {
-  if (life.trouble === 'damage') return liveThroughDamage(life, onFault);
-  if (life.trouble === 'answers') return liveThroughAnswers(life, onFault);
-  return liveThrough(life, onFault);
+function live(life: Life, script: Script): Promise<void> {
+  if (life.trouble === 'damage') return liveThroughDamage(life, script);
+  if (life.trouble === 'answers') return liveThroughAnswers(life, script);
+  return liveThrough(life, script);
 }
 
 process.on('message', (life: Life) => {
   const before = process.cpuUsage();
-  const faults: string[] = [];
+  const script = new Script(life);
   const tell = (failure?: string) => {
     const { user, system } = process.cpuUsage(before);
     const seconds = (user + system) / 1e6;
-    process.send?.({ ...(failure === undefined ? {} : { failure }), faults, seconds } satisfies Outcome);
+    const { happened, faults, trace } = script;
+    process.send?.({ failure, happened, faults, trace, seconds } satisfies Outcome);
   };
-  live(life, (fault) => faults.push(fault)).then(
+  live(life, script).then(
     () => tell(),
     (error: unknown) => tell(describe(error)),
   );

@@ -7,12 +7,12 @@
  * - The row equation holds, and `verify` finds nothing.
  */
 import { PricelakeError } from '../../src/io/errors.js';
-import { createSeeded } from '../seeded.js';
 import { changeAnswer } from './change-answer.js';
 import { Mismatch } from './compare.js';
 import { type HabitName, type Habits, PLAIN } from './habits.js';
 import { step } from './life.js';
 import type { Life } from './live-through.js';
+import { Script } from './script.js';
 import { openSimulation, type Simulation } from './simulation.js';
 
 /** Habits that decide what answers look like. */
@@ -35,18 +35,16 @@ const MOST_ITEMS = 16;
 const TRIES = 3;
 
 /** @throws Mismatch when an answer leads to an internal error, stops later runs or leaves a lake that is not sound */
-export async function liveThroughAnswers(
-  { seed, habits, items }: Life,
-  onFault?: (kind: string) => void,
-): Promise<void> {
-  const random = createSeeded(seed + 71);
+export async function liveThroughAnswers(life: Life, script = new Script(life)): Promise<void> {
+  const { seed, habits, items } = life;
+  let random = script.draw('');
   const changes: string[] = [];
   let left = Number.POSITIVE_INFINITY;
   const change = (path: string, body: Buffer): Buffer => {
     if (left-- !== 0) return body;
     const changed = changeAnswer(body, random);
     changes.push(`${path}: ${changed.what}`);
-    onFault?.(`${changed.what.split(' ', 1)} of ${path.replaceAll(/\d+/g, '{id}')}`);
+    script.faults.push(`${changed.what.split(' ', 1)} of ${path.replaceAll(/\d+/g, '{id}')}`);
     return changed.body;
   };
   const simulation = await openSimulation({
@@ -57,6 +55,9 @@ export async function liveThroughAnswers(
   });
   try {
     for (let round = 0; round < ROUNDS; round++) {
+      random = script.draw(`round ${round}`);
+      simulation.world.random = script.draw(`steps ${round}`);
+      if (!script.takes(`round ${round}`)) continue;
       left = random.integer(round === 0 ? 8 : 14);
       await attempt(simulation, changes);
       left = Number.POSITIVE_INFINITY;

@@ -13,12 +13,12 @@ import { openDamagedLake } from '../../src/lake/damaged-lake.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { rebuildWithWings } from '../../src/wings/index.js';
-import { createSeeded } from '../seeded.js';
 import { Mismatch } from './compare.js';
 import { type Damage, damageLake, type FileKind } from './damage.js';
 import { type HabitName, type Habits, PLAIN } from './habits.js';
 import { renameSite, step } from './life.js';
 import { catchUp, type Life } from './live-through.js';
+import { Script } from './script.js';
 import { openSimulation, type Simulation } from './simulation.js';
 
 /** Habits that decide which files a lake has. The service is prompt and refuses nothing: else no advice could be followed. */
@@ -49,18 +49,17 @@ const MOST_STEPS = 6;
 const BEYOND = 'new copy';
 
 /** @throws Mismatch when damage is not found, is published, or can't be repaired as advised, or whatever a run throws */
-export async function liveThroughDamage(
-  { seed, habits, items }: Life,
-  onFault?: (kind: string) => void,
-  onRepaired?: (how: string) => void,
-) {
-  const random = createSeeded(seed + 53);
+export async function liveThroughDamage(life: Life, script = new Script(life)): Promise<void> {
+  const { seed, habits, items } = life;
   const options = { seed, habits: chooseHabits(habits), items: Math.min(items, MOST_ITEMS), keepsLanding: true };
   const simulation = await openSimulation(options);
   const { world, lakePath } = simulation;
   try {
     await simulation.sync();
     for (let round = 1; round <= DAMAGES; round++) {
+      const random = script.draw(`round ${round}`);
+      if (!script.takes(`round ${round}`)) continue;
+      world.random = script.draw(`steps ${round}`);
       for (let run = random.fraction() < 0.1 ? MANY_RUNS : random.integer(3); run > 0; run--) {
         move(simulation, round);
         await simulation.sync();
@@ -76,9 +75,10 @@ export async function liveThroughDamage(
         if (error instanceof Error) error.message += `\n  after ${damage.what}: ${steps.join(', ')}`;
         throw error;
       });
-      onFault?.(`${damage.fault} of ${damage.kind}${steps.includes(BEYOND) ? ', said to be beyond repair' : ''}`);
+      script.faults.push(
+        `${damage.fault} of ${damage.kind}${steps.includes(BEYOND) ? ', said to be beyond repair' : ''}`,
+      );
       if (steps.includes(BEYOND)) return;
-      onRepaired?.(`${damage.what}: ${steps.join(', ')}`);
       world.settle();
     }
   } finally {

@@ -24,8 +24,9 @@ import { syncWithWings } from '../../src/wings/index.js';
 import { Mismatch } from './compare.js';
 import { type Habits, largestLag } from './habits.js';
 import { hideOne, leaveAndReturn, renameDataset, renameSite, step } from './life.js';
+import { Script } from './script.js';
 import { openSimulation, type Simulation } from './simulation.js';
-import { SECOND } from './world.js';
+import { SECOND, type World } from './world.js';
 
 /**
  * What happens beside the habits of the service: the machine loses its power in the middle of runs, files of the lake are
@@ -40,6 +41,8 @@ export interface Life {
   items: number;
   rounds: number;
   trouble?: Trouble | undefined;
+  /** Steps and troubles that are left out (script.ts). */
+  without?: readonly string[] | undefined;
 }
 
 const EVENTS_A_ROUND = 12;
@@ -48,12 +51,12 @@ const HOUR = 3600n * SECOND;
 const DAY = 24n * HOUR;
 
 /** @throws Mismatch when the lake is not what the world is, or whatever a run throws */
-export async function liveThrough({ rounds, trouble, ...life }: Life, onFault?: (kind: string) => void): Promise<void> {
-  const simulation = await openSimulation({ ...life, losesPower: trouble === 'power-loss', onFault });
+export async function liveThrough({ rounds, trouble, ...life }: Life, script = new Script(life)): Promise<void> {
+  const simulation = await openSimulation({ ...life, losesPower: trouble === 'power-loss', script });
   try {
     await simulation.expectCopy(await run(simulation), false);
     for (let round = 1; round <= rounds; round++) {
-      moveOn(simulation, round, round === rounds);
+      moveOn(simulation, script, round, round === rounds);
       await simulation.expectCopy(await run(simulation), false);
     }
     simulation.still = true;
@@ -70,16 +73,25 @@ export async function liveThrough({ rounds, trouble, ...life }: Life, onFault?: 
 }
 
 /** A round: things happen, and where the pipeline pauses, on both sides of it. */
-function moveOn({ world }: Simulation, round: number, isLast: boolean): void {
+function moveOn({ world }: Simulation, script: Script, round: number, isLast: boolean): void {
+  const happen = (name: string, event: (world: World, round: number) => void) => {
+    world.random = script.draw(`${name}${round}`);
+    if (script.takes(`${name}${round}`)) event(world, round);
+  };
+  const steps = (from: number) => {
+    for (let n = from; n < from + EVENTS_A_ROUND / 2; n++) happen(`step ${n} of `, step);
+  };
   // Longer than any window that a run may look back by.
-  if (world.random.fraction() < 0.6) world.now += 5n * HOUR;
-  for (let n = 0; n < EVENTS_A_ROUND / 2; n++) step(world);
-  leaveAndReturn(world);
+  happen('hours of ', ({ random }) => {
+    if (random.fraction() < 0.6) world.now += 5n * HOUR;
+  });
+  steps(0);
+  happen('leaving of ', leaveAndReturn);
   if (isLast) world.now += BigInt(world.habits.pause) * DAY;
-  for (let n = 0; n < EVENTS_A_ROUND / 2; n++) step(world);
-  hideOne(world);
-  renameDataset(world, round);
-  renameSite(world, round);
+  steps(EVENTS_A_ROUND / 2);
+  happen('hiding of ', hideOne);
+  happen('dataset of ', renameDataset);
+  happen('site of ', renameSite);
 }
 
 /** A run that is refused for now is asked again, as a scheduler would. */

@@ -8,8 +8,8 @@ import fs from 'node:fs';
 import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import type { Seeded } from '../seeded.js';
-import { pause } from './random-schedule.js';
+import { createSeeded, type Seeded } from '../seeded.js';
+import type { Schedule } from './schedule.js';
 
 /** What every file call throws from the loss on. */
 export class PowerLoss extends Error {
@@ -36,6 +36,7 @@ export class LossyDisk {
   readonly #root: string;
   readonly #random: Seeded;
   readonly #lossAt: number;
+  readonly #schedule: Schedule;
   /** Keeps what was removed or replaced: the loss may bring it back. */
   readonly #removed: string;
   /** Entries of each folder that survive, by the folder's inode. */
@@ -54,23 +55,24 @@ export class LossyDisk {
   /** The call before which the power was lost. */
   struck = '';
 
-  private constructor(root: string, random: Seeded, lossAt: number) {
+  private constructor(root: string, random: Seeded, lossAt: number, schedule: Schedule) {
     this.#root = root;
     this.#random = random;
     this.#lossAt = lossAt;
+    this.#schedule = schedule;
     this.#removed = `${root}-removed`;
     fs.mkdirSync(this.#removed);
     this.#noteDurable(root);
   }
 
   /** Watches from now on. The power is lost before call number `lossAt`. */
-  static async watch(root: string, random: Seeded, lossAt: number): Promise<LossyDisk> {
-    const disk = new LossyDisk(root, random, lossAt);
+  static async watch(root: string, random: Seeded, lossAt: number, schedule: Schedule): Promise<LossyDisk> {
+    const disk = new LossyDisk(root, random, lossAt, schedule);
     const handle = await promises.open('/dev/null');
     const prototype = Object.getPrototypeOf(handle) as object;
     await handle.close();
     for (const name of CALLS) disk.#replace(promises, name, (call) => disk.#wrapCall(name, call));
-    for (const name of READS) disk.#replace(promises, name, (call) => disk.#wrapRead(call));
+    for (const name of READS) disk.#replace(promises, name, (call) => disk.#wrapRead(name, call));
     for (const name of HANDLE_CALLS) disk.#replace(prototype, name, (call) => disk.#wrapHandleCall(name, call));
     syncBuiltinESMExports();
     return disk;
@@ -116,10 +118,12 @@ export class LossyDisk {
     };
   }
 
-  #wrapRead(call: Call): Call {
+  #wrapRead(name: string, call: Call): Call {
     const disk = this;
     return async function (this: unknown, ...args) {
-      if (typeof args[0] === 'string' && disk.#isInside(args[0])) await pause(disk.#random);
+      const [file] = args;
+      if (typeof file === 'string' && disk.#isInside(file))
+        await disk.#schedule.turn(`${name} ${path.relative(disk.#root, file)}`);
       return call.apply(this, args);
     };
   }
@@ -151,7 +155,7 @@ export class LossyDisk {
 
   /** Other work may come in between, in another order each time. */
   async #step(what: string, isReading = false): Promise<void> {
-    await pause(this.#random);
+    await this.#schedule.turn(what);
     if (this.rest !== undefined) throw new PowerLoss(`the power is lost: ${what}`);
     // Opening may be for reading alone: no moment of its own.
     if (isReading || ++this.#calls !== this.#lossAt) return;
@@ -248,14 +252,16 @@ export class LossyDisk {
   }
 
   #tear(ino: number, bytes: Buffer): Buffer {
+    // Lengths may differ by what clocks said. Later losses don't depend on them.
+    const random = createSeeded(this.#random.integer(2 ** 31));
     const cut = this.#cut.get(ino);
-    if (cut !== undefined && this.#random.fraction() < 0.5) return cut;
+    if (cut !== undefined && random.fraction() < 0.5) return cut;
     const durable = Math.min(this.#sizes.get(ino) ?? 0, bytes.length);
     const tail = Buffer.from(bytes.subarray(durable));
-    const at = this.#random.integer(tail.length + 1);
-    const kind = this.#random.pick(TAILS);
+    const kind = random.pick(TAILS);
+    const at = random.integer(tail.length + 1);
     if (kind === 'zeros') tail.fill(0);
-    if (kind === 'noise') for (let n = 0; n < tail.length; n++) tail[n] = this.#random.integer(256);
+    if (kind === 'noise') for (let n = 0; n < tail.length; n++) tail[n] = random.integer(256);
     if (kind === 'hole') tail.fill(0, 0, at);
     const length = kind === 'none' ? 0 : kind === 'some' ? at : tail.length;
     return Buffer.concat([bytes.subarray(0, durable), tail.subarray(0, length)]);
@@ -264,7 +270,7 @@ export class LossyDisk {
 
 function readNames(folder: string): Names {
   const names: Names = new Map();
-  for (const name of fs.readdirSync(folder)) {
+  for (const name of fs.readdirSync(folder).sort()) {
     const stats = fs.lstatSync(path.join(folder, name), { throwIfNoEntry: false });
     if (stats !== undefined) names.set(name, stats.ino);
   }

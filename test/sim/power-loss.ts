@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Io } from '../../src/io/io.js';
-import { createSeeded, type Seeded } from '../seeded.js';
 import { Mismatch } from './compare.js';
 import { LossyDisk } from './lossy-disk.js';
-import { pauseStatements } from './random-schedule.js';
+import { Schedule } from './schedule.js';
+import type { Script } from './script.js';
 
 /** No process has this id. */
 const DEAD = 999_999_999;
@@ -13,17 +13,24 @@ const DEAD = 999_999_999;
 const LOSSES = 3;
 
 export interface Losses {
-  random: Seeded;
+  script: Script;
+  schedule: Schedule;
+  /** Counts the runs. */
+  runs: number;
   /** File calls of a run, as far as is known: losses come at any of them. */
   calls: number;
   /** The call before which the power was lost, for people. */
   struck: string[];
-  /** Gets the kind of each loss. */
-  onFault: (kind: string) => void;
+  end(): void;
 }
 
-export function expectLosses(seed: number, onFault: (kind: string) => void = () => {}): Losses {
-  return { random: createSeeded(seed + 31), calls: 500, struck: [], onFault };
+export function expectLosses(script: Script): Losses {
+  const schedule = Schedule.begin(script.draw('schedule'));
+  const end = () => {
+    script.trace = schedule.trace;
+    schedule.end();
+  };
+  return { script, schedule, runs: 0, calls: 500, struck: [], end };
 }
 
 type Log = Io['log'];
@@ -39,10 +46,15 @@ export async function workThroughLosses<T>(
   work: (log: Log) => Promise<T>,
 ): Promise<T> {
   const root = path.dirname(lakePath);
-  for (let loss = 0; ; loss++) {
-    const lossAt = loss < LOSSES ? 1 + losses.random.integer(losses.calls) : Number.POSITIVE_INFINITY;
-    const disk = await LossyDisk.watch(root, losses.random, lossAt);
-    const resume = pauseStatements(losses.random);
+  const { script, schedule } = losses;
+  const run = ++losses.runs;
+  for (let loss = 1; ; loss++) {
+    const name = `loss ${loss} of run ${run}`;
+    const random = script.draw(name);
+    const moment = 1 + random.integer(losses.calls);
+    const lossAt = loss <= LOSSES && script.takes(name) ? moment : Number.POSITIVE_INFINITY;
+    schedule.reseed(script.draw(`order ${name}`));
+    const disk = await LossyDisk.watch(root, random, lossAt, schedule);
     const said: Promised[] = [];
     const listen: Log = (level, event, facts) => {
       if (DAMAGE.includes(event))
@@ -60,10 +72,9 @@ export async function workThroughLosses<T>(
       if (disk.rest === undefined || error instanceof Mismatch) throw tellLosses(error, losses);
     } finally {
       disk.stop();
-      resume();
     }
     losses.struck.push(disk.struck);
-    losses.onFault(`power lost before ${disk.struck.split(' ', 1)}`);
+    script.faults.push(`power lost before ${disk.struck.split(' ', 1)}`);
     const rest = path.join(disk.rest, path.basename(lakePath));
     const broken = said.filter((one) => isKept(one, lakePath) && !isKept(one, rest));
     if (broken.length > 0)

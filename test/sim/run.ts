@@ -1,7 +1,7 @@
 /**
  * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--trouble power-loss|damage|answers]
- * [--until-failure] [--no-shrink]. A failure is shrunk, and told
- * with the command that replays it: npm run sim -- --seed 7 --only '{"stateTimes":"kept"}' [--items 12] [--rounds 1].
+ * [--until-failure] [--no-shrink]. A failure is shrunk, and printed with the command that repeats it:
+ * npm run sim -- --seed 7 --only '{"stateTimes":"kept"}' [--items 12] [--rounds 1] [--without 'step 3 of 1,loss 1 of run 2'].
  */
 import { parseArgs } from 'node:util';
 import makeTemporaryFolder from '../temporary-folder.js';
@@ -19,6 +19,7 @@ const { values: options } = parseArgs({
     items: { type: 'string' },
     rounds: { type: 'string' },
     trouble: { type: 'string' },
+    without: { type: 'string' },
     'until-failure': { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
   },
@@ -39,19 +40,21 @@ const firstLine = (message: string) => (message.split('\n')[0] ?? '').replaceAll
 
 function planLife(seed: number): Life {
   const life = drawLife(seed);
-  const { only, items, rounds } = options;
+  const { only, items, rounds, without } = options;
   return {
     seed,
     habits: only === undefined ? life.habits : { ...PLAIN, ...(JSON.parse(only) as Partial<Habits>) },
     items: items === undefined ? life.items : Number(items),
     rounds: rounds === undefined ? life.rounds : Number(rounds),
     trouble,
+    without: without?.split(','),
   };
 }
 
-function replay({ seed, habits, items, rounds, trouble }: Life): string {
+function replay({ seed, habits, items, rounds, trouble, without }: Life): string {
   const named = trouble === undefined ? '' : `--trouble ${trouble} `;
-  return `npm run sim -- ${named}--seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}`;
+  const left = without === undefined ? '' : ` --without '${without.join()}'`;
+  return `npm run sim -- ${named}--seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}${left}`;
 }
 
 async function liveAll(workers: Worker[], lives: Life[]) {
@@ -63,7 +66,8 @@ async function liveAll(workers: Worker[], lives: Life[]) {
     for (let life = waiting.shift(); life !== undefined; life = waiting.shift()) {
       const outcome = await worker.live(life);
       seconds += outcome.seconds;
-      for (const fault of outcome.faults) faults.set(fault, (faults.get(fault) ?? 0) + 1);
+      for (const fault of outcome.faults ?? []) faults.set(fault, (faults.get(fault) ?? 0) + 1);
+      if (lives.length === 1 && outcome.trace !== undefined) say(`order of work: ${outcome.trace}`);
       if (outcome.failure === undefined) continue;
       failures.push({ life, message: outcome.failure });
       if (options['until-failure']) waiting.length = 0;
@@ -84,8 +88,8 @@ async function shrinkAll(workers: Worker[], groups: Map<string, Failure[]>): Pro
       const [line, [first]] = group;
       if (first === undefined) continue;
       const life = await shrinkLife(first.life, async (plainer) => {
-        const { failure } = await worker.live(plainer);
-        return failure !== undefined && firstLine(failure) === line;
+        const { failure, happened = [] } = await worker.live(plainer);
+        return failure !== undefined && firstLine(failure) === line ? happened : undefined;
       });
       shrunk.set(line, life);
       say(`shrunk: ${line}\n  ${replay(life)}`);

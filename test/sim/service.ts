@@ -29,7 +29,7 @@ interface ServiceOptions {
   /** Changes the body of an answer. */
   change?: ((path: string, body: Buffer) => Buffer) | undefined;
   /** Awaited before each answer. */
-  wait?: (() => Promise<void>) | undefined;
+  wait?: ((path: string) => Promise<void>) | undefined;
 }
 
 /** No output and no file of a lake may hold it. */
@@ -90,9 +90,9 @@ class Exchange {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await this.#options.wait?.();
     const url = new URL(request.url ?? '', 'http://service');
     const path = url.pathname.replace(/^\/api\/v1/, '');
+    await this.#options.wait?.(path);
     const gzip = this.#world.habits.gzip && (request.headers['accept-encoding'] ?? '').includes('gzip');
     this.#setDate(response);
     if (this.#makeTrouble(path, response)) return;

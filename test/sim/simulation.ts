@@ -31,7 +31,7 @@ import { type Habits, largestLag, PLAIN } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
 import { populate, step } from './life.js';
 import { expectLosses, workThroughLosses } from './power-loss.js';
-import { pause } from './random-schedule.js';
+import { Script } from './script.js';
 import { type Service, SIM_KEY, startService } from './service.js';
 import { World } from './world.js';
 
@@ -61,8 +61,8 @@ export interface SimulationOptions {
   losesPower?: boolean;
   /** Changes the body of an answer. */
   change?: ((path: string, body: Buffer) => Buffer) | undefined;
-  /** Gets the kind of each power loss. */
-  onFault?: ((kind: string) => void) | undefined;
+  /** What happens, and what is left out. */
+  script?: Script | undefined;
   /** The raw bytes of runs stay, for a rebuild. */
   keepsLanding?: boolean;
 }
@@ -74,18 +74,24 @@ const GATES_ALONE = Object.fromEntries(
 );
 
 export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
-  const { seed, items = 150 } = options;
-  const world = new World(seed, { ...PLAIN, ...options.habits });
+  const { seed, items = 150, script = new Script({ seed }) } = options;
+  // Unpacking takes a thread, whose time is not the seed's.
+  const ordered = options.losesPower === true ? { gzip: false } : {};
+  const world = new World(seed, { ...PLAIN, ...options.habits, ...ordered });
   const { habits } = world;
   world.isCopied = (item) => habits.scope === 'all' || item.datasets.length > 0;
   populate(world, items);
   const random = createSeeded(seed + 17);
+  let moments = 0;
   const onMoment = () => {
-    if (simulation.still || !habits.moving || random.fraction() < 0.5) return;
+    const name = `moment ${++moments}`;
+    const own = script.draw(name);
+    if (simulation.still || !habits.moving || own.fraction() < 0.5 || !script.takes(name)) return;
+    world.random = own;
     for (let n = 0; n < 3; n++) step(world);
   };
-  const losses = options.losesPower === true ? expectLosses(seed, options.onFault) : undefined;
-  const wait = losses === undefined ? undefined : () => pause(losses.random);
+  const losses = options.losesPower === true ? expectLosses(script) : undefined;
+  const wait = losses === undefined ? undefined : (path: string) => losses.schedule.answer(path);
   const service = await startService(world, seed, { onMoment, change: options.change, wait });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-sim-'));
   const lakePath = path.join(folder, 'lake');
@@ -116,6 +122,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     expectCopy: (report, settled, copiedAll = false) => expectLake(simulation, report, settled, copiedAll),
     expectSound: () => expectSound(simulation),
     close: async () => {
+      losses?.end();
       await service.close();
       await rm(folder, { recursive: true, force: true });
     },

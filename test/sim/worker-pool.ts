@@ -26,7 +26,7 @@ export class Worker {
       };
       const fail = (failure: string) => {
         this.stop();
-        settle({ failure, faults: [], seconds: 0 });
+        settle({ failure, seconds: 0 });
       };
       const onMessage = (outcome: unknown) => settle(outcome as Outcome);
       const onExit = (code: number | null) => fail(`the process died with ${code}`);

@@ -87,7 +87,8 @@ interface Version<T> {
 
 export class World {
   readonly habits: Habits;
-  readonly random: Seeded;
+  /** What happens next is drawn from it: a life gives each step its own. */
+  random: Seeded;
   /** Names of the caller's datasets; the id of each is its place from 1. */
   datasets: readonly [string, string];
   readonly sites = new Map<bigint, Site>();
