@@ -31,14 +31,13 @@ export async function productPage(product: string, request: PageRequest): Promis
   const set = { product, currency };
   const offers: Question = { analysis: 'offers', set, limit: MOST_OFFERS };
   const changes: Question = { analysis: 'product_changes', set: { product }, limit: MOST_CHANGES };
-  const [offered, reported, best, reduced, line] = await Promise.all([
+  const [offered, reported, best, line] = await Promise.all([
     ask(offers),
     ask(changes),
     ask({ analysis: 'best_prices', set, limit: 3 }),
-    ask({ analysis: 'reductions', set: { ...set, top: String(MOST_REDUCTIONS) }, limit: MOST_REDUCTIONS }),
     findOwnLine(product, currency, request),
   ]);
-  const reductions = readAll(reduced);
+  const reductions = await findReductions(offered, set, ask);
   const own = toText(line?.('price') ?? null);
   const hasStock = readAll(offered).some((offer) => offer('availability') !== null);
   const shown = { path, product, currency, hasStock, own };
@@ -114,6 +113,13 @@ async function choosePicture(product: string, { ask, pictures }: PageRequest): P
   const found = await ask({ analysis: 'product_pictures', set: { product }, limit: 20 });
   const addresses = readAll(found).flatMap((read) => toText(read('image')) ?? []);
   return addresses.find((address) => URL.canParse(address) && pictures.has(new URL(address).host));
+}
+
+/** Returns the verdicts on announced reductions. Most products have none, and planning the question takes 50 CPU ms. */
+async function findReductions(offered: Answer, set: Question['set'], ask: PageRequest['ask']): Promise<ReadValue[]> {
+  if (!readAll(offered).some((read) => announcesReduction(read('regular_price'), read('price')))) return [];
+  const top = String(MOST_REDUCTIONS);
+  return readAll(await ask({ analysis: 'reductions', set: { ...set, top }, limit: MOST_REDUCTIONS }));
 }
 
 /** Renders the offers. If shops announce reductions, a column shows whether the price history supports each. */
