@@ -5,7 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = (file: TestSpecification) => /\/test\/(run|source|front|sim|cli|remote)\//.test(file.moduleId);
+    const isLong = (file: TestSpecification) =>
+      /\/test\/(run|source|front|sim|cli|remote|union|verify|deliver)\//.test(file.moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
