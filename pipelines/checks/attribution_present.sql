@@ -1,7 +1,7 @@
 -- name: attribution_present
 -- severity: gate
--- description: Every price spread with offers from open-data websites has their licence texts.
--- found: [price spread lacks|price spreads lack] the licence text of an open-data website
+-- description: Every price spread with offers from open-data websites has their license texts.
+-- found: [price spread lacks|price spreads lack] the license text of an open-data website
 -- next: Compare sites.attribution with the texts in price_spread; you must pass them on with the data.
 WITH open_offers AS (
   SELECT DISTINCT product_id, currency, site_id

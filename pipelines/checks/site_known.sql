@@ -2,7 +2,7 @@
 -- severity: gate
 -- description: Every item's website is a current row of sites.
 -- found: [item belongs|items belong] to a website that is missing from sites
--- next: Without its website, an item has no licence text. Look at the site ids in the landed file.
+-- next: Without its website, an item has no license text. Look at the site ids in the landed file.
 -- scope: row
 SELECT item_id, site_id
 FROM items

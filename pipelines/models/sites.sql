@@ -1,5 +1,5 @@
--- Computes the websites after the run: known rows, and a new row for each new name, host or licence text. In site_refs,
--- the highest rank and place is the latest. An export row may lack the licence text, so a text in any row is kept.
+-- Computes the websites after the run: known rows, and a new row for each new name, host or license text. In site_refs,
+-- the highest rank and place is the latest. An export row may lack the license text, so a text in any row is kept.
 -- needs: site_refs, sites
 -- values: read_at VARCHAR, run_id VARCHAR
 WITH seen AS (

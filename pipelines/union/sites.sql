@@ -1,5 +1,5 @@
--- Combines the websites of several lakes: every name, host and licence text in turn, since a lake first recorded it. A
--- lake may lack the licence text, because export rows may lack it, so the newest row keeps any lake's text.
+-- Combines the websites of several lakes: every name, host and license text in turn, since a lake first recorded it. A
+-- lake may lack the license text, because export rows may lack it, so the newest row keeps any lake's text.
 -- needs: all_sites
 WITH shown AS (
   SELECT
