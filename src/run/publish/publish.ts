@@ -34,12 +34,12 @@ export async function publishRun(
   const own = await stageLedger(staging, io.now(), rows, checks);
   const changes = await next.with(...own).seal();
   const totalRows = BigInt(changes.length);
-  const waiting = [...changes];
+  const waiting = new Set(changes);
   let committed = 0n;
   const commit = async (table: TableName) => {
-    const change = waiting.find((one) => one.table === table);
+    const change = [...waiting].find((one) => one.table === table);
     if (change === undefined) return;
-    waiting.splice(waiting.indexOf(change), 1);
+    waiting.delete(change);
     // The commit point of each table is inside commitTable.
     const version = await commitTable(lake, change, { ...info, at, since: tables[table].version });
     io.log('debug', 'committed', { table, version });
