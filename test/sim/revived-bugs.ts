@@ -32,7 +32,6 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: 'if (!this.#isNamed) await syncFolder(dirname(this.#path));',
     replace: '',
     trouble: 'power-loss',
-    seed: 8,
   },
   {
     name: 'the torn tail of a journal stays before the next line',
@@ -40,7 +39,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: '      await truncate(path, read.end);\n',
     replace: '',
     trouble: 'power-loss',
-    seed: 2,
+    seed: 1,
   },
   {
     name: 'pages are journaled before their bytes are synced',
