@@ -54,9 +54,9 @@ const optional = <Type extends z.ZodType>(type: Type) => type.nullish();
 const whole = z.union([z.int(), z.bigint()]);
 
 /** The members of an action that pricelake reads. Other members are allowed. */
-const actionSchema = z.looseObject({
+const actionSchema = z.object({
   add: optional(
-    z.looseObject({
+    z.object({
       path: z.string(),
       partitionValues: z.record(z.string(), z.string().nullable()),
       size: z.number(),
@@ -65,28 +65,28 @@ const actionSchema = z.looseObject({
       tags: optional(z.record(z.string(), optional(z.string()))),
     }),
   ),
-  remove: optional(z.looseObject({ path: z.string(), deletionTimestamp: optional(z.number()) })),
-  txn: optional(z.looseObject({ appId: z.string(), version: whole, lastUpdated: optional(whole) })),
+  remove: optional(z.object({ path: z.string(), deletionTimestamp: optional(z.number()) })),
+  txn: optional(z.object({ appId: z.string(), version: whole, lastUpdated: optional(whole) })),
   metaData: optional(
-    z.looseObject({
+    z.object({
       id: z.string(),
-      format: z.looseObject({ provider: z.string() }),
+      format: z.object({ provider: z.string() }),
       schemaString: z.string(),
       partitionColumns: z.array(z.string()),
       configuration: z.record(z.string(), z.string()),
     }),
   ),
   protocol: optional(
-    z.looseObject({
+    z.object({
       minReaderVersion: z.int(),
       minWriterVersion: z.int(),
       readerFeatures: optional(z.array(z.string())),
     }),
   ),
-  commitInfo: optional(z.looseObject({})),
+  commitInfo: optional(z.object({})),
 });
 
-const statsSchema = z.looseObject({ numRecords: z.int().min(0).optional() });
+const statsSchema = z.object({ numRecords: z.int().min(0).optional() });
 
 /**
  * Parses an action and decodes its paths. Lines with `txn` use a slower parser that keeps 64-bit versions exact.

@@ -1,12 +1,10 @@
 import type { Lake } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { type ColumnDifference, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { compareColumns, refuseOtherColumns } from './column-difference.js';
 import { isSealed } from './data-file.js';
 import { readLog } from './delta-log.js';
 import { decodeApplied } from './table-state.js';
-
-const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] };
 
 /**
  * Reads a table's state from its log. Files are sorted by path.
@@ -41,14 +39,12 @@ export async function readTableAt(lake: Lake, table: TableName, version: bigint)
 function toTableState(table: TableName, state: Awaited<ReturnType<typeof readLog>>): TableState {
   const { metaData } = state;
   const files = [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const difference =
-    metaData === undefined ? NO_DIFFERENCE : compareColumns(loadTableSchema(table), metaData.schemaString);
   return {
     table,
     version: state.version,
     files,
     applied: decodeApplied(state.txn),
-    difference,
+    difference: compareColumns(loadTableSchema(table), metaData?.schemaString),
     hasOlderFiles: !files.every(isSealed),
   };
 }
