@@ -1,7 +1,7 @@
 /**
  * npm run bench:restore [-- --items 50000 --runs 20 --changes 100 --delay 0]
- * What runs fetch from object storage: a first copy and some runs are published by one machine, then others run. The
- * store is the S3 server of the tests, in this process; `--delay` is how many milliseconds each of its answers is late.
+ * What runs send to object storage and fetch from it: a first copy and some runs are published by one machine, then
+ * others run. The store is the S3 server of the tests, in this process; `--delay` is how many milliseconds each of its answers is late.
  * Prints Markdown.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -42,7 +42,7 @@ const sync = (name: string) => syncWithWings(machine(name), io);
 const advance = () => sandbox.advance({ hours: 6, changes });
 const isDataFile = (key: string) => key.endsWith('.parquet') && !key.includes('_delta_log');
 
-/** A row of the table: objects that `work` got, data files and others, all its requests and its seconds. */
+/** A row of the table: bodies that `work` sent, data files and other objects that it got, all requests, and seconds. */
 async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
   s3.asked.length = 0;
   s3.delayMs = Number(values.delay);
@@ -54,34 +54,40 @@ async function measure(what: string, work: () => Promise<unknown>): Promise<void
     const bytes = method === 'GET' && key !== '' ? s3.objects.get(key)?.bytes.length : undefined;
     return bytes === undefined ? [] : [{ key, bytes }];
   });
+  const sent = s3.asked.flatMap(({ key, sent: bytes = 0 }) => (bytes > 0 ? [{ key, bytes }] : []));
   const describe = (some: typeof got) => {
     const megabytes = some.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
     return `${some.length} | ${megabytes.toFixed(megabytes < 10 ? 2 : 0)} MB`;
   };
   const data = describe(got.filter(({ key }) => isDataFile(key)));
   console.log(
-    `| ${what} | ${data} | ${describe(got.filter(({ key }) => !isDataFile(key)))} | ${s3.asked.length} | ${seconds} |`,
+    `| ${what} | ${describe(sent)} | ${data} | ${describe(got.filter(({ key }) => !isDataFile(key)))} | ${s3.asked.length} | ${seconds} |`,
   );
 }
 
 try {
-  for (let run = 0; run <= runs; run++) {
-    if (run > 0) await advance();
+  console.log('| run | sent | | data files got | | other objects got | | requests | s |');
+  console.log(`| --- |${' --- |'.repeat(8)}`);
+  await measure('first copy', () => sync('one'));
+  for (let run = 1; run <= runs; run++) {
+    await advance();
     await sync('one');
   }
-  console.log('| run | data files | | other objects | | requests | s |\n| --- | --- | --- | --- | --- | --- | --- |');
+  await advance();
+  await measure(`the same disk, ${changes} changes`, () => sync('one'));
+  await measure('the same disk, nothing new', () => sync('one'));
   await measure('empty disk, nothing new', () => sync('idle'));
   await measure('the whole lake (`restore`)', () =>
     withRemote(machine('whole').lake, io, undefined, async (held) => held?.bringAll()),
   );
   await advance();
   await measure(`empty disk, ${changes} changes`, () => sync('empty'));
-  await measure('the same disk, kept: nothing new', () => sync('empty'));
+  await measure('that disk, kept: nothing new', () => sync('empty'));
   await advance();
   await sync('one');
-  await measure('the same disk after a run of another machine, nothing new', () => sync('empty'));
+  await measure('that disk after a run of another machine, nothing new', () => sync('empty'));
   await advance();
-  await measure(`the same disk, ${changes} changes`, () => sync('empty'));
+  await measure(`that disk, ${changes} changes`, () => sync('empty'));
   await advance();
   await sync('empty');
   await advance();

@@ -20,6 +20,8 @@ export interface Asked {
   key: string;
   /** Counts all requests, from 1. */
   count: number;
+  /** The bytes of its body, once they have arrived. */
+  sent?: number;
 }
 
 interface Held {
@@ -105,7 +107,7 @@ interface Answer {
 async function answer(s3: S3Server, uploads: Uploads, request: IncomingMessage, response: ServerResponse) {
   const url = new URL(request.url ?? '', s3.endpoint);
   const key = decodeURIComponent(url.pathname).split('/').slice(2).join('/');
-  const asked = { method: request.method ?? '', key, count: s3.asked.length + 1 };
+  const asked: Asked = { method: request.method ?? '', key, count: s3.asked.length + 1 };
   s3.asked.push(asked);
   s3.headers.push(JSON.stringify(request.headers));
   const fault = s3.fault(asked);
@@ -114,6 +116,7 @@ async function answer(s3: S3Server, uploads: Uploads, request: IncomingMessage, 
   if (fault === 'hang') return undefined;
   if (fault === 'dropped') uploads.clear();
   const bytes = decodeBody(Buffer.concat(await request.toArray()), request);
+  asked.sent = bytes.length;
   const isFailed = fault === '500' || fault === '503';
   const done = isFailed
     ? fail(Number(fault), fault === '503' ? 'SlowDown' : 'InternalError')
