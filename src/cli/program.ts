@@ -170,8 +170,8 @@ function printFirstHelp(): void {
 Every day:
 ${everyday.join('')}
 New here?
-  pricelake demo     Shows everything on this machine, without an account
-  pricelake init     Sets up a pipeline with the service's address and your key
+  pricelake demo     Show everything on this machine, without an account
+  pricelake init     Set up a pipeline with the service's address and your key
 
 pricelake --help lists all commands; pricelake COMMAND --help explains one.
 `);

@@ -151,7 +151,7 @@ export const PAGE_SCRIPT = `
       time.textContent = (time.textContent.includes(':') ? toMoment : toDay).format(new Date(time.dateTime));
     }
   };
-  if (zone !== null) zone.textContent = 'Times are in the zone ' + timeZone + '.';
+  if (zone !== null) zone.textContent = 'Times are shown in the time zone ' + timeZone + '.';
   tellTimes(document);
 
   // Sort complete tables here. A cell has its value in data-value if it shows the value in another form.

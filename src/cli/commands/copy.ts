@@ -104,7 +104,7 @@ export const sync = declareCommand({
     notify: NOTIFY,
   },
   examples: [
-    ['pricelake sync', 'Uses prices.yaml in this folder. The first run copies everything, later runs copy changes'],
+    ['pricelake sync', 'Use prices.yaml in this folder. The first run copies everything, later runs copy changes'],
     ['pricelake sync --reconcile', 'Compare everything with the service, and repair differences'],
     [
       'pricelake sync --backfill 9107000000000002,9107000000000034',
