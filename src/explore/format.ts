@@ -11,6 +11,9 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 });
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
 
+/** Shortens September to three letters as DuckDB and Vega do, because en-GB has four. */
+export const shortenMonth = (date: string): string => date.replace('Sept', 'Sep');
+
 /** Formats an exact decimal such as `1,234.50`, with more than two decimals only if the amount has them. */
 export function formatMoney(decimal: string): string {
   const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*?)0*)?$/u.exec(decimal) ?? [];
@@ -38,7 +41,7 @@ export function formatDifference(difference: number, unit: '%' | 'points' | ''):
 
 /** Renders an instant such as `20 Nov 2026, 19:07` in UTC. The page's script converts it to the reader's time zone. */
 export function moment(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)}</time>`;
+  return html`<time datetime="${at.toISOString()}">${shortenMonth(MOMENT.format(at))}</time>`;
 }
 
 /** Renders the UTC day of an instant, such as `20 Nov 2026`, in a `time` element. */
@@ -48,7 +51,7 @@ export function dayOf(at: Date): Html {
 
 /** `20 Nov 2026` */
 export function formatDay(at: Date): string {
-  return DAY.format(at);
+  return shortenMonth(DAY.format(at));
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `4 days` */

@@ -148,7 +148,7 @@ export const PAGE_SCRIPT = `
   const tellTimes = (root) => {
     if (zone === null) return;
     for (const time of root.querySelectorAll('time[datetime]')) {
-      time.textContent = (time.textContent.includes(':') ? toMoment : toDay).format(new Date(time.dateTime));
+      time.textContent = (time.textContent.includes(':') ? toMoment : toDay).format(new Date(time.dateTime)).replace('Sept', 'Sep');
     }
   };
   if (zone !== null) zone.textContent = 'Times are shown in the time zone ' + timeZone + '.';
@@ -266,7 +266,7 @@ export const PAGE_SCRIPT = `
       });
       asked.sort((a, b) => a.price - b.price);
       const head = document.createElement('p');
-      head.textContent = toDay.format(at) + ', ' + currency;
+      head.textContent = toDay.format(at).replace('Sept', 'Sep') + ', ' + currency;
       tip.replaceChildren(head);
       for (const { name, key, text } of asked.slice(0, MOST_SHOWN)) addLine(name, key, text);
       if (asked.length > MOST_SHOWN) addLine('and ' + (asked.length - MOST_SHOWN) + ' more', 'line-rest', '');

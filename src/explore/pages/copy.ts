@@ -3,7 +3,7 @@ import { type Advice, describeFinding } from '../../check/finding.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { chartAnswer } from '../charts/chart-answer.js';
-import { foreign, formatDay, formatDuration, formatPercent, moment } from '../format.js';
+import { foreign, formatDay, formatDuration, formatPercent, moment, shortenMonth } from '../format.js';
 import { type Figure, type Page, type PageRequest, renderFigures, renderSection } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { renderAnswer, type ShownColumn } from '../table.js';
@@ -28,7 +28,7 @@ const COST: readonly (string | ShownColumn)[] = [
     name: 'month',
     show: (value) => {
       const month = toDate(value);
-      return month === undefined ? '–' : MONTH.format(month);
+      return month === undefined ? '–' : shortenMonth(MONTH.format(month));
     },
   },
   'runs',
