@@ -173,24 +173,27 @@ small.attention { color: var(--warn); }
   section { padding-top: 2.25rem; }
   .figures { grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); }
   .cards table, .cards tbody, .cards thead, .cards caption { display: block; }
-  .cards thead tr { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding-bottom: .5rem; }
-  .cards thead th { padding: 0; }
-  .cards thead:not(:has([aria-sort])), .cards thead th:not([aria-sort]) { display: none; }
-  .cards thead button { padding: .35rem 0; }
-  .cards tbody tr { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: .35rem .75rem; padding: .7rem 0; border-top: 1px solid var(--line); }
+  .cards thead tr, .cards tbody tr { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: .1rem .75rem; }
+  .cards thead th { padding: 0 0 .35rem; text-align: left; overflow-wrap: anywhere; } .cards thead th:first-child { grid-column: 1 / -1; }
+  .cards thead button, .cards thead th a { padding: .35rem 0; white-space: normal; }
+  .cards tbody tr { padding: .4rem 0; border-top: 1px solid var(--line); }
   .all { display: flex; gap: .5rem; align-items: center; padding: .6rem 0; border-top: 1px solid var(--line); font-size: .9375rem; }
   .all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
-  .cards:has(.all :checked) tbody tr { grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); }
-  .cards:has(.all :not(:checked)) .rest, .cards:has(.all :not(:checked)) tbody tr:nth-child(n + 13) { display: none; }
+  .cards:has(.all :not(:checked)) .rest, .cards:not(.long):has(.all :not(:checked)) tbody tr:nth-child(n + 13),
+    .cards.long:has(.all :not(:checked)) tbody tr:nth-child(n + 26) { display: none; }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
-  .cards tbody td:empty { display: none; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
   .cards tbody th small { font-weight: 400; }
   .cards .number .spark { margin-left: 0; }
   .cards .range { display: block; width: 100%; margin: 0; }
   .cards td time { white-space: normal; }
-  .cards tbody td:has(> .none:only-child) { display: none; }
-  .cards td::before { content: attr(data-label); display: block; color: var(--soft); font-size: .75rem; }
+  .cards:not(:has(.all :checked)) bdi { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
+  .cards:not(:has(.all :checked)) td small bdi { -webkit-line-clamp: 1; word-break: break-all; }
+  .cards:has(.all :not(:checked)) tbody th small { display: none; }
+  .cards:has(.all :checked) thead th:not([aria-sort]) { display: none; }
+  .cards:has(.all :checked) tbody tr { grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); gap: .35rem .75rem; padding: .7rem 0; }
+  .cards:has(.all :checked) tbody td:empty, .cards:has(.all :checked) tbody td:has(> .none:only-child) { display: none; }
+  .cards:has(.all :checked) td::before { content: attr(data-label); display: block; color: var(--soft); font-size: .75rem; }
 }
 
 @media print {
@@ -268,7 +271,6 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 @media screen and (max-width: 44rem) {
   .wide { padding-inline: 1rem; }
   .list { display: block; } .list dd { margin: 0 0 .75rem; }
-  .cards thead th:not([aria-sort="none"]):not([aria-sort]) { display: none; }
   .filters label, .filters input, .filters select { flex: 1 1 auto; }
 }
 @media print { .bar form, .bar nav, .filters, .pager, .tools { display: none; } }

@@ -23,6 +23,8 @@ export interface TableView {
   columns?: readonly (string | ShownColumn)[];
   /** Names of columns that a phone shows beside the first until the reader asks for all; by default, the next four. */
   brief?: readonly string[];
+  /** True for the main list of a page, of which a phone shows more rows at first. */
+  isLong?: boolean;
   /** Names of columns that the reader has hidden, as in copied tables. */
   hidden?: ReadonlySet<string>;
   /** True to list the columns that are omitted because no row has a value. */
@@ -35,9 +37,10 @@ export interface TableView {
   empty?: Content;
 }
 
-/** A phone shows only this part of a table until the reader requests all; the style sheet has the same number of rows. */
+/** A phone shows only this part of a table until the reader requests all; the style sheet has the same numbers of rows. */
 const BRIEF_COLUMNS = 4;
 const BRIEF_ROWS = 12;
+const BRIEF_LONG_ROWS = 25;
 
 /** Renders the rows of an answer as a table, with links to download them. */
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
@@ -81,10 +84,11 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
   // The script sorts only tables that have all rows.
   const whole = answer.hasMore ? '' : html` data-whole=""`;
   const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
-  const isCut = answer.rows.length > BRIEF_ROWS || !shown.every(({ isBrief }) => isBrief);
-  const rows = answer.rows.length > BRIEF_ROWS ? `all ${answer.rows.length} rows with ` : '';
+  const briefRows = view.isLong === true ? BRIEF_LONG_ROWS : BRIEF_ROWS;
+  const isCut = answer.rows.length > briefRows || !shown.every(({ isBrief }) => isBrief);
+  const rows = answer.rows.length > briefRows ? `all ${answer.rows.length} rows with ` : '';
   const all = isCut ? html`<label class="all"><input type="checkbox"> Show ${rows}all values</label>\n` : '';
-  return html`<div class="frame cards">
+  return html`<div class="frame cards${view.isLong === true ? ' long' : ''}">
 <table role="table"${whole}${analysis}>
 <caption><span>${view.caption}</span></caption>
 <thead role="rowgroup"><tr role="row">${shown.map((drawn) => renderHead(drawn, question?.order, view))}</tr></thead>

@@ -96,6 +96,24 @@ describe('the pages of explore in a browser', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
 
+  it('a phone shows 25 products in rows of three lines, and all 50 of the page on request', async () => {
+    const { page, go } = await open(PHONE);
+    await go('/products');
+    const measure = async () => {
+      const boxes = await Promise.all((await page.locator('#found tbody tr').all()).map((row) => row.boundingBox()));
+      const heights = boxes.flatMap((box) => (box === null ? [] : [box.height]));
+      return { rows: heights.length, highest: Math.max(...heights) };
+    };
+    const brief = await measure();
+    expect(brief.rows).toBe(25);
+    expect(brief.highest).toBeLessThan(90);
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(6000);
+    // One head above the rows names the four values of each.
+    expect(await page.locator('#found thead th:visible').allInnerTexts()).toHaveLength(5);
+    await page.locator('.all').tap();
+    expect((await measure()).rows).toBe(50);
+  });
+
   it('finds products while one types, and the address follows', async () => {
     const { page, go } = await open();
     await go('/products');

@@ -96,6 +96,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
     caption: `${facets === undefined ? 'Products' : countOf(facets.all, 'product')} with a price, counted in each currency; prices are those that can be trusted`,
     columns,
     brief: ['shops', 'min_price', 'currency', 'spread_pct'],
+    isLong: true,
     hidden,
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     // Shown only in a report, because a served page has a pager.
