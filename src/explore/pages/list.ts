@@ -85,16 +85,17 @@ ${renderSection(
     {
       caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
       columns: LINES.toSpliced(1, 0, spark, ...compared),
-      brief: ['price', 'currency', 'position', 'cheapest'],
+      brief: ['price', 'position', 'gap_pct', 'cheapest'],
+      isLong: true,
       moreNote: '', // the pager links to the other rows
       empty: 'No line of the list is in this place.',
     },
-  )}${renderPager(watched, lines, address)}`,
+  )}${renderPager(watched, lines, address, 'Lines')}`,
 )}
 ${renderSection(
   'Suggested prices',
   html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)], { place: readPlace(search) })}
-${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest; the files are for your shop system', columns: SUGGESTIONS, moreNote: '' })}${renderPager(suggested, suggestions, ({ from }) => address({ suggest_from: from }))}`,
+${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest; the files are for your shop system', columns: SUGGESTIONS, moreNote: '' })}${renderPager(suggested, suggestions, ({ from }) => address({ suggest_from: from }), 'Suggestions')}`,
 )}
 ${renderSection('Below your lowest allowed prices', past.render({ caption: 'Every time that a shop was below one, with the listing as evidence', columns: BREACHES, empty: 'No shop was below a lowest allowed price, or no line has one.' }))}`,
   };
