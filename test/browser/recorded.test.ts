@@ -6,6 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
@@ -126,6 +127,24 @@ describe.each(CATALOGUES)('on $name', ({ files: [dataFile = '', changesFile] }) 
     return ((await shown.locator('dd').textContent()) ?? '').replace(note, '').replaceAll(/\s+/gu, ' ').trim();
   };
 
+  it.each(['/', '/products', '/list', '/shops', 'a shop'])('%s fits on few screens of a phone', async (place) => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true });
+    const page = await context.newPage();
+    await page.goto(served.url);
+    if (place === 'a shop') {
+      await go(page, 'Shops');
+      await page.locator('main tbody th a').first().click();
+      await page.getByRole('heading', { name: 'Rivals' }).waitFor();
+    } else await page.goto(served.base + place);
+    const [height, width] = (await page.evaluate(
+      '[document.documentElement.scrollHeight, document.documentElement.scrollWidth]',
+    )) as [number, number];
+    expect(width).toBe(390);
+    expect(height).toBeLessThan(6000);
+    await page.evaluate(axe.source);
+    expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')).toEqual([]);
+  });
+
   it('which of my products are above the cheapest that is in stock?', async () => {
     const page = await begin();
     await go(page, 'My list');
@@ -166,6 +185,38 @@ describe.each(CATALOGUES)('on $name', ({ files: [dataFile = '', changesFile] }) 
     await page.getByRole('heading', { name: 'Offers' }).waitFor();
     const offers = page.locator('table[data-analysis=offers] tbody tr');
     expect(String(await offers.filter({ hasText: 'out of stock' }).count())).toBe(without.out);
+  });
+
+  it('what is the spread of a product with offers that do not count, and why is each left out?', async () => {
+    // An offer without stock, and a price so far below the median of the shops that it may be another product.
+    const left = await first(`
+      SELECT product, any_value(words) AS words, list(shop) FILTER (is_out) AS out, list(shop) FILTER (is_low AND NOT is_out) AS low,
+        min(price) FILTER (NOT is_low AND NOT is_out) AS lowest, max(price) FILTER (NOT is_low AND NOT is_out) AS highest
+      FROM (
+        SELECT *, coalesce(ltrim(gtin, '0'), concat_ws('-', plain(brand), plain(mpn))) AS product, coalesce(gtin, mpn) AS words,
+          site.name AS shop, coalesce(NOT attributes.inStock, false) AS is_out,
+          price < 0.5 * median(price) OVER (PARTITION BY coalesce(ltrim(gtin, '0'), concat_ws('-', plain(brand), plain(mpn)))) AS is_low
+        FROM listed WHERE removedAt IS NULL AND price IS NOT NULL AND length(coalesce(gtin, mpn)) >= 10
+      )
+      GROUP BY product
+      HAVING count(*) BETWEEN 4 AND 25 AND count(DISTINCT shop) = count(*) AND count(DISTINCT currency) = 1
+        AND count_if(is_out) + count_if(is_low) > 0 AND count_if(is_low) <= 2
+        AND highest < 2.2 * lowest AND count_if(NOT is_low AND NOT is_out) >= 3
+      ORDER BY count_if(is_out) + count_if(is_low), product LIMIT 1`);
+    const page = await begin();
+    await search(page, String(left.words));
+    await page.locator(`#found tbody th a[href*="${left.product}"]`).first().click();
+    await page.getByRole('heading', { name: 'Offers' }).waitFor();
+    expect(await figure(page, 'Spread')).toBe(percent(100 * (Number(left.highest) / Number(left.lowest) - 1)));
+    for (const [shops, reason] of [
+      [left.out, /out of stock/u],
+      [left.low, /median of \d+ shops is/u],
+    ] as const) {
+      for (const shop of (shops as string[] | null) ?? []) {
+        const offer = page.locator('table[data-analysis=offers] tbody tr').filter({ hasText: shop });
+        expect([shop, await cell(offer, 'Left out because')]).toEqual([shop, expect.stringMatching(reason)]);
+      }
+    }
   });
 
   describe.skipIf(changesFile === undefined)('with its past', () => {
@@ -229,10 +280,60 @@ describe.each(CATALOGUES)('on $name', ({ files: [dataFile = '', changesFile] }) 
           WHERE began > coalesce((SELECT max(began) FROM lows WHERE low IS NULL OR low >= ${own}), TIMESTAMPTZ '0001-01-01')`);
         const line = rowOf(page, 'watched_lines', String(product));
         expect([
-          (await cell(line, 'Since')).replace('Sept', 'Sep'),
+          await cell(line, 'Since'),
           (await cell(line, 'Undercut by')).startsWith(shops === '1' ? '' : `${shops} shops`),
         ]).toEqual([since, true]);
       }
+    });
+
+    it('was 99, now 49: is the price before a cut the lowest of the 90 days before it?', async () => {
+      const cuts = await rows(`
+        WITH cuts AS (
+          SELECT item.id AS id, observedAt AS cut_at, price, previousPrice FROM feed
+          WHERE kind = 'CHANGED' AND price < previousPrice AND observedAt > (SELECT max(lastSeenAt) FROM listed) - INTERVAL 1 DAY
+        )
+        SELECT concat_ws('-', plain(brand), plain(mpn)) AS product, site.name AS shop, cuts.previousPrice AS before, cuts.price AS price, min(steps.price) AS lowest
+        FROM cuts JOIN listed USING (id) JOIN steps ON steps.id = cuts.id AND from_at < cut_at AND until_at > cut_at - INTERVAL 90 DAY
+        GROUP BY product, shop, cuts.previousPrice, cuts.price HAVING min(steps.price) < cuts.previousPrice
+        ORDER BY min(steps.price) / cuts.previousPrice, product, shop LIMIT 3`);
+      expect(cuts).toHaveLength(3);
+      for (const { product, shop, before, price, lowest } of cuts) {
+        const page = await begin();
+        await go(page, 'Analyses');
+        await go(page, 'Price cuts and the lowest price before them');
+        await page.locator('.filters input[name=product]').fill(String(product));
+        await page.locator('summary', { hasText: 'More settings' }).click();
+        await page.locator('.filters input[name=days]').fill('90');
+        await page.locator('.filters select[name=site_id]').selectOption({ label: String(shop) });
+        await page.locator('.filters button', { hasText: 'Show' }).click();
+        await page.waitForURL('**days=90**');
+        const row = page.locator('table[data-analysis=prior_price] tbody tr').first();
+        expect([
+          ...[product, await cell(row, 'Price before'), await cell(row, 'Price'), await cell(row, 'Lowest before')],
+        ]).toEqual([product, money(before), money(price), money(lowest)]);
+      }
+    });
+
+    it('how did the price level of a category move?', async () => {
+      const { path: label, level } = await first(`
+        SELECT category.path AS path, 100 * exp(avg(ln(now.price / earlier.price))) AS level
+        FROM listed
+        JOIN (SELECT id, price FROM steps WHERE from_at <= '2026-11-18' AND until_at > '2026-11-18') AS earlier USING (id)
+        JOIN (SELECT id, price FROM steps WHERE from_at <= '2026-11-19' AND until_at > '2026-11-19') AS now USING (id)
+        WHERE now.price IS NOT NULL AND earlier.price IS NOT NULL
+        GROUP BY path ORDER BY count(*) DESC LIMIT 1`);
+      const page = await begin();
+      await go(page, 'Analyses');
+      await go(page, 'Price index');
+      await page.locator('select[name=category]').selectOption({ label: String(label) });
+      await page.locator('select[name=period]').selectOption({ label: 'day' });
+      if (!(await page.locator('.filters input[name=since]').isVisible()))
+        await page.locator('summary', { hasText: 'More settings' }).click();
+      await page.locator('.filters input[name=since]').fill('2026-11-18');
+      await page.locator('.filters button', { hasText: 'Show' }).click();
+      await page.waitForURL('**since=2026-11-18**');
+      const day = page.locator('table[data-analysis=price_index] tbody tr').filter({ hasText: '19 Nov 2026' });
+      expect(await cell(day, 'Jevons')).toBe(Number(level).toFixed(1));
     });
 
     it('how did prices differ between two dates?', async () => {
