@@ -85,7 +85,7 @@ ${renderSection(
     {
       caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
       columns: LINES.toSpliced(1, 0, spark, ...compared),
-      brief: ['price', 'position', 'gap_pct', 'cheapest'],
+      brief: ['price', 'currency', 'gap_pct', 'cheapest'],
       isLong: true,
       moreNote: '', // the pager links to the other rows
       empty: 'No line of the list is in this place.',
