@@ -8,9 +8,9 @@ from readers import LINES
 HEAD = """# Tested programs
 
 `npm run interop` writes this page. It creates lakes in several states, lets other programs write to some of them, and reads
-every table with every reader. All rows are equal to pricelake's in value and type, unless noted. Plain readers skip lakes with superseded files or with files in folders, because these require the Delta log.
+every table with every reader. All rows are equal to pricelake's in value and type, unless noted. Readers without Delta support skip lakes with superseded files or with files in folders, because these require the Delta log.
 
-Polars 2.1 fails with a ShapeError if some files of a Delta table hold their partition column and others don't, as after
+Polars 2.1 fails with a ShapeError if only some files in a Delta table contain the partition column, as after
 another program's OPTIMIZE. The next `sync` repairs this."""
 
 # A package by the name under which pip knows it.
