@@ -1,14 +1,14 @@
 import { listAnalyses } from '../src/analyze/analysis.js';
 import type { PlainLake } from './plain-lake.js';
 
-/** A kind of page, asked for with other values each time. */
+/** A kind of page, requested with different values each time. */
 export interface PageKind {
   name: string;
-  /** Milliseconds that a reader may wait for it, warm. */
+  /** The maximum time in milliseconds that a reader should wait for the page once the server is warm. */
   target: number;
-  /** As many as are asked for; no two ask the same. */
+  /** The paths to request. Each asks a different question. */
   paths: readonly string[];
-  /** False if its questions read tables that a lake does not have. */
+  /** False if its questions read tables that the published lake doesn't have. */
   isPlain?: boolean;
 }
 
@@ -17,7 +17,7 @@ const PRODUCT_MS = 150;
 const TODAY_MS = 500;
 const OTHER_MS = 1000;
 
-/** The pages, with values that the lake has. The first path of each is its cold one. */
+/** Lists the pages with values that occur in the lake. The first path of each kind measures the cold page. */
 export async function listPages(lake: PlainLake, times: number): Promise<PageKind[]> {
   const products = await listProducts(lake, times);
   const shops = await lake.list(
@@ -44,7 +44,7 @@ export async function listPages(lake: PlainLake, times: number): Promise<PageKin
       TODAY_MS,
       (k) => `/?since=${['run', 'day', 'week'][k % 3]}&currency=${k === 0 ? '' : of(currencies, Math.floor(k / 3))}`,
     ),
-    // A title letter by letter, as one types it.
+    // A title, requested once per letter, as when a reader types it.
     kind(
       'Search as one types',
       SEARCH_MS,
@@ -68,13 +68,13 @@ export async function listPages(lake: PlainLake, times: number): Promise<PageKin
   ];
 }
 
-/** Products of three and more shops. */
+/** Lists products that at least three shops sell. */
 export const listProducts = (lake: PlainLake, times: number): Promise<string[]> =>
   lake.list(
     `SELECT product_id FROM price_spread WHERE shops > 2 GROUP BY product_id ORDER BY hash(product_id) LIMIT ${times}`,
   );
 
-/** The page of an analysis; another first row each time. */
+/** Lists an analysis's page, with a different first row each time. */
 export function listAnalysisPages(product: string, times: number): PageKind[] {
   const numbers = Array.from({ length: times }, (_, k) => k);
   return listAnalyses()
@@ -86,17 +86,17 @@ export function listAnalysisPages(product: string, times: number): PageKind[] {
     }));
 }
 
-/** Pages have no exchange rates. */
+/** Analyses that need exchange rates, which pages don't have. */
 const NEEDS_RATES = new Set(['law_of_one_price', 'converted_days']);
 
-/** Variables without a default. */
+/** Values for variables without a default. */
 const NEEDED: Record<string, string> = {
   offers: '&product=$product',
   daily_spreads: '&product=$product',
   offer_prices: '&first_day=2026-11-01&last_day=2026-11-19',
 };
 
-/** Lines of a price list: products that several shops sell, at their median price. */
+/** Builds the lines of a price list from products that several shops sell, at their median prices. */
 export async function listOwnPrices(lake: PlainLake, lines: number): Promise<string> {
   const rows =
     await lake.list(`SELECT product_id || ',' || trusted_median || ',' || currency || ',' || trusted_min || ','

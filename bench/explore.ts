@@ -1,10 +1,10 @@
 /**
  * npm run bench:explore [-- --items 1000000 --changes 5000000 --times 9 --plain 1] [--lake DIR] [--analyses]
- * How long a reader waits for each page of `pricelake explore`, beside the questions of the page's tables asked of plain
- * DuckDB on the same Parquet. Each time, other values are asked for, so that no answer that is kept hides what it costs.
- * Plain DuckDB is asked once for each page, because it prepares nothing; the ratio is of CPU time, as other work changes it
- * least. The lake is made once for each size, and kept in
- * the temporary folder. Prints Markdown; a star marks a page that is slower than its target. With --analyses: every analysis, too.
+ * Measures how long a reader waits for each page of `pricelake explore`, and how long plain DuckDB takes for the same
+ * questions on the same Parquet files. Each request uses different values, so that cached answers don't hide the cost.
+ * Plain DuckDB runs once per page, because it prepares nothing. The ratio compares CPU times, which other load affects
+ * least. The lake is generated once per size in the temporary folder. Prints Markdown; a star marks a page that misses
+ * its target. `--analyses` measures every analysis too.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ const exists = (file: string) =>
     () => false,
   );
 
-/** A lake that is being made has another name. */
+/** Finds or makes the lake. A lake that is still being made has a different folder name. */
 async function findLake(): Promise<string> {
   if (values.lake !== undefined) return path.resolve(values.lake);
   const folder = path.join(WORK, `${values.items}-${values.changes}`);
@@ -66,7 +66,7 @@ const showLoad = () => (loadavg()[0] as number).toFixed(1);
 interface Server {
   pid: number;
   get(address: string): Promise<{ ms: number; text: string }>;
-  /** Peak of the resident memory in MB; undefined where the system does not tell. */
+  /** Returns the peak resident memory in MB; undefined if the system doesn't report it. */
   readPeak(): Promise<number | undefined>;
   stop(): Promise<void>;
 }
@@ -102,12 +102,12 @@ async function startServer(lake: string, list: string): Promise<Server> {
   };
 }
 
-/** A page that is still being prepared asks the browser to load it again. */
+/** True if the page is complete. A page whose rows are still being prepared tells the browser to reload it. */
 const isWhole = (text: string) => !text.includes('http-equiv="refresh"');
 
 const REST_MS = 3000;
 
-/** Waits until a process does nothing: rows are prepared while pages are shown. */
+/** Waits until a process is idle, because it prepares rows while it serves pages. */
 async function untilAtRest(pid: number): Promise<void> {
   let before = Number.NEGATIVE_INFINITY;
   for (;;) {
@@ -118,7 +118,7 @@ async function untilAtRest(pid: number): Promise<void> {
   }
 }
 
-/** The questions behind the tables of a page, from the links to their analyses. One table of each kind is one question. */
+/** Reads the questions behind a page's tables from the links to their analyses, one question per kind of table. */
 function readQuestions(text: string): PlainQuestion[] {
   const found = [...text.matchAll(/href="(\/analyses\/[^"#]+)#sql"/gu)].map(([, address]) => {
     const { pathname, searchParams } = new URL(String(address).replaceAll('&amp;', '&'), 'http://localhost');

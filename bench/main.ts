@@ -1,10 +1,10 @@
 /**
  * npm run bench [-- --items 1000000,5000000 --changes 100,8000,300000 --pairs 3 --record]
  * npm run bench -- --guard [--record]
- * First copies, everyday runs and runs that find nothing new against the floors, in one table of Markdown: medians of pairs that
- * were measured in turn, with their range. `--record` keeps our CPU seconds; the next bench shows the change against them.
- * `--guard` measures 200,000 items and 100 changes, and fails if the CPU seconds of either, divided by those of the plain
- * floor of a first copy, exceed the recorded ratio by more than a tenth.
+ * Measures first copies, everyday runs, and runs without changes against the floors, which are minimal DuckDB scripts.
+ * Prints medians and ranges of alternating measurements as a Markdown table. `--record` saves our CPU seconds, to which
+ * the next bench compares its own. `--guard` measures 200,000 items and 100 changes. It fails if our CPU seconds for
+ * either, divided by those of the plain floor's first copy, exceed the recorded ratio by more than 10%.
  */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -35,27 +35,27 @@ const { values } = parseArgs({
   },
 });
 
-/** Items that the month's export rows of the sandbox's usual plan are enough for, with those that are removed. */
+/** The number of items, including removed ones, that the default plan's monthly export rows allow. */
 const PRO_ITEMS = 4_000_000;
 const WORK = fileURLToPath(new URL('./.work', import.meta.url));
 const inWork = (...names: string[]) => path.join(WORK, ...names);
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const pairs = Number(values.pairs);
 if (values.guard) Object.assign(values, { items: '200000', changes: '100' });
-/** A ratio may exceed the recorded one by this factor. */
+/** The factor by which a ratio may exceed the recorded one. */
 const TOLERANCE = 1.1;
 const numbers = (list: string) => list.split(',').filter(Boolean).map(Number);
 
-/** Our CPU seconds by title of the row, as last recorded, and the ratios that the guard compares. */
+/** Our recorded CPU seconds by row title, and the ratios that the guard compares. */
 const RECORDED = script('./recorded.json');
 
-/** The figures of a row of the bench. */
+/** The measurements of one row of the bench. */
 interface Figures extends Omit<Cost, 'stderr'> {
-  /** Used by the sandbox on the same cores, as far as the system tells. */
+  /** CPU seconds that the sandbox used on the same cores; undefined if the system doesn't report them. */
   sandboxCpuSeconds: number | undefined;
   plain?: Pick<Cost, 'seconds' | 'cpuSeconds'>;
   exact?: Pick<Cost, 'seconds' | 'cpuSeconds'>;
-  /** Files and their bytes in the lake that are new, or others than before. */
+  /** The number and total size of new or changed files in the lake. */
   written: { files: number; bytes: number };
   steps: Record<string, number>;
 }
@@ -91,7 +91,7 @@ const clear = async (...names: string[]) => {
   for (const name of names) await rm(inWork(name), { recursive: true, force: true });
 };
 
-/** curl counts in the floors' seconds, not in their CPU seconds. */
+/** Measures a first copy. The floors' elapsed seconds include curl, but their CPU seconds don't. */
 async function copyFirst(sandbox: BenchSandbox): Promise<Figures> {
   await clear('floor', 'export.ndjson');
   const source = inWork('export.ndjson');
@@ -109,7 +109,7 @@ async function copyFirst(sandbox: BenchSandbox): Promise<Figures> {
   return { ...(await sync(sandbox)), ...floors };
 }
 
-/** Ours first: the floors apply what it landed to the items as they were before. */
+/** Measures pricelake first, because the floors apply its downloaded changes to a copy of the earlier items. */
 async function applyChanges(sandbox: BenchSandbox, changes: number): Promise<Figures> {
   await clear('before', 'floor');
   await cp(inWork('lake/items'), inWork('before'), { recursive: true });
@@ -139,7 +139,7 @@ const COLUMNS = [
   'seconds by step',
 ];
 
-/** The median of the pairs, with their range where there are several that differ. */
+/** Formats the median, with the range if there are several different values. */
 function show(all: readonly (number | undefined)[], digits = 1): string {
   const known = all.filter((one) => one !== undefined);
   if (known.length === 0) return '';
@@ -149,13 +149,13 @@ function show(all: readonly (number | undefined)[], digits = 1): string {
 const before = JSON.parse(await readFile(RECORDED, 'utf8')) as Record<string, number>;
 const recorded: Record<string, number> = {};
 const GUARDED = ', CPU ÷ plain floor of a first copy';
-/** CPU seconds of the plain floor of the first copy, for the guard. */
+/** CPU seconds of the plain floor's first copy, for the guard. */
 let guardFloor: number | undefined;
 
 async function report(title: string, work: () => Promise<Figures>): Promise<void> {
   const runs: Figures[] = [];
   for (let i = 0; i < pairs; i++) runs.push(await work());
-  // With the first row: a table without rows would look like a result.
+  // Prints the heading with the first row, because a table without rows would look like a result.
   if (Object.keys(recorded).length === 0)
     console.log(`| ${COLUMNS.join(' | ')} |\n|${' --- |'.repeat(COLUMNS.length)}`);
   const of = (pick: (run: Figures) => number | undefined, digits = 1) => show(runs.map(pick), digits);
@@ -178,7 +178,7 @@ async function report(title: string, work: () => Promise<Figures>): Promise<void
     ...[of((run) => run.plain?.cpuSeconds), of((run) => run.exact?.cpuSeconds), of((run) => run.cpuSeconds)],
     ...[ratio('plain', 'cpuSeconds'), of((run) => run.sandboxCpuSeconds), of((run) => run.peakBytes / 2 ** 20, 0)],
     ...[of((run) => run.written.files, 0), of((run) => run.written.bytes / 1e6), change, loadavg()[0]?.toFixed(1)],
-    // Those of the last run.
+    // The steps of the last run.
     Object.entries(runs.at(-1)?.steps ?? {})
       .map(([step, took]) => `${step} ${took.toFixed(1)}`)
       .join(', '),
@@ -187,14 +187,14 @@ async function report(title: string, work: () => Promise<Figures>): Promise<void
 }
 
 /**
- * The least CPU seconds of the pairs divided by those of the floor: other load only ever adds to either. The floor of 100
- * changes takes a second, too little to divide by.
+ * Returns the lowest ratio of our CPU seconds to the floor's, because other load can only increase them. Always divides
+ * by the first copy's floor, because the floor for 100 changes takes only a second.
  */
 function divideLeast(runs: readonly Figures[], floor: number): number {
   return Math.round((100 * Math.min(...runs.map(({ cpuSeconds }) => cpuSeconds))) / floor) / 100;
 }
 
-/** Rows whose ratio exceeds the recorded one, in words. */
+/** Describes the rows whose ratio exceeds the recorded one. */
 function* findDearer(): Generator<string> {
   for (const [row, ratio] of Object.entries(recorded)) {
     const last = before[row];
@@ -206,7 +206,7 @@ function* findDearer(): Generator<string> {
 const count = (n: number) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1e3 ? `${n / 1e3}k` : `${n}`);
 
 async function benchItems(items: number): Promise<void> {
-  // The floors take one export. Without enough rows, a first copy reads pages.
+  // The floors read one export. If the plan has too few export rows, a first copy reads pages instead.
   const sandbox = await startSandbox(items, items > PRO_ITEMS ? ['--plan', 'unlimited'] : []);
   try {
     await writeFile(inWork('bench.yaml'), PIPELINE);
@@ -231,7 +231,7 @@ await rm(WORK, { recursive: true, force: true });
 await mkdir(WORK, { recursive: true });
 try {
   for (const items of numbers(values.items)) await benchItems(items);
-  // Rows that were not measured this time stay as they are.
+  // Keeps the recorded values of rows that weren't measured this time.
   if (values.record) await writeFile(RECORDED, `${JSON.stringify({ ...before, ...recorded }, null, 2)}\n`);
   else if (values.guard) for (const dearer of findDearer()) fail(dearer);
 } catch (error) {

@@ -6,15 +6,15 @@ const STEPS = 18;
 const DAY_MS = 24 * 3600 * 1000;
 
 interface MovedLake {
-  /** A folder for the lake and its pipeline file. */
+  /** The folder that contains the lake and its pipeline file. */
   folder: string;
   items: number;
   changes: number;
-  /** Days that the world moves, and days of `price_spread_daily`. */
+  /** The number of days of changes to generate, and of days in `price_spread_daily`. */
   days: number;
 }
 
-/** Seconds that its parts took. */
+/** The seconds that each part took. */
 export interface Made {
   start: number;
   advance: number;
@@ -23,8 +23,8 @@ export interface Made {
 }
 
 /**
- * Copies a sandbox whose world moved for so many days, in steps, and once more a day later. Another day is over then, so
- * that all of them are closed. The lake is in `lake` of the folder.
+ * Copies a sandbox after generating days of changes in steps, and again a day later, so that all of the days are
+ * closed. The lake is in the folder's subfolder `lake`.
  */
 export async function makeMovedLake({ folder, items, changes, days }: MovedLake): Promise<Made> {
   const file = path.join(folder, 'bench.yaml');
@@ -45,7 +45,7 @@ export async function makeMovedLake({ folder, items, changes, days }: MovedLake)
   }
 }
 
-/** Attributes as in the demo's pipeline: what the sandbox's shops tell. */
+/** Builds a pipeline file with the demo's attribute mappings, which match the sandbox's shops. */
 const describePipeline = (lake: string, days: number) => `name: bench
 source:
   baseUrl: \${PRICELAKE_BASE_URL}

@@ -4,22 +4,22 @@ import { setVariables } from '../src/analyze/analysis.js';
 import { Database } from '../src/sql/connection.js';
 import { readAnalysis } from '../src/sql/model.js';
 
-/** An analysis with its variables, as the address of its page has them. */
+/** An analysis with its variables, as in the address of its page. */
 export interface PlainQuestion {
   analysis: string;
   set: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds of waiting, and of processors. */
+/** Elapsed and CPU time in milliseconds. */
 export interface Took {
   ms: number;
   cpuMs: number;
 }
 
-/** Pages show fewer rows. */
+/** The maximum number of rows to read. Pages show fewer. */
 const MOST_ROWS = 1000;
 
-/** A lake's Parquet files in a DuckDB with its default memory: nothing is prepared. */
+/** Queries a lake's Parquet files with DuckDB's default settings, without prepared rows. */
 export class PlainLake {
   readonly #db: Database;
 
@@ -34,7 +34,7 @@ export class PlainLake {
     return new PlainLake(db);
   }
 
-  /** Asks questions one after the other, and times them. */
+  /** Runs the questions one after another, and measures their time. */
   async time(questions: readonly PlainQuestion[]): Promise<Took> {
     const took = { ms: 0, cpuMs: 0 };
     for (const { analysis, set } of questions) {
@@ -51,7 +51,7 @@ export class PlainLake {
     return took;
   }
 
-  /** The first column of a query as text. */
+  /** Returns the first column of a query as text. */
   async list(query: string): Promise<string[]> {
     return (await this.#db.rows(query)).map((row) => String(Object.values(row)[0]));
   }

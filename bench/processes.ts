@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** What one process cost. */
+/** The time and memory that one process used. */
 export interface Cost {
   seconds: number;
   cpuSeconds: number;
@@ -17,7 +17,7 @@ export interface Cost {
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 export const CLI = here('../dist/cli/main.js');
 
-/** Runs a script in a process of its own and measures it. Throws when it fails. */
+/** Runs a script in a separate process, and measures it. Throws if the script fails. */
 export async function measure(script: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Cost> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-bench-'));
   const result = path.join(folder, 'cost.json');
@@ -28,12 +28,12 @@ export async function measure(script: string, args: string[], env: NodeJS.Proces
   return { seconds, ...used, stderr };
 }
 
-/** A `pricelake sync` of a pipeline file, which names the variables with the sandbox's address and key. */
+/** Runs `pricelake sync` with a pipeline file that reads the sandbox's address and key from environment variables. */
 export function sync({ baseUrl, key }: BenchSandbox, file: string, env: NodeJS.ProcessEnv = {}): Promise<Cost> {
   return measure(CLI, ['sync', file, '--json'], { ...env, PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: key });
 }
 
-/** Downloads with curl; returns the seconds it took. */
+/** Downloads a URL with curl, and returns the elapsed seconds. */
 export async function download(url: string, key: string, target: string): Promise<number> {
   const args = ['-sSf', '-o', target, '-H', `Authorization: Bearer ${key}`, url];
   return (await time(() => readOutput('curl', args)))[0];
@@ -48,7 +48,7 @@ export async function time<T>(work: () => Promise<T>): Promise<[seconds: number,
 export const median = (all: readonly number[]) =>
   [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
 
-/** Runs a command to its end and returns what it wrote. Throws when it fails. */
+/** Runs a command until it exits, and returns its output. Throws if the command fails. */
 export async function readOutput(
   command: string,
   args: string[],
@@ -68,32 +68,32 @@ export async function readOutput(
   return text;
 }
 
-/** Clock ticks a second in `/proc`: 100 on x86 and ARM. */
+/** Clock ticks per second in `/proc`, which is 100 on x86 and ARM. */
 const TICKS = 100;
 
-/** CPU seconds that a process has used so far; undefined where the system does not tell. */
+/** Returns the CPU seconds that a process has used so far; undefined if the system doesn't report them. */
 export async function readCpuSeconds(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   const [user, system] = stat?.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14) ?? [];
   return stat === undefined ? undefined : (Number(user) + Number(system)) / TICKS;
 }
 
-/** A sandbox in a process of its own. */
+/** A sandbox that runs in a separate process. */
 export interface BenchSandbox {
   baseUrl: string;
   key: string;
   pid: number;
-  /** CPU seconds it has used so far; undefined where the system does not tell. */
+  /** Returns the CPU seconds that it has used so far; undefined if the system doesn't report them. */
   readCpuSeconds(): Promise<number | undefined>;
-  /** So many hours pass, with so many changes, and the sandbox makes its answers ready. */
+  /** Advances the clock by `hours`, generates changes, and waits until the sandbox has prepared its responses. */
   advance(changes: number, hours?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Changes that the sandbox makes at once: more do not fit into its memory. */
+/** The maximum number of changes that the sandbox generates at once; more wouldn't fit into its memory. */
 const STEP = 1_000_000;
 
-/** Of so many made-up items, or of what `options` say. */
+/** Starts a sandbox with generated items, or with the data that `options` specify. */
 export async function startSandbox(items: number | undefined, options: string[] = []): Promise<BenchSandbox> {
   const size = items === undefined ? [] : ['--items', String(items)];
   const args = [CLI, 'sandbox', ...size, '--rate', '0', '--json', ...options];

@@ -1,8 +1,8 @@
 /**
  * npm run bench:restore [-- --items 50000 --runs 20 --changes 100 --delay 0]
- * What runs send to object storage and fetch from it: a first copy and some runs are published by one machine, then
- * others run. The store is the S3 server of the tests, in this process; `--delay` is how many milliseconds each of its answers is late.
- * Prints Markdown.
+ * Measures what runs upload to and download from object storage. One machine publishes a first copy and some runs, then
+ * other machines run. The store is the tests' S3 server, in this process; `--delay` delays each of its responses by
+ * milliseconds. Prints Markdown.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,9 @@ const sync = (name: string) => syncWithWings(machine(name), io);
 const advance = () => sandbox.advance({ hours: 6, changes });
 const isDataFile = (key: string) => key.endsWith('.parquet') && !key.includes('_delta_log');
 
-/** A row of the table: bodies that `work` sent, data files and other objects that it got, all requests, and seconds. */
+/**
+ * Formats a row of the table: uploads by `work`, downloaded data files and other objects, all requests, and seconds.
+ */
 async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
   s3.asked.length = 0;
   s3.delayMs = Number(values.delay);

@@ -1,7 +1,7 @@
 /**
  * npm run bench:sandbox [-- --items 1000000 --repeat 3]
- * How fast the sandbox is, asked by clients in other processes. Each figure is taken several times and the best one
- * counts: a shared machine only ever makes it worse. Prints Markdown.
+ * Measures the sandbox's speed with clients in other processes. Reports the best of several measurements, because other
+ * load on a shared machine can only slow it down. Prints Markdown.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ const items = Number(values.items);
 const repeat = Number(values.repeat);
 const PAGES = 400;
 
-/** Megabytes (10^6) a second of an export, which curl throws away. */
+/** Returns the speed of an export in megabytes (10^6 bytes) per second. curl discards the data. */
 async function downloadExport({ baseUrl, key }: BenchSandbox, format: string): Promise<number> {
   const url = `${baseUrl}/api/v1/export?status=all&format=${format}`;
   const head = ['-sSf', '-o', '/dev/null', '-w', '%{size_download} %{time_total}'];
@@ -24,13 +24,13 @@ async function downloadExport({ baseUrl, key }: BenchSandbox, format: string): P
   return bytes / 1e6 / seconds;
 }
 
-/** Requests a second of a client in a process of its own. */
+/** Returns the requests per second of a client in a separate process. */
 async function askPages({ baseUrl, key }: BenchSandbox, what: string): Promise<number> {
   const script = fileURLToPath(new URL('./ask-pages.mjs', import.meta.url));
   return Number(await readOutput(process.execPath, [script, baseUrl, key, what, String(PAGES)]));
 }
 
-/** Resident memory of a process in MB, now and at its peak; only on Linux. */
+/** Returns a process's current and peak resident memory in MB. Works only on Linux. */
 async function readMemory(pid: number): Promise<{ now: number; peak: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const megabytes = (name: string) =>

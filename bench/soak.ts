@@ -1,8 +1,8 @@
 /**
  * npm run soak [-- --runs 300 --items 20000 --changes 150 --large-files]
- * So many small runs in a row: time, memory, files, bytes written and log entries stay flat, or it ends with 1. Logs keep a hundred
- * versions, so the first 110 runs are warm-up, or half of fewer than 220; of the others, medians of the first and the last
- * third are compared.
+ * Makes many small runs in a row. Exits with 1 if time, memory, files, bytes written or log entries grow. Logs keep a
+ * hundred versions, so the first 110 runs (or half of fewer than 220) are warm-up. The medians of the first and the
+ * last third of the other runs are compared.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '300' },
     items: { type: 'string', default: '20000' },
     changes: { type: 'string', default: '150' },
-    // One file of items instead of one for each website: each run writes it again.
+    // Stores items in one file instead of one per website, so that each run rewrites this file.
     'large-files': { type: 'boolean', default: false },
   },
 });
@@ -26,9 +26,9 @@ const LAKE = path.join(WORK, 'lake');
 const RUNS = Number(values.runs);
 const WARM_UP = Math.min(110, Math.floor(RUNS / 2));
 
-/** What is measured of each run, and by how much its median may grow. */
+/** The measurements of each run, and the factor by which their medians may grow. */
 const MEASURES = [
-  // On a shared machine seconds differ from hour to hour; CPU seconds do so less.
+  // On a shared machine, elapsed seconds vary more from hour to hour than CPU seconds.
   { name: 'seconds', growth: 1.5 },
   { name: 'cpuSeconds', growth: 1.25 },
   { name: 'peakMb', growth: 1.15 },
@@ -48,7 +48,7 @@ async function countFiles() {
 
 const show = (value: number) => (value < 100 ? value.toFixed(1) : String(Math.round(value)));
 
-/** Measures that grew, as sentences. */
+/** Describes each measurement that grew, in a sentence. */
 function findGrowth(samples: readonly Sample[]): string[] {
   const kept = samples.slice(WARM_UP);
   const third = Math.max(1, Math.floor(kept.length / 3));

@@ -10,8 +10,9 @@ const RUN_ID = 'bench';
 const END = "TIMESTAMPTZ '2026-11-20 06:00:00Z'";
 
 /**
- * Tables `sites`, `items` and `history` in SQL alone: products in five shops of 60 each, three currencies, 200
- * categories, and a year in which listings begin, end, come back, go on sale and are mistyped. Equal numbers give equal rows.
+ * Generates the tables `sites`, `items` and `history` in SQL: products sold by five of 60 shops, three currencies, 200
+ * categories, and a year in which listings start, end, return, go on sale and get mistyped prices. Equal numbers
+ * generate equal rows.
  */
 const WORLD = `
 CREATE MACRO part(i, salt) AS (hash(i * 1000003 + salt) % 1000000) / 1000000;
@@ -77,7 +78,9 @@ const ROWS: Partial<Record<TableName, string>> = {
     FROM told WHERE n >= 0`,
 };
 
-/** Makes a lake of so many items and, about, so many changes: a minute for a million and five. */
+/**
+ * Makes a lake of this many items and about this many changes. A million items and five million changes take a minute.
+ */
 export async function makeSqlLake(
   folder: string,
   { items, changes }: { items: number; changes: number },
@@ -102,7 +105,7 @@ export async function makeSqlLake(
   await db.close();
 }
 
-/** The select's columns in the order and types of the table; what it lacks is null. */
+/** Selects the table's columns in their order and types. Columns that the query lacks are null. */
 async function fillColumns(db: Database, table: TableName, select: string): Promise<string> {
   const known = new Set((await db.rows(`DESCRIBE (${select})`)).map(({ column_name }) => column_name));
   const columns = loadTableSchema(table).columns.map(({ name, type }) =>

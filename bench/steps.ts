@@ -1,4 +1,4 @@
-/** Seconds of a run by step, from its own log: a step ends with the last of its events. */
+/** Splits a run's seconds into steps, using its own log. A step ends with the last of its events. */
 
 interface LogEvent {
   at: string;
@@ -7,7 +7,7 @@ interface LogEvent {
   table?: string;
 }
 
-/** Staged last, after the comparisons and the checks. */
+/** Tables that are staged last, after the comparisons and checks. */
 const LEDGER = ['runs', 'check_results', 'rejects'];
 
 const ENDS: readonly [step: string, isEnd: (event: LogEvent) => boolean][] = [
@@ -21,7 +21,10 @@ const ENDS: readonly [step: string, isEnd: (event: LogEvent) => boolean][] = [
   ['commit', ({ event }) => event === 'committed' || event === 'pointed'],
 ];
 
-/** Steps that took a tenth of a second or more, in order. `begun` is when the process began, milliseconds. */
+/**
+ * Lists the steps that took at least a tenth of a second, in order. `begun` is when the process started, in
+ * milliseconds.
+ */
 export function readSteps(log: string, begun: number, seconds: number): Record<string, number> {
   const events = log
     .split('\n')

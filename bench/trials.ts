@@ -1,7 +1,8 @@
 /**
  * npm run bench:trials [-- --products 3000 --seeds 1,2 --catalogue ITEMS.ndjson.gz]
- * How often spreads are wrong: raw prices, six lines of SQL, and the rule of the lake, each judged by the truth that
- * generators of faults know (test/trials). Real products of a recorded catalogue, or made-up ones. Prints Markdown.
+ * Measures how often spreads are wrong: those of raw prices, of six lines of SQL, and of the lake's rule. The fault
+ * generators in test/trials know which prices are wrong. Uses real products from a recorded catalog, or generated ones.
+ * Prints Markdown.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +48,7 @@ type Figures = Record<'shown' | 'false_of_50' | 'false_of_200' | 'false_pct' | '
 
 const readSql = (name: string) => readFile(fileURLToPath(new URL(`./trials/${name}.sql`, import.meta.url)), 'utf8');
 
-/** Copies the items of a trial into a lake as a user would, and asks it by each rule. */
+/** Copies a trial's items into a lake as a user would, and computes its spreads with each rule. */
 async function tryRules({ items, truth }: Trial): Promise<Record<string, Figures>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-trial-'));
   const file = path.join(folder, 'items.ndjson');
@@ -61,7 +62,7 @@ async function tryRules({ items, truth }: Trial): Promise<Record<string, Figures
     await sync(sandbox, path.join(folder, 'trial.yaml'));
     const instance = await DuckDBInstance.create();
     const db = await instance.connect();
-    // Paths of the catalog start at the lake.
+    // Paths in the catalog are relative to the lake.
     await db.run(`SET file_search_path = '${lake}'`);
     await db.run(await readFile(path.join(lake, 'catalog.sql'), 'utf8'));
     await db.run(`CREATE TABLE truth AS SELECT item_id::BIGINT AS item_id, fault

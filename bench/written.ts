@@ -1,11 +1,11 @@
-/** Counts the files that a run writes. A remote gets each of them whole, as an object. */
+/** Counts the files that a run writes. A remote receives each of them as a whole object. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Size of each file, and when it was written, by path. */
+/** The size and modification time of each file, keyed by path. */
 type Files = ReadonlyMap<string, { bytes: number; at: number }>;
 
-/** The files of a lake, but for what runs leave to themselves. */
+/** Lists the files of a lake, except those in the work folder. */
 export async function listFiles(lake: string): Promise<Files> {
   const files = new Map<string, { bytes: number; at: number }>();
   const entries = await readdir(lake, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -18,7 +18,7 @@ export async function listFiles(lake: string): Promise<Files> {
   return files;
 }
 
-/** The files of a lake that are new or others than before. */
+/** Counts the files of a lake that are new or have changed. */
 export async function countWritten(lake: string, before: Files): Promise<{ files: number; bytes: number }> {
   const written = [...(await listFiles(lake))].filter(([file, { bytes, at }]) => {
     const old = before.get(file);

@@ -15,11 +15,14 @@ import { renderTables } from './render/tables.js';
 import { renderPicture } from './render/terminal-picture.js';
 import { maskFigures, renderTutorial } from './render/tutorial.js';
 
-/** Says where a page comes from at its end, because readers want to know first what it is about. */
+/** Adds a note on how the page is generated to its end, because readers first want to know what the page is about. */
 const page = (render: () => string | Promise<string>) => async () =>
   `${(await render()).trimEnd()}\n\n_\`npm run docs\` generates this page._\n`;
 
-/** The pages that are generated whole, by path in the project. Of docs/analyst/questions.md and docs/tutorial.md only the outputs are. */
+/**
+ * The pages that are generated completely, keyed by their path in the project. In docs/analyst/questions.md and
+ * docs/tutorial.md, only the outputs are generated.
+ */
 export const GENERATED: Record<string, () => string | Promise<string>> = {
   'docs/reference/cli.md': page(renderCli),
   'docs/reference/tables.md': page(renderTables),
@@ -41,7 +44,7 @@ async function writeAll(): Promise<void> {
   await lake.close();
 }
 
-/** Only where something changed that has a meaning. */
+/** Writes the page only if something meaningful has changed. */
 async function writeTutorial(): Promise<void> {
   const page = packagePath('docs/tutorial.md');
   const text = readFileSync(page, 'utf8');

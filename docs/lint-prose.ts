@@ -7,12 +7,15 @@ import { CODE, listComments, type Passage } from './list-comments.js';
 type Renderer = Awaited<ReturnType<typeof createMarkdownRenderer>>;
 type Token = ReturnType<Renderer['parse']>[number];
 
-/** `docs/style.yaml`: what not to write, what to write instead, how long a sentence may be, and pages that others write. */
+/**
+ * The rules in `docs/style.yaml`: what not to write, what to write instead, the maximum length of a sentence, and pages
+ * by other authors.
+ */
 interface Style {
   mostWords: number;
   generated: string[];
   rules: { expected: string; pattern: string }[];
-  /** For comments in the code only. */
+  /** Patterns that apply only to comments in code. */
   comments: { expected: string; pattern: string }[];
 }
 
@@ -22,8 +25,8 @@ interface Rule {
 }
 
 /**
- * The lines of these files that break a rule: `docs/tutorial.md:12: anew: write "again"`. Pages of Markdown are read whole,
- * TypeScript for its comments.
+ * Returns a message for each broken rule: `docs/tutorial.md:12: anew: write "again"`. Checks Markdown pages completely,
+ * and only the comments of TypeScript files.
  */
 export async function lintProse(files: readonly string[]): Promise<string[]> {
   const style = parse(readFileSync(packagePath('docs/style.yaml'), 'utf8')) as Style;
@@ -58,7 +61,7 @@ function listPassages(tokens: readonly Token[]): Passage[] {
   let line = 1;
   let block = '';
   for (const { type, map, children } of tokens) {
-    // A cell has no place of its own, only its row.
+    // A cell has no position of its own, so the row's line is used.
     if (map != null) line = map[0] + 1;
     if (type === 'inline')
       passages.push({ line, text: readText(children ?? []), hasSentences: block === 'paragraph_open' });
@@ -91,7 +94,7 @@ function findLongSentences({ text, hasSentences }: Passage, most: number): strin
     .map(({ sentence, words }) => `${words} words in a sentence, and ${most} are allowed: ${sentence.slice(0, 60)}…`);
 }
 
-/** A quotation is one word; a figure or code is none. */
+/** Counts words. A quotation counts as one word; figures and code don't count. */
 const countWords = (sentence: string): number =>
   (sentence.match(/"[^"]+"|“[^”]+”|\S+/gu) ?? []).filter((word) => /\p{L}/u.test(word)).length;
 

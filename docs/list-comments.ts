@@ -1,17 +1,17 @@
-/** Text that a reader reads in one go: a paragraph, a heading, a cell, or a paragraph of a comment. */
+/** Text that is read as a unit: a paragraph, a heading, a table cell, or a paragraph in a comment. */
 export interface Passage {
   line: number;
   text: string;
-  /** Headings and cells hold no sentences. */
+  /** False for headings and cells, which don't contain sentences. */
   hasSentences: boolean;
 }
 
-/** Stands for code, to which no rule applies. */
+/** Replaces code, to which no rule applies. */
 export const CODE = '\ufffc';
 
 const COMMENT = /\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n)+|(?<=[;,{})\]] )\/\/.*/gmu;
 
-/** Paragraphs of the comments of a TypeScript file. Diagrams, lists that are indented, and code are left out. */
+/** Lists the paragraphs in a TypeScript file's comments. Skips diagrams, indented lists, and code. */
 export function listComments(source: string): Passage[] {
   const passages: Passage[] = [];
   for (const { 0: comment, index } of source.matchAll(COMMENT)) {

@@ -9,7 +9,10 @@ import { launchChromium } from '../test/browser/chromium.js';
 
 const COMMAND = packagePath('dist/cli/main.js');
 
-/** `npm run docs:picture` writes docs/images/explore.png: the page of a product that many shops sell, in the lake of the demo. */
+/**
+ * Writes docs/images/explore.png (`npm run docs:picture`), which shows a product that many shops sell, in the demo's
+ * lake.
+ */
 async function takePicture(): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-picture-'));
   const [code] = await once(start('demo', '--keep', folder), 'close');

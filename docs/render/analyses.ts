@@ -4,7 +4,7 @@ import { describeType, readVariables, type Variable } from '../../src/analyze/va
 import { renderTable } from '../../src/deliver/markdown.js';
 import { packagePath } from '../../src/io/package-path.js';
 
-/** Tests in test/analyze hold these: recorded values of other programs, and formulas written out. */
+/** References that tests in test/analyze compare with: recorded values of other programs, and formulas. */
 const REFERENCES = [
   ['Jevons, chained and against the first month', 'pyindexnum 0.4.0', '3e-16'],
   ['GEKS-Jevons and its splices (movement, window, half, mean)', 'pyindexnum 0.4.0', '8e-16'],
@@ -20,7 +20,7 @@ const REFERENCES = [
   ['bootstrap: level, std_error, lower and upper', 'the same draws by own program, test panel', '< 1e-9'],
 ];
 
-/** The analyses by what they are about: the overview above their sections. */
+/** The analyses by topic, for the overview above their sections. */
 const TOPICS: Readonly<Record<string, readonly string[]>> = {
   'Spreads and offers': [
     ...['widest_spreads', 'price_spread', 'spread_summary', 'spread_histogram', 'spread_by_category', 'spread_by_day'],
@@ -79,7 +79,7 @@ ${renderTable(['method', 'reference', 'largest difference'], REFERENCES)}
 ${sections.join('\n')}`;
 }
 
-/** The comment that a query begins with; what begins with "Source:" and the like is a paragraph of its own. */
+/** Returns the comment at the start of a query. Parts that begin with "Source:" and the like become paragraphs. */
 function readFirstComment(name: string): string {
   const sql = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
   const [comment = ''] = /^(?:--.*\n)+/.exec(sql) ?? [];
@@ -88,15 +88,15 @@ function readFirstComment(name: string): string {
     .replaceAll(/^-- ?/gm, '')
     .trim()
     .split(/\s(?=(?:Source|Exact|Limits|In plain DuckDB, first):)/g);
-  // These are for somebody who has the file open.
+  // These paragraphs are for readers of the file itself.
   const shown = paragraphs.filter((paragraph) => !/^(?:In plain DuckDB|Exact:)/.test(paragraph));
   return shown.join('\n\n');
 }
 
-/** A variable that so many analyses declare in the same way is explained once. */
+/** A variable that at least this many analyses declare in the same way is explained only once. */
 const COMMON = 2;
 
-/** The most frequent declaration of each such variable, with its name. */
+/** Returns the most frequent declaration of each common variable, keyed by its name. */
 function listCommon(): Map<string, string> {
   const lines = listAnalyses().flatMap((name) => readVariables(name).map((one) => [describeVariable(one), one.name]));
   const counts = new Map<string, number>();

@@ -5,11 +5,13 @@ import type { Parameter } from '../../src/cli/parameter.js';
 import { GLOBAL_OPTIONS } from '../../src/cli/shared-options.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
-/** An option that at least so many commands share is described once. */
+/** An option that at least this many commands share is described only once. */
 const MANY = 2;
 const MOST_LINES = 4;
 
-/** `docs/reference/cli.md`: lists instead of the text of `--help`, because lists wrap at the width of the page. */
+/**
+ * Renders `docs/reference/cli.md` with lists instead of the text of `--help`, because lists wrap at the page's width.
+ */
 export function renderCli(): string {
   const specs = SPECS;
   const shared = findShared(
@@ -43,7 +45,9 @@ ${[...paragraphs].join('\n\n')}
 ${commands.join('\n')}`;
 }
 
-/** Options that at least MANY commands share. Of one with several meanings, only the most frequent is shared. */
+/**
+ * Finds options that at least MANY commands share. If an option has several meanings, only the most frequent is shared.
+ */
 function findShared(lines: string[]): Set<string> {
   const counts = new Map<string, number>();
   for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
@@ -55,7 +59,7 @@ function findShared(lines: string[]): Set<string> {
   return new Set(best.values());
 }
 
-/** `--lake` of its line in a list; a paragraph is its own name. */
+/** Returns an option's name from its line in a list, such as `--lake`; for a paragraph, the paragraph itself. */
 const nameOf = (line: string): string => /^- `([\w-]+)/u.exec(line)?.[1] ?? line;
 
 function renderCommand(spec: CommandSpec, shared: Set<string>, paragraphs: Set<string>): string {
@@ -97,7 +101,7 @@ function describeAll(parameters: Readonly<Record<string, Parameter>>, dashes: st
   });
 }
 
-/** Names that another page lists are not listed again. */
+/** Describes the allowed values, except names that another page already lists. */
 function describeChoices(parameter: Parameter): string | undefined {
   const choices = listChoices(parameter);
   if (choices === TABLE_NAMES) return 'one of the [tables](tables.md)';
@@ -105,7 +109,7 @@ function describeChoices(parameter: Parameter): string | undefined {
   return choices === undefined ? undefined : `one of ${choices.join(', ')}`;
 }
 
-/** Lines that are indented keep their form; of many lines, only `--help` has all. */
+/** Splits the notes into paragraphs. Indented lines keep their form; a long list of them is left to `--help`. */
 function listParagraphs(spec: CommandSpec): string[] {
   const blocks = readNotes(spec).match(/^[^ \n].*$|(?:^ .*\n?)+/gmu) ?? [];
   return blocks.map((block) => {

@@ -1,6 +1,6 @@
 import { renderTable } from '../../src/deliver/markdown.js';
 
-/** Every variable that the code or a shipped pipeline file reads, with what it does. */
+/** Every environment variable that the code or a shipped pipeline file reads, with its effect. */
 export const VARIABLES: [name: string, meaning: string][] = [
   [
     'PRICELAKE_BASE_URL',

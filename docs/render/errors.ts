@@ -4,7 +4,7 @@ import { renderTable } from '../../src/deliver/markdown.js';
 import { type ErrorCode, PricelakeError } from '../../src/io/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
 
-/** Exit codes with what happened and what to do, in the order of the page. */
+/** Exit codes in the order of the page, with what happened and what to do. */
 const EXITS: [code: string, happened: string, next: string][] = [
   ['0', 'The command succeeded.', ''],
   ['1', 'Something unexpected happened, or the disk is full.', 'Read the message. `PRICELAKE_DEBUG=1` shows more.'],
@@ -34,7 +34,7 @@ const EXITS: [code: string, happened: string, next: string][] = [
   ],
 ];
 
-/** Error codes with what they mean, as src/io/errors.ts lists them. */
+/** Lists the error codes with their meanings from src/io/errors.ts. */
 export function listErrorCodes(): { code: ErrorCode; meaning: string; exit: number }[] {
   const source = readFileSync(packagePath('src/io/errors.ts'), 'utf8');
   const [, union = ''] = /export type ErrorCode =\n((?: .*\n)+)/.exec(source) ?? [];

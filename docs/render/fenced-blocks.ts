@@ -1,4 +1,4 @@
-/** A fenced block: its language, what stands after it (a file's name), and its lines. */
+/** Matches a fenced block: its language, the text after the language (a file name), and its lines. */
 const BLOCK = /^```(\w+) ?(.*)\n([\s\S]*?)^```$/gmu;
 
 export interface FencedBlock {
@@ -7,12 +7,12 @@ export interface FencedBlock {
   body: string;
 }
 
-/** The fenced blocks of a page, in order. */
+/** Lists the fenced blocks of a page in order. */
 export function listBlocks(text: string): FencedBlock[] {
   return [...text.matchAll(BLOCK)].map(([, language = '', file = '', body = '']) => ({ language, file, body }));
 }
 
-/** The page with the body of each `text` block replaced by what `answer` returns for the blocks up to it, in their order. */
+/** Replaces the body of each `text` block with what `answer` returns for the preceding blocks, in their order. */
 export async function fillOutputs(
   text: string,
   answer: (block: FencedBlock) => Promise<string | undefined>,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 
-/** Every option with its default as a file would spell it, empty where it has none, and what it means. */
+/** Every option with its meaning, and its default as in a file; empty if there is none. */
 export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   name: ['prices', 'Name of the pipeline: letters, digits, `.`, `_` and `-`.'],
   'source.baseUrl': ['', 'Address of the service. **Required.**'],
@@ -111,7 +111,7 @@ interface JsonSchema {
   properties?: Record<string, JsonSchema>;
 }
 
-/** The options that a pipeline file may hold, by their paths: `source.baseUrl`. */
+/** Lists the options of a pipeline file by path, such as `source.baseUrl`. */
 export function listOptions(
   schema: JsonSchema = z.toJSONSchema(pipelineSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema,
 ): string[] {

@@ -1,4 +1,7 @@
-/** The lake that docs/analyst/questions.md shows: a seeded sandbox, its clock and the runs' injected, so that it is the same anywhere. */
+/**
+ * The lake that docs/analyst/questions.md uses. The sandbox's seed, its clock and the runs' clock are fixed, so every
+ * machine gets the same lake.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,12 +14,15 @@ const START = Date.parse('2026-11-20T06:00:00Z');
 const HOURS = 48;
 
 export interface QuestionLake {
-  /** The folder that `lake/` is in. */
+  /** The folder that contains `lake/`. */
   folder: string;
   close(): Promise<void>;
 }
 
-/** Copies 2,000 listings with their history, lets two days pass, in which a licence text changes, and brings the changes. */
+/**
+ * Copies 2,000 listings with their history, advances the sandbox by two days, in which a license text changes, and
+ * syncs again.
+ */
 export async function makeQuestionLake(): Promise<QuestionLake> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-questions-'));
   let hours = 0;
@@ -47,7 +53,7 @@ export async function makeQuestionLake(): Promise<QuestionLake> {
   return { folder, close: () => rm(folder, { recursive: true }) };
 }
 
-/** The sandbox's shops keep their licence; here one takes on the newer text of it. */
+/** Changes a shop's license text in a response, because the sandbox's shops keep theirs. */
 async function changeLicence(answer: Response): Promise<Response> {
   const text = await answer.text();
   const { status, headers } = answer;

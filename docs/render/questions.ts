@@ -9,9 +9,9 @@ import { fillOutputs, listBlocks } from './fenced-blocks.js';
 const MOST_LINES = 10;
 
 /**
- * docs/analyst/questions.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in
- * plain DuckDB over the lake, and each `text` block becomes what the statement before it returns.
- * @param folder holds `lake/`
+ * Generates the outputs in docs/analyst/questions.md. `csv` blocks are files, `sql` blocks run in order in plain DuckDB
+ * on the lake, and each `text` block becomes the result of the statement before it.
+ * @param folder contains `lake/`
  */
 export async function renderQuestions(text: string, folder: string): Promise<string> {
   const db = await openCatalog(folder);
@@ -30,7 +30,7 @@ export async function renderQuestions(text: string, folder: string): Promise<str
   }
 }
 
-/** The SQL of the document that reads nothing but the lake, which `pricelake query` runs, too. */
+/** Lists the page's SQL statements that read only the lake, so that `pricelake query` can run them too. */
 export function listQueries(text: string): string[] {
   const statements = listBlocks(text).filter(({ language }) => language === 'sql');
   return statements.map(({ body }) => body).filter((sql) => !sql.includes('.csv'));
@@ -41,7 +41,7 @@ async function readCredits(db: Database): Promise<string[]> {
   return rows.map(({ text }) => String(text));
 }
 
-/** DuckDB as a reader has it: nothing of ours but the file catalog.sql, from outside of the lake's folder. */
+/** Opens a plain DuckDB with catalog.sql, from outside the lake's folder, as a reader would. */
 async function openCatalog(folder: string): Promise<Database> {
   const db = await Database.open();
   await db.run(`SET file_search_path = ${quoteLiteral(`${path.join(folder, 'lake')},${folder}`)}`);
@@ -49,7 +49,7 @@ async function openCatalog(folder: string): Promise<Database> {
   return db;
 }
 
-/** As `pricelake query` prints it where no terminal is, without the credits underneath. */
+/** Formats rows as `pricelake query` does without a terminal, but without the credits below the table. */
 async function runAsTable(db: Database, sql: string, credits: string[]): Promise<string> {
   let text = '';
   const write = async (chunk: string | Uint8Array) => {

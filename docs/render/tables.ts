@@ -1,7 +1,7 @@
 import { loadTableSchema, type TableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
-/** `docs/reference/tables.md`: a column that is the same in an earlier table is only named. */
+/** Renders `docs/reference/tables.md`. A column that is equal to one in an earlier table is only named. */
 export function renderTables(): string {
   const first = new Map<string, string>();
   const sections = TABLE_NAMES.map(loadTableSchema).map((schema) => renderTable(schema, first));

@@ -12,7 +12,7 @@ const COLOURS: [pattern: RegExp, colour: string][] = [
   [/━+/g, '#f2cc60'],
 ];
 
-/** `docs/images/spread.svg`: what docs/tutorial.md shows for one product, as a terminal. */
+/** Renders `docs/images/spread.svg`, which shows the output for one product in docs/tutorial.md as a terminal. */
 export function renderPicture(tutorial: string): string {
   const blocks = listBlocks(tutorial);
   const at = blocks.findIndex(({ body }) => body.startsWith('pricelake spread --product'));
@@ -38,7 +38,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** A text a colour. Each is as wide as its characters, so that columns meet whatever font there is. */
+/** Draws one text element per color. Each is as wide as its characters, so that columns align in any font. */
 function drawLine(line: string, y: number): string[] {
   const spans = COLOURS.reduce<[text: string, colour?: string][]>(
     (parts, [pattern, colour]) =>

@@ -7,15 +7,15 @@ import { promisify } from 'node:util';
 import { packagePath } from '../../src/io/package-path.js';
 import { fillOutputs } from './fenced-blocks.js';
 
-/** The address and the key as the page writes them; a reader's differ. */
+/** The address and the key that the page shows. A reader's are different. */
 const ADDRESS = 'http://127.0.0.1:8600';
 const KEY = 'sandbox_live_…';
 
 /**
- * docs/tutorial.md with its outputs generated. Its `sh` blocks are typed one after another, in an empty folder with the
- * built command line on the path: `npm` aside, and the sandbox runs on while the others do. Its `ini` block is a file.
- * Each `text` block becomes what the block before it prints on stdout.
- * @throws Error when a command fails
+ * Generates the outputs in docs/tutorial.md. Runs its `sh` blocks one after another in an empty folder, with the built
+ * command line on the path. Skips `npm`, and keeps the sandbox running during the other commands. Its `ini` block is a
+ * file. Each `text` block becomes what the block before it prints to stdout.
+ * @throws Error if a command fails
  */
 export async function renderTutorial(text: string): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-tutorial-'));
@@ -50,8 +50,9 @@ export async function renderTutorial(text: string): Promise<string> {
 }
 
 /**
- * What differs from run to run without a meaning: seconds, bytes, the clock of this machine, and how much a proof has
- * looked at. Checks come and go, so neither their number nor what they find stays as it is. Which items are sampled depends on the run's id, and one that changed in the last minute is not compared.
+ * Masks figures that differ between runs without a meaning: seconds, bytes, the machine's clock, numbers of checks and
+ * their findings, and how much a proof has examined. Samples depend on the run's id, and skip items that changed in the
+ * last minute.
  */
 export function maskFigures(page: string): string {
   return page
@@ -72,7 +73,7 @@ interface RunningSandbox {
   stop(): void;
 }
 
-/** `pricelake` as a command of its own, as npm link makes one. */
+/** Installs `pricelake` as a command, as npm link does. */
 async function putOnPath(folder: string): Promise<NodeJS.ProcessEnv> {
   const main = packagePath('dist/cli/main.js');
   await writeFile(path.join(folder, 'pricelake'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, {
@@ -95,7 +96,7 @@ function fillIn(body: string, sandbox: RunningSandbox | undefined): string {
   return body.replace(ADDRESS, sandbox?.address ?? ADDRESS).replace(KEY, sandbox?.key ?? KEY);
 }
 
-/** What a reader sees: their own folder, and no spaces at the ends of lines. */
+/** Replaces the temporary folder with the reader's, and removes spaces at the ends of lines. */
 function maskOutput(output: string, cwd: string): string {
   return `${output.replaceAll(cwd, '/home/you/prices').replaceAll(/ +$/gm, '').trimEnd()}\n`;
 }
