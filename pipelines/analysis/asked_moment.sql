@@ -7,7 +7,7 @@
 WITH newest_run AS (
   SELECT max(run_number) AS run_number FROM runs
 ),
--- A run has seen changes up to the time of its newest one. A time far in the future does not count.
+-- A run includes changes up to the time of its newest change. A time far in the future is ignored.
 asked_run AS (
   SELECT CASE WHEN read_at IS NOT NULL THEN least(read_at, changed_at) END AS run_at
   FROM (

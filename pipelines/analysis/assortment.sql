@@ -19,7 +19,7 @@ span AS (
     last_day
   FROM (SELECT seen_day AS last_day FROM (FROM 'data_clock.sql'))
 ),
--- Listings that came and went, by shop and day. A spell that begins when another one ends is neither.
+-- Listings that appeared and disappeared, by shop and day. A spell that starts when another one ends counts as neither.
 days AS MATERIALIZED (
   SELECT site_id, day, sum(new) AS new, sum(relisted) AS relisted, sum(removed) AS removed
   FROM (

@@ -39,7 +39,7 @@ sold AS NOT MATERIALIZED (
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
--- Lists take memory, so only chosen products get them. One offer of each shop counts.
+-- Lists take memory, so they are built only for the chosen products. One offer of each shop counts.
 chosen AS MATERIALIZED (
   SELECT product_id, currency, min_shops, own.ended_at AS own_ended_at
   FROM (SELECT product_id, currency, count(*) AS shops FROM sold WHERE price IS NOT NULL GROUP BY product_id, currency)

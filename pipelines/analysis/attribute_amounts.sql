@@ -30,7 +30,7 @@ known AS (
         AND NOT contains(' €/EUR EURO/EUR £/GBP ZŁ/PLN KČ/CZK FT/HUF KN/HRK LEI/RON KR/SEK KR/NOK KR/DKK DIN/RSD ЛВ/BGN ЛВ./BGN KR./DKK $/USD ',
           ' ' || unit || '/' || currency || ' ') THEN NULL
       WHEN regexp_matches(digits, '^[0-9]{1,12}[.][0-9]{4}$|^0[.,][0-9]{3}$') THEN TRY_CAST(replace(digits, ',', '.') AS DECIMAL(18, 4))
-      -- Groups of thousands, and at most two decimals after another sign.
+      -- Digits grouped in thousands, and at most two decimals after a different separator.
       WHEN regexp_matches(digits, '^[0-9]{1,12}([.,][0-9]{1,2})?$|^[1-9][0-9]{0,2}(([.][0-9]{3}){1,3},[0-9]{1,2}|(,[0-9]{3}){1,3}[.][0-9]{1,2}|([.][0-9]{3}){2,3}|(,[0-9]{3}){2,3}|( [0-9]{3}){1,3}([.,][0-9]{1,2})?)$')
         THEN TRY_CAST(TRY_CAST(regexp_replace(digits, '[^0-9]', '', 'g') AS BIGINT)
           * CASE length(regexp_extract(digits, '[.,]([0-9]{1,2})$', 1)) WHEN 2 THEN 0.01 WHEN 1 THEN 0.1 ELSE 1 END AS DECIMAL(18, 4))

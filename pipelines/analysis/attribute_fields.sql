@@ -13,7 +13,8 @@ SELECT
   CASE WHEN starts_with(value, '{') AND json_valid(value)
     THEN json_extract_string(value, ['$.availability', '$.status', '$.state', '$.quantity', '$.inStock', '$.value'])
     ELSE [value] END AS texts,
-  -- Fields of schema.org's MonetaryAmount and of Google's shipping. If an object has two amounts, the number is unknown.
+  -- Fields of schema.org's MonetaryAmount and of Google's shipping attribute. If an object contains two amounts, the
+  -- amount is unknown.
   trim(CASE WHEN starts_with(value, '{') AND json_valid(value)
     THEN array_to_string(json_extract_string(value, ['$.value', '$.amount', '$.price', '$.cost', '$.currency', '$.priceCurrency']), ' ')
     ELSE value END) AS amount

@@ -30,7 +30,7 @@ counted AS (
     )
   )
   WHERE json_type(value) <> 'NULL'
-    -- Names that the pipeline file can have.
+    -- Names that the pipeline file can contain.
     AND NOT regexp_matches(name, '["''?*\[\]\\\x{0}-\x{1f}]') AND length(name) BETWEEN 1 AND 100
   GROUP BY ALL
 ),
@@ -66,7 +66,7 @@ meanings AS (
   WHERE regexp_matches(words, ' (unit|uom|jedinica|jm|einheit|unit[eéaà]|unidad|eenheid|jednostka|jednotka|(m[eé]rt[eé]k)?egys[eé]g) ')
     AND NOT regexp_matches(words, '(price|cijena|cena|preis|prix|prezzo|precio|prijs)')
 ),
--- Units that mean the same in every language, and pieces.
+-- Unit names that are the same in every language, and words for pieces.
 units AS (
   SELECT value_id, site_id, regexp_full_match(lower(trim(value)), 'kg|g|dag|mg|l|ml|cl|dl|m|cm|mm|kom|pcs?|pieces?|st|stk|szt|ks|db|pz|ud') AS is_known
   FROM named
@@ -144,7 +144,7 @@ proposed AS (
       meaning <> 'availability'
       OR word_items >= 0.8 * items
       OR regexp_matches(words, ' (in )?(availab|stock|inventory|dostupn|zalih|raspolo|lager|verf[uü]gbar|bestand|lieferbar|disponib|stockage|existencia|giacenz|voorraad|beschikbaar|dost[eę]pn|magazyn|sklad|k[eé]szlet|rakt[aá]r|stoc|saldo|lagerstatus|varasto|saatavuus|διαθεσιμ|απόθεμα|наличност|наличие)')
-        -- With other words beside it, the number means something else.
+        -- If there are other words next to it, the number has another meaning.
         AND NOT regexp_matches(words, '(date|time|limit|min|max|unit|location|code|exchange|reorder|out |sold|back|pre |not )')
     )
     AND NOT EXISTS (
@@ -161,7 +161,7 @@ SELECT
   coalesce(unknown_values, []) AS unknown_values
 FROM proposed
 LEFT JOIN unknown USING (meaning, name)
--- A value within an object that is proposed as a whole.
+-- A value inside an object that is proposed as a whole.
 WHERE NOT EXISTS (
   SELECT 1 FROM proposed AS whole WHERE whole.meaning = proposed.meaning AND starts_with(proposed.name, whole.name || '.')
 )

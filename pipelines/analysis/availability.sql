@@ -26,7 +26,8 @@ runs AS MATERIALIZED (
     )
 ),
 span AS (SELECT DISTINCT known_us, now_us FROM runs),
--- A shop with one listing is out of stock as long as the listing is. With several, the sum of their times is an upper bound.
+-- A shop with one listing is out of stock as long as that listing is. For several listings, the sum of their
+-- out-of-stock periods is an upper bound.
 bounds AS MATERIALIZED (
   SELECT
     product_id,
@@ -38,7 +39,7 @@ bounds AS MATERIALIZED (
   WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
   GROUP BY product_id, site_id
 ),
--- Products that may have one of the first rows.
+-- Products that may appear in the first rows.
 numbers AS MATERIALIZED (
   SELECT product_id, row_number() OVER () AS product
   FROM (
@@ -54,8 +55,8 @@ numbers AS MATERIALIZED (
     END
   )
 ),
--- A shop has the best state of its listings. The queries below have as many rows as this one, however many shops sell a
--- product.
+-- A shop gets the best state of its listings. The queries below then have the same number of rows as this one, no
+-- matter how many shops sell a product.
 listing_states AS MATERIALIZED (
   SELECT product, site_id, from_us, to_us, list_position(['in stock', 'unknown', 'on order', 'out of stock'], state) AS state
   FROM runs
@@ -83,7 +84,7 @@ parted AS (
   FROM shop_states
   WINDOW in_order AS (PARTITION BY product, site_id ORDER BY from_us)
 ),
--- Stretches of time in one state.
+-- Periods in which the state doesn't change.
 stretches AS MATERIALIZED (
   SELECT product, site_id, state, min(from_us) AS from_us, max(to_us) AS to_us
   FROM (
@@ -91,7 +92,7 @@ stretches AS MATERIALIZED (
   )
   GROUP BY product, site_id, state, run
 ),
--- Shops that list a product, and those of them that may have it, from each moment on.
+-- From each moment on, the number of shops that list a product, and of those that may have it in stock.
 events AS (
   SELECT product, at_us, sum(listed) AS listed, sum(maybe) AS maybe
   FROM (

@@ -16,7 +16,7 @@ keyed AS (
   SELECT
     text,
     lower(trim(text)) AS plain,
-    -- A sign alone, such as a tick, stays as it is.
+    -- A value that is only a symbol, such as a check mark, stays unchanged.
     coalesce(nullif(regexp_replace(translate(
       regexp_replace(plain, '^https?://(www[.])?schema[.]org/', ''),
       'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώς',
@@ -74,7 +74,7 @@ usual AS (
     END AS figure
   FROM keyed
 ),
--- A value that the pipeline file maps to two meanings has neither.
+-- A value that the pipeline file maps to two meanings gets neither.
 site_rules AS (
   SELECT site_id, key, min(meaning) AS site_meaning
   FROM offer_rules

@@ -15,7 +15,7 @@ WITH steps AS MATERIALIZED (
   FROM (FROM 'shop_prices.sql')
   WHERE is_counted
 ),
--- The prices of all shops now and at a moment.
+-- The prices of all shops, now and at the given moment.
 ends AS (
   SELECT days, then_us, price, from_us <= then_us AND to_us > then_us AS is_then, to_us = now_us AS is_now
   FROM (SELECT price, from_us, to_us, max(to_us) OVER () AS now_us FROM steps)

@@ -11,7 +11,7 @@ separators AS (
   FROM known
   WHERE ends_with(path, name) AND length(path) > length(name)
 ),
--- Several categories may have the name; a slug or a path comes first.
+-- Several categories may have the same name; a matching slug or path takes precedence.
 named AS (
   SELECT slug, path
   FROM (

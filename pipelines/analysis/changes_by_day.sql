@@ -4,7 +4,7 @@
 -- · days (whole number from 1; default 60): number of days
 WITH row_zones AS (FROM 'row_zones.sql'),
 zones AS MATERIALIZED (FROM 'time_zones.sql'),
--- A local day differs from the UTC day by at most one.
+-- A local day differs from the UTC day by at most one day.
 recent AS (
   SELECT site_id, kind, observed_date, observed_at
   FROM history

@@ -28,12 +28,12 @@ standing AS MATERIALIZED (
   )
   WHERE is_first <> is_last OR (is_first AND getvariable('product') IS NOT NULL)
 ),
--- Because the ids are unnested from a list, DuckDB estimates few, and builds the hash table of the join from them.
+-- The ids are unnested from a list, so DuckDB estimates few rows and builds the join's hash table from them.
 touched AS MATERIALIZED (
   SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM standing)
 ),
--- A condition or currency that rules an offer out today also rules out its past prices; other findings are about the current
--- price only. A listing is left out at both moments, so it does not seem to come or go.
+-- A condition or currency that excludes an offer today also excludes its past prices. Other findings are only about the
+-- current price. A listing is excluded at both moments, so that it doesn't seem to appear or disappear.
 wrong AS MATERIALIZED (
   SELECT DISTINCT item_id
   FROM (FROM 'all_offers.sql')

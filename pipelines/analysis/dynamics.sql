@@ -31,7 +31,7 @@ spells AS MATERIALIZED (
     CASE WHEN coalesce(getvariable('by'), 'category') = 'category' THEN category_slug END AS category_slug,
     CASE WHEN getvariable('by') = 'shop' THEN site_id END AS group_site_id,
     since_day, until_day,
-    -- Only a change without a gap: after a gap, the price is that of a new listing.
+    -- Only a change without a gap counts: after a gap, the price belongs to a new listing.
     CASE WHEN from_day BETWEEN since_day AND until_day THEN price_before END AS old_price,
     began IS NOT NULL AND coalesce(ended = 'CHANGED' AND to_day <= until_day, false) AS is_complete
   FROM price_spells, span
@@ -67,7 +67,7 @@ pairs AS MATERIALIZED (
   GROUP BY product_id, currency
   HAVING min(site_id) <> max(site_id)
 ),
--- Weeks from Monday on.
+-- Weeks that start on Monday.
 shared_spells AS MATERIALIZED (
   SELECT
     pair, site_id, category_slug, group_site_id, currency,
@@ -80,7 +80,7 @@ shared_spells AS MATERIALIZED (
 changed AS MATERIALIZED (
   SELECT DISTINCT category_slug, group_site_id, currency, pair, site_id, first_week AS week FROM shared_spells WHERE is_change
 ),
--- Weeks in which a shop sold a product, as bits of words of 62 weeks.
+-- Weeks in which a shop sold a product, as bits in words of 62 weeks.
 sold AS (
   SELECT
     pair, site_id, word,

@@ -17,7 +17,7 @@ period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 heads AS (FROM 'index_heads.sql'),
 patterns AS MATERIALIZED (FROM 'index_patterns.sql'),
 sums AS MATERIALIZED (FROM 'index_sums.sql'),
--- Periods with prices of the currency, each with the one before.
+-- Periods with prices in the currency, each with the previous period.
 known_periods AS (
   SELECT currency, period, lag(period) OVER (PARTITION BY currency ORDER BY period) AS period_before
   FROM (SELECT DISTINCT currency, period FROM sums)

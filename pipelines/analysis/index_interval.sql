@@ -31,7 +31,7 @@ clustered AS (
   UNION ALL
   SELECT series, key, currency, shop_id, 1 + ('0x' || left(md5(product), 15))::BIGINT % 300 FROM products WHERE size >= 300
 ),
--- The cluster of each group takes the place of the group, because prices are summed up by cluster.
+-- Replaces each group with its clusters, because prices are summed by cluster.
 heads AS MATERIALIZED (
   SELECT series, key * 512 + cluster AS key, currency, shop_id FROM clustered
 ),
@@ -78,7 +78,7 @@ draws AS MATERIALIZED (
   LEFT JOIN drawn USING (size, replicate, cluster)
   GROUP BY size, replicate
 ),
--- What all clusters of a group add in a period, in the same order.
+-- The sums that all clusters of a group contribute in a period, in a fixed order.
 moved AS (
   SELECT
     key, size, period,
@@ -102,7 +102,7 @@ steps AS (
   FROM draws
   JOIN moved USING (size)
 ),
--- A replicate without a price in both periods has no index from there on.
+-- A replicate without a price in two consecutive periods has no index from then on.
 levels AS (
   SELECT
     key,

@@ -21,7 +21,7 @@ listings AS (
       OR item_id IN (SELECT item_id FROM items WHERE lower(brand) = lower(getvariable('brand')::VARCHAR)))
   GROUP BY item_id, currency
 ),
--- Spellings of a brand that differ in case alone are one: the most frequent of them.
+-- Merges spellings of a brand that differ only in case, and shows the most frequent one.
 spellings AS (
   SELECT folded, brand
   FROM (

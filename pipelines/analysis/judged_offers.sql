@@ -48,7 +48,7 @@ texts AS MATERIALIZED (
   SELECT item_id, product_id, strip_accents(lower(brand)) AS brand, title
   FROM listings SEMI JOIN ends USING (product_id)
 ),
--- If all listings name one brand, their titles share its stem, and need not be compared.
+-- If all listings state the same brand, their titles have the same stem and don't have to be compared.
 stems AS MATERIALIZED (
   SELECT
     item_id, product_id, are_branded,

@@ -21,7 +21,7 @@ WITH switches AS (
     SEMI JOIN listings USING (item_id)
     WHERE contains(changes, '"currency"') AND json_array_length(changes, '$.currency') = 2
   )
-  -- An attribute may also be named currency.
+  -- The name `currency` may also belong to an attribute.
   WHERE regexp_full_match(coalesce(old, 'XXX'), '[A-Z]{3}') AND regexp_full_match(coalesce(new, 'XXX'), '[A-Z]{3}')
     AND old IS DISTINCT FROM new
   GROUP BY item_id
@@ -34,7 +34,7 @@ known_changes AS (
     ),
     CASE
       WHEN previous_price IS NOT NULL THEN previous_price
-      -- The pair of a first price agrees with the change's own price; that of an attribute named price does not.
+      -- The pair of a first price matches the change's own price; the pair of an attribute named `price` doesn't.
       WHEN price IS NOT NULL AND regexp_full_match(json_extract_string(changes, '$.price'), '\[null,[-+.0-9eE]+\]')
         AND TRY_CAST(json_extract_string(changes, '$.price[1]') AS DOUBLE) = price::VARCHAR::DOUBLE THEN -1
       ELSE price
@@ -53,13 +53,13 @@ stated AS (
     CASE WHEN kind <> 'CHANGED' THEN kind END AS listing,
     CASE
       WHEN kind = 'REMOVED' THEN -1
-      -- A later read found it. The next entry has its first price.
+      -- A later read found the item, so its first price is in the next entry.
       WHEN kind = 'NEW' AND origin = 'diff' THEN NULL
       ELSE coalesce(price, -1)
     END AS price,
     CASE
       WHEN kind IN ('NEW', 'RELISTED') THEN -1
-      -- A removal may come without the price.
+      -- A removal may not include the price.
       WHEN kind = 'REMOVED' THEN last_price
       ELSE coalesce(last_price, -1)
     END AS price_before,

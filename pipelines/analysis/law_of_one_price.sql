@@ -32,7 +32,7 @@ span AS (
     coalesce(getvariable('pass_weeks')::BIGINT, 4) AS pass_weeks
   FROM (SELECT seen_day AS last_day FROM (FROM 'data_clock.sql'))
 ),
--- The Sundays that have closed.
+-- The Sundays whose day is over.
 sundays AS (
   SELECT week, DATE '1970-01-11' + (7 * week)::INTEGER AS day
   FROM (SELECT unnest(range(end_week - weeks, end_week)) AS week FROM span)
@@ -107,7 +107,7 @@ figures AS (
   GROUP BY ALL
   HAVING count(DISTINCT product_id) >= coalesce(getvariable('min_products')::BIGINT, 5)
 ),
--- Each gap and the one a week before, both less the product's means.
+-- Each gap and the gap a week before, both minus the product's mean.
 steps AS (
   SELECT
     now.first_currency, now.second_currency,
@@ -124,8 +124,8 @@ persistences AS (
   FROM steps
   GROUP BY ALL
 ),
--- A rate moves all products alike, and overlapping windows share its moves. So one observation is the mean of all products
--- in one window, and the windows follow one another, back from the last week.
+-- An exchange rate moves all products alike, and overlapping windows share its moves. So one observation is the mean of
+-- all products in one window, and the windows are consecutive, starting from the last week.
 moves AS (
   SELECT
     now.first_currency, now.second_currency, now.week,

@@ -64,7 +64,7 @@ lives AS MATERIALIZED (
       OR item_id IN (SELECT item_id FROM items WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
--- A listing is at risk at an age if it entered below it, or at birth, and had not left before it.
+-- A listing is at risk at an age if it entered at birth or at a lower age, and hadn't left before that age.
 moves AS (
   SELECT age, sum(ended)::BIGINT AS ended, sum(entered)::BIGINT AS entered, sum(left_by)::BIGINT AS left_by
   FROM (
@@ -79,7 +79,7 @@ at_ages AS (
     age,
     ended,
     left_by - ended AS censored,
-    -- A late entrant was not watched at the beginning of its entry age. Listings from birth count at age 0.
+    -- A late entrant wasn't observed at the start of its entry age. Listings observed from birth count at age 0.
     (sum(entered) OVER (ORDER BY age) - CASE WHEN age > 0 THEN entered ELSE 0 END
       - (sum(left_by) OVER (ORDER BY age) - left_by))::BIGINT AS at_risk
   FROM moves

@@ -23,7 +23,8 @@ names AS MATERIALIZED (
   FROM mapped
   WHERE meaning = 'availability'
 ),
--- Where a change holds a value: the path of the pair, the path within its old and new value, and a text that occurs then.
+-- Where a change stores a value: the path of the pair, the path within its old and new value, and a text that such a
+-- change contains.
 places AS MATERIALIZED (
   SELECT site_id, name, place
   FROM (
@@ -50,7 +51,8 @@ span AS MATERIALIZED (
   FROM clock
 ),
 roots AS MATERIALIZED (SELECT list(DISTINCT root) AS roots FROM names),
--- Changes that list an item, or that may contain one of the attributes. A text with an escaped character may hold any name.
+-- Changes that list an item, or that may contain one of the attributes. A text with escape sequences may contain any
+-- name.
 telling AS NOT MATERIALIZED (
   SELECT item_id, epoch_us(observed_at) AS at_us, change_id, kind, changes
   FROM history, roots
@@ -71,7 +73,7 @@ touched AS (
   WHERE after_us IS NOT NULL
     AND (epoch_us(first_seen_at) > after_us OR epoch_us(removed_at) > after_us OR epoch_us(gone_at) > after_us OR known_us > after_us)
 ),
--- Because the ids are unnested from a list, DuckDB estimates few.
+-- The ids are unnested from a list, so DuckDB estimates few rows.
 asked AS MATERIALIZED (
   SELECT unnest(ids) AS product_id
   FROM (
@@ -110,7 +112,7 @@ changed AS MATERIALIZED (
     change_id,
     kind,
     name,
-    -- The first place that has a value.
+    -- The first path that has a value.
     arg_min(json_extract_string(changes, place.pair || '[0]' || place."inner"), place.nth) AS old_value,
     arg_min(json_extract_string(changes, place.pair || '[1]' || place."inner"), place.nth) AS new_value
   FROM told
@@ -118,7 +120,7 @@ changed AS MATERIALIZED (
   WHERE CASE WHEN contains(changes, place.hint) OR contains(changes, '\') THEN json_type(changes, place.pair) END = 'ARRAY'
   GROUP BY item_id, at_us, change_id, kind, name
 ),
--- Today's values of the attributes that have not changed.
+-- The current values of attributes that haven't changed.
 present AS MATERIALIZED (
   SELECT *
   FROM (
@@ -152,7 +154,7 @@ read_values AS (FROM valued),
 fields AS (FROM 'attribute_fields.sql'),
 attribute_texts AS (SELECT value_id, site_id, name, unnest(texts) AS text FROM fields),
 worded AS (FROM 'availability_words.sql'),
--- The states that a value may mean, as bits. If it may mean several, its state is unknown.
+-- The states that a value may mean, as bits. If it may mean several, the state is unknown.
 meant AS MATERIALIZED (
   SELECT site_id, name, value, bits
   FROM valued
@@ -166,7 +168,8 @@ meant AS MATERIALIZED (
 steady AS MATERIALIZED (
   SELECT item_id, bit_or(bits) AS bits FROM present JOIN meant USING (site_id, name, value) GROUP BY item_id
 ),
--- Moments at which a listing comes, goes or states its stock. If several coincide, the moment has several rows.
+-- The moments at which a listing appears, disappears or states its stock. Several events at one moment give several
+-- rows.
 moments AS MATERIALIZED (
   SELECT item_id, at_us, change_id, kind, NULL AS name, NULL AS old_bits, NULL AS new_bits
   FROM told

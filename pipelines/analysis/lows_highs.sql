@@ -31,7 +31,7 @@ current_prices AS (
     AND item_id NOT IN (SELECT item_id FROM price_spells WHERE to_at IS NULL AND is_suspect)
     AND item_id NOT IN (SELECT item_id FROM (FROM 'all_offers.sql') WHERE NOT is_counted AND findings <> ['duplicate'])
 ),
--- A current price has lasted until the service last looked; a later change counts for as long as it lasted.
+-- A current price lasts until the service last saw the listing. A later change counts for as long as it lasted.
 spells AS MATERIALIZED (
   SELECT
     item_id,

@@ -90,7 +90,7 @@ pairs AS (
   JOIN blocks AS two ON two.brand_key = one.brand_key AND two.stem = one.stem AND two.product > one.product
   WHERE coalesce(one.pack = two.pack, true)
 ),
--- Both ways.
+-- Compares in both directions.
 apart AS (
   SELECT coalesce(one.match_id, told.product_id) AS product, coalesce(two.match_id, told.other_id) AS other
   FROM user_matches AS told
@@ -116,7 +116,7 @@ compared AS (
     len(shared) / (len(shared) + len(only_first) + len(only_second)) AS similarity,
     len(list_intersect(one.site_ids, two.site_ids)) AS shops_of_both,
     one.gtin14 IS NOT NULL AND two.gtin14 IS NOT NULL AS has_two_gtins,
-    -- Each has a number that the other lacks.
+    -- Each title has a number that the other lacks.
     len([1 FOR word IN only_first IF word[1] <= '9']) > 0 AND len([1 FOR word IN only_second IF word[1] <= '9']) > 0
       AS has_two_numbers,
     CASE WHEN one.currency = two.currency THEN greatest(one.price, two.price) / least(one.price, two.price) END AS price_ratio

@@ -25,8 +25,8 @@ WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
   AND (getvariable('max_price') IS NULL OR min_price <= getvariable('max_price')::DECIMAL(18, 4))
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
   AND (getvariable('site_id') IS NULL OR list_contains(sites, getvariable('site_id')::BIGINT))
-  -- A GTIN is found with any number of zeros before it, every other word wherever it stands. Words are spelled out, because
-  -- DuckDB computes them before it reads rows then.
+  -- A GTIN matches with any number of leading zeros, and any other word matches anywhere. The words are written as
+  -- constants, so that DuckDB computes them before it reads rows.
   AND (
     getvariable('q') IS NULL
     OR (

@@ -24,7 +24,8 @@ lasting AS MATERIALIZED (
   FROM price_spells, moment
   WHERE product_id IS NOT NULL AND (to_at IS NULL OR to_at > since)
 ),
--- Spells that began or ended since. An older one that lasts has moved only if the listing's own row shows it.
+-- Spells that started or ended since the moment. For an older spell that continues, only the listing's own row can show
+-- a move.
 spells AS MATERIALIZED (
   SELECT lasting.* EXCLUDE (is_confirmed), since
   FROM lasting, moment
@@ -32,7 +33,7 @@ spells AS MATERIALIZED (
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
 ),
--- Because the ids are unnested from a list, DuckDB estimates few, and builds the hash table of the join from them.
+-- The ids are unnested from a list, so DuckDB estimates few rows and builds the join's hash table from them.
 touched AS MATERIALIZED (
   SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM spells)
 ),
@@ -46,8 +47,8 @@ listings AS MATERIALIZED (
   FROM (FROM 'product_listings.sql')
   SEMI JOIN touched USING (item_id)
 ),
--- A condition or currency that rules an offer out today also rules out its past prices; other findings are about the current
--- price only.
+-- A condition or currency that excludes an offer today also excludes its past prices. Other findings are only about the
+-- current price.
 then_listed AS MATERIALIZED (
   SELECT
     spells.* EXCLUDE (since, began, is_suspect),
@@ -59,8 +60,8 @@ then_listed AS MATERIALIZED (
   LEFT JOIN (SELECT item_id, findings, is_right FROM judged) AS judged USING (item_id)
   WHERE from_at <= since
 ),
--- The first and the last spell of each listing that began since. If the listing was there before without a price, its first
--- price is no new listing.
+-- The first and the last spell of each listing that started since the moment. If the listing already existed without a
+-- price, its first price doesn't make it a new listing.
 later AS (
   SELECT
     item_id,
@@ -136,7 +137,7 @@ chosen AS MATERIALIZED (
 chosen_products AS MATERIALIZED (
   SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM chosen)
 ),
--- Prices of the chosen products, as they are and as they were.
+-- The current and the earlier prices of the chosen products.
 sold AS MATERIALIZED (
   SELECT item_id, product_id, currency, site_id, price, is_counted, findings, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right
   FROM (FROM 'all_offers.sql')
@@ -159,7 +160,7 @@ sold_then AS (
   LEFT JOIN (SELECT item_id, findings, is_right FROM sold) AS sold USING (item_id)
   WHERE from_at <= since
 ),
--- The lowest price of each shop that counts; equal prices share a place.
+-- The lowest price of each shop that counts; equal prices share a rank.
 places_before AS (
   SELECT
     product_id,

@@ -49,7 +49,7 @@ costs AS (
   FROM amounts
   GROUP BY item_id
 ),
--- A number with or without its unit: 500 g, 0,5 l, 12. A unit that is mapped comes first.
+-- A number with or without a unit, such as 500 g, 0,5 l or 12. A mapped unit takes precedence.
 contents AS (
   SELECT
     item_id,
@@ -61,7 +61,7 @@ contents AS (
   GROUP BY item_id
   HAVING count(DISTINCT amount) FILTER (meaning = 'quantity') = 1 AND count(DISTINCT amount) FILTER (meaning = 'unit') <= 1
 ),
--- Millionths of a kilogram, litre or metre, or of the shop's own unit.
+-- Millionths of a kilogram, liter or meter, or of the shop's own unit.
 measured AS (
   SELECT
     item_id,
@@ -93,7 +93,7 @@ own_conditions AS (
   JOIN own_words ON contains(words, phrase)
   GROUP BY item_id
 ),
--- The words of schema.org and of Google's feeds.
+-- Values of schema.org and of Google's product feeds.
 conditions AS (
   SELECT
     item_id,

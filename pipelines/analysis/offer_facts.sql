@@ -5,7 +5,7 @@ WITH told AS MATERIALIZED (FROM 'offer_attributes.sql')
 SELECT
   offered.* EXCLUDE (source_id),
   told.* EXCLUDE (item_id),
-  -- Prices that people type to fill a field. Some are real, so the prices of other shops decide.
+  -- Prices that people type to fill a required field. Some are real, so the prices of other shops decide.
   price IN (1111, 11111, 111111, 1234, 12345, 123456, 9999, 99999, 999999, 9999.99, 99999.99, 999999.99) AS is_filler,
   CASE WHEN price <= 0.01 OR shop_currencies.currency <> offered.currency OR is_stale OR availability = 'out of stock' OR condition <> 'new'
     THEN list_filter([

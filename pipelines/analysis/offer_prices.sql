@@ -14,7 +14,7 @@ listings AS (
   WHERE product_id IS NOT NULL
 ),
 known AS (FROM 'known_prices.sql'),
--- At the beginning of the range, the state that the last change before it left.
+-- At the start of the range, the state after the last change before it.
 left_before AS (
   SELECT
     item_id,

@@ -17,7 +17,7 @@ spans AS (
   SELECT
     series,
     zone,
-    -- A product of the wider type takes ten times as long.
+    -- Multiplication in the wider type takes ten times as long.
     CASE WHEN abs(price) < 10000000000 THEN (price * 10000)::BIGINT ELSE (price::DECIMAL(23, 4) * 10000)::BIGINT END AS units,
     epoch_us(from_at) AS from_us,
     coalesce(epoch_us(to_at), 9223372036854775807) AS to_us,
@@ -49,7 +49,8 @@ numbered AS MATERIALIZED (
 bounds AS (
   SELECT zone, min(first_period) AS first_bound, max(last_period) AS last_bound FROM numbered GROUP BY zone
 ),
--- The first and last day whose prices count in a period: all its days, its collection week, or its last day.
+-- The first and last day whose prices count in a period, which may be all its days, its collection week, or its last
+-- day.
 days AS (
   SELECT
     zone,
@@ -73,7 +74,7 @@ days AS (
   FROM (SELECT zone, unnest(range(first_bound, last_bound + 1)) AS period FROM bounds)
   CROSS JOIN (SELECT unit, since_day, until_day FROM settings)
 ),
--- Instants of local midnights. At the end of a period, it is the last microsecond before that counts.
+-- The times of local midnights. At the end of a period, the last microsecond before midnight counts.
 windows AS MATERIALIZED (
   SELECT
     zone,
@@ -105,8 +106,8 @@ windows AS MATERIALIZED (
   )
   WHERE begin_us < end_us
 ),
--- Only the first and the last period of a spell may have other prices as well: all between are its own. Prices of
--- relaunched listings may overlap.
+-- Only the first and last periods of a spell can contain other prices too; the spell fills all periods between them.
+-- Prices of relaunched listings may overlap.
 parts AS (
   SELECT numbered.series * 1048576 + windows.period AS place, units, least(to_us, end_us) - greatest(from_us, begin_us) AS us
   FROM (
@@ -122,7 +123,7 @@ parts AS (
   JOIN windows ON windows.zone = numbered.zone AND windows.period = numbered.period
   WHERE to_us > begin_us AND from_us < end_us
 ),
--- Exact until it is divided, as doubles; an unchanged price stays as it is.
+-- Computed exactly, and converted to double only for the division. An unchanged price stays exact.
 means AS (
   SELECT place, CASE WHEN total = lowest::HUGEINT * us THEN lowest / 10000 ELSE total::DOUBLE / (10000 * us)::DOUBLE END AS price
   FROM (
@@ -132,7 +133,7 @@ means AS (
     GROUP BY place
   )
 ),
--- The weighted median: the lowest price that, with all lower ones, held for half of the time.
+-- The weighted median is the lowest price for which it and all lower prices applied for half of the time.
 medians AS (
   SELECT place, min(units) / 10000 AS price
   FROM (
@@ -161,7 +162,7 @@ priced AS (
     WHERE last_period > first_period + 1 AND coalesce(getvariable('relaunches')::VARCHAR, 'none') = 'none'
   )
 ),
--- Last prices of series that end before the newest period, far below the price before.
+-- The last prices of series that end before the newest period, if they are far below the previous price.
 dropped AS (
   SELECT series, period
   FROM (

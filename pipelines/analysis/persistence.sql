@@ -67,7 +67,7 @@ shop_prices AS (
   JOIN wanted_days ON from_day <= day AND (to_day IS NULL OR to_day > day)
   GROUP BY product_id, currency, day, site_id
 ),
--- The shops of a product on a day with their prices, and those that share the lowest one.
+-- The shops of a product on a day, with their prices, and the shops that share the lowest price.
 day_prices AS MATERIALIZED (
   SELECT
     product_id,
@@ -96,7 +96,7 @@ pairs AS (
   JOIN day_prices AS one ON one.day = first_day
   LEFT JOIN day_prices AS two ON two.day = later_day AND two.product_id = one.product_id AND two.currency = one.currency
 ),
--- Prices of the shops that sell on both days, in the order of the shops.
+-- Prices of the shops that sell the product on both days, in the order of shops.
 both_days AS (
   SELECT
     lag,
@@ -113,7 +113,7 @@ sorted AS (
   FROM both_days
   WHERE len(first_prices) >= (SELECT min_shops FROM settings)
 ),
--- Ranks less their mean: ties lie between the first and the last place of their price.
+-- Ranks minus their mean. Equal prices get the mean of the ranks that they occupy.
 ranked AS (
   SELECT
     lag,

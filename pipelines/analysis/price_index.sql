@@ -33,7 +33,7 @@ pattern_sums AS MATERIALIZED (FROM 'index_sums.sql'),
 first_periods AS (
   SELECT key, min(period) AS first_period FROM pattern_sums GROUP BY key
 ),
--- t counts the group's periods from 1.
+-- t numbers the group's periods, starting at 1.
 sums AS MATERIALIZED (
   SELECT key, pattern_key, (period - first_period + 1)::INTEGER AS t, n, total FROM pattern_sums JOIN first_periods USING (key)
 ),
@@ -54,7 +54,7 @@ shops AS (
   JOIN (SELECT DISTINCT pattern_key, shop_id FROM patterns) AS present USING (pattern_key)
   GROUP BY key, t
 ),
--- Prices that are missing for a while, with the last known one, for each period in which the group has prices.
+-- Prices that are missing temporarily, each with its last known price, for each period in which the group has prices.
 gaps AS MATERIALIZED (
   SELECT ended.key, pattern_key, periods.t, periods.t_before, n, ended.t AS last_t, total AS last_total
   FROM (
@@ -66,8 +66,8 @@ gaps AS MATERIALIZED (
     ON periods.key = ended.key AND periods.t > ended.t AND periods.t < next_t
     AND periods.t <= ended.t + coalesce(getvariable('impute_periods')::INTEGER, 2)
 ),
--- The chained index by which missing prices move: in each period, the mean change of all prices that are known, returning
--- ones since their imputed price before.
+-- The chained index that imputes missing prices: in each period, the mean change of all known prices. A returning price
+-- is compared with its previously imputed price.
 matched AS MATERIALIZED (
   SELECT now.key, now.t, sum(now.n)::BIGINT AS n, sum(now.total - before.total) AS move
   FROM observed AS now
@@ -123,7 +123,7 @@ prices AS MATERIALIZED (
 imputed AS (
   SELECT key, t, sum(n)::BIGINT AS imputed FROM gaps GROUP BY key, t
 ),
--- Mean log price relatives of all pairs of periods that an index needs.
+-- The mean log price relatives for all pairs of periods that an index needs.
 pairs AS MATERIALIZED (
   SELECT one.key, one.t AS a, two.t AS b, sum(two.total - one.total) / (1e15 * sum(one.n)) AS change
   FROM prices AS one

@@ -17,7 +17,7 @@
 WITH sellers AS (
   SELECT DISTINCT product_id, site_id FROM (FROM 'product_listings.sql')
 ),
--- Numbers in place of texts, for products that several shops sell.
+-- Replaces texts with numbers, for products that several shops sell.
 numbered AS MATERIALIZED (
   SELECT product_id, row_number() OVER (ORDER BY product_id) AS product
   FROM (SELECT product_id FROM sellers GROUP BY product_id HAVING count(*) > 1)
@@ -48,8 +48,8 @@ bounds AS (
   SELECT min(moved_us) AS first_us, max(moved_us) AS last_us, coalesce(getvariable('hours')::BIGINT, 72) * 3600000000 AS hours_us
   FROM moved
 ),
--- Moves of a product in one currency and direction may follow one another. A currency that is not known
--- has the number 0. If a shop moves several times at one instant, only the last move counts.
+-- Moves of a product in the same currency and direction may follow one another. An unknown currency has the number 0.
+-- If a shop moves several times at the same time, only the last move counts.
 moves AS MATERIALIZED (
   SELECT *
   FROM (
@@ -65,8 +65,8 @@ moves AS MATERIALIZED (
   )
   WHERE coalesce(next_us > moved_us, true)
 ),
--- Shops that moved a product up or down, and the share of the known time in which a move at any instant would have followed
--- theirs.
+-- Shops that moved a product up or down, and the share of the known time in which a random move would have followed one
+-- of theirs.
 leaders AS MATERIALIZED (
   SELECT
     way, site_id, count(*) AS moved,
@@ -75,7 +75,7 @@ leaders AS MATERIALIZED (
   CROSS JOIN bounds
   GROUP BY way, site_id
 ),
--- Each move of a follower with the last move of a leader before it: the one whose next move is not before it.
+-- Pairs each move of a follower with the leader's last move before it, whose next move isn't before the follower's.
 follows AS MATERIALIZED (
   SELECT
     first.site_id AS leader_site_id,

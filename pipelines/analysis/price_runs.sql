@@ -21,7 +21,7 @@ SELECT
   product_id,
   site_id,
   CASE
-    -- A change of values between a removal and a relisting does not list the offer.
+    -- A change of values between a removal and a relisting doesn't relist the offer.
     WHEN kind IN ('CHANGED', 'PRICE') AND listing_so_far = 'REMOVED'
       AND coalesce(next_listing <> 'REMOVED', listings.removed_at IS NOT NULL) THEN -1
     -- An offer was not listed before its first known listing, even if its own row has a price.
@@ -29,7 +29,7 @@ SELECT
     WHEN listing_so_far IS NULL AND kind IS NULL AND next_kind = 'PRICE' AND kind_after_next IN ('NEW', 'RELISTED') THEN -1
     ELSE coalesce(ordered.price, next_price_before, next_last_price, listings.price)
   END AS price,
-  -- A currency that isn't known stays null.
+  -- An unknown currency stays null.
   CASE
     WHEN ordered.price IS NOT NULL OR ordered.currency IS NOT NULL THEN ordered.currency
     WHEN next_kind IS NOT NULL THEN next_currency_before

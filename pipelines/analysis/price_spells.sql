@@ -77,8 +77,8 @@ spells AS MATERIALIZED (
   )
   WHERE is_first
 ),
--- A scale error is an episode that begins with a jump by a factor of 10, 100 or 1,000, and ends with one back to the
--- earlier level. A price may change with a jump: by a quarter each time.
+-- A scale error is an episode that starts with a jump by a factor of about 10, 100 or 1,000, and ends with a jump back
+-- to the earlier level. The price may also change by up to a quarter at each jump.
 jumps AS (
   SELECT item_id, from_at, round(tens)::INTEGER AS jump
   FROM (SELECT item_id, from_at, log10(price::DOUBLE / prior_price) AS tens FROM spells WHERE prior_price IS NOT NULL)
@@ -106,7 +106,7 @@ episodes AS (
   )
   WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
 ),
--- Where jumps alternate, each second episode returns to the earlier level and is right.
+-- Where jumps alternate, every second episode returns to the earlier level, so it is correct.
 scaled AS (
   SELECT item_id, from_at AS off_from, returned_at
   FROM (

@@ -15,7 +15,7 @@ WITH priced AS (
   WHERE price > 0
 ),
 spread_figures AS (FROM 'spread_figures.sql'),
--- Zero to four decimals is too little to compare, and so are prices of a kilogram and of a piece.
+-- A unit price of zero at four decimals is too small to compare. Prices per kilogram and per piece can't be compared.
 per_unit AS (
   SELECT {'product_id': product_id, 'currency': currency} AS key, min(unit) AS unit, min(unit_price) AS unit_min, max(unit_price) AS unit_max
   FROM offers

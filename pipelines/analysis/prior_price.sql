@@ -58,7 +58,8 @@ earlier_cuts AS (
     AND spells.from_us < cuts.from_us AND spells.from_us >= cuts.from_us - before_us
   GROUP BY cuts.item_id, cuts.from_us
 ),
--- A listing whose first spell began NEW was not listed before it. For any other listing, the time before is unknown.
+-- A listing whose first spell started with NEW wasn't listed before. For any other listing, the earlier time is
+-- unknown.
 firsts AS (
   SELECT item_id, min(from_us) AS first_us, arg_min_null(began, from_us) IS NOT DISTINCT FROM 'NEW' AS was_new
   FROM spells

@@ -47,7 +47,8 @@ spells AS MATERIALIZED (
   FROM price_spells
   JOIN (SELECT item_id, regular_price FROM announced) AS announced USING (item_id)
 ),
--- A listing whose first spell began NEW was not listed before it. For any other listing, the time before is unknown.
+-- A listing whose first spell started with NEW wasn't listed before. For any other listing, the earlier time is
+-- unknown.
 firsts AS (
   SELECT
     item_id,
@@ -60,7 +61,7 @@ firsts AS (
 rules AS (
   SELECT site_id, text AS name FROM offer_rules WHERE rule = 'attribute' AND meaning = 'regular price'
 ),
--- Names of a website replace those for all websites.
+-- Names set for a website replace the names set for all websites.
 names AS (
   SELECT shops.site_id, name
   FROM (SELECT DISTINCT site_id FROM announced) AS shops

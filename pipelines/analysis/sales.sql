@@ -25,7 +25,8 @@ span AS (
   FROM (SELECT seen_day - 1 AS last_day FROM (FROM 'data_clock.sql'))
 ),
 day_starts AS (FROM 'day_starts.sql'),
--- Instants as microseconds since the span began; prices end with the span. Spells before the first relevant cut are not read.
+-- Converts times to microseconds since the start of the span, and ends prices with the span. Skips spells before the
+-- first relevant cut.
 spells AS MATERIALIZED (
   SELECT
     item_id,
@@ -50,7 +51,7 @@ all_cuts AS MATERIALIZED (
   CROSS JOIN (SELECT return_days * 86400000000 AS return_us FROM span)
   WHERE price < price_before AND from_us >= -return_us
 ),
--- A price after a gap, or after one in doubt, is not compared with those before it.
+-- A price after a gap, or after a suspect price, isn't compared with earlier prices.
 breaks AS (
   SELECT item_id, cut_us, min(breaks.from_us) AS break_us
   FROM all_cuts
@@ -58,7 +59,7 @@ breaks AS (
   WHERE breaks.from_us > cut_us
   GROUP BY item_id, cut_us
 ),
--- For each cut, the price by which it ended, and how long its listing is known, within return_days.
+-- For each cut, the price that ended it, and how long its listing is known, within return_days.
 followed AS MATERIALIZED (
   SELECT
     cut.item_id,
@@ -82,7 +83,7 @@ on_sale AS MATERIALIZED (
 lowest AS (
   SELECT item_id, cut_us, min(price) AS low_price FROM on_sale GROUP BY item_id, cut_us
 ),
--- A further cut before the first price has returned belongs to the same sale.
+-- A second cut before the price has returned from the first belongs to the same sale.
 judged AS (
   SELECT
     cuts.* EXCLUDE (to_us, return_us),

@@ -14,7 +14,7 @@
 -- · site_id (site): only pairs with this shop, which comes first
 -- · top (whole number; default 100): number of rows
 WITH shop_prices AS (
-  -- One offer of each shop counts.
+  -- Only one offer per shop counts.
   SELECT product_id, currency, site_id, price
   FROM (FROM 'all_offers.sql')
   WHERE is_counted AND price > 0
@@ -27,7 +27,7 @@ WITH shop_prices AS (
 ranges AS (
   SELECT site_id, currency, count(*) AS products FROM shop_prices GROUP BY site_id, currency
 ),
--- If one shop is asked for, only its pairs are computed.
+-- If the user asks for one shop, only its pairs are computed.
 asked_prices AS (
   SELECT * FROM shop_prices WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
 ),

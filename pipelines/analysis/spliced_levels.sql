@@ -12,7 +12,7 @@ WITH windows AS (
   LEFT JOIN window_levels USING (key, last_t, t)
   GROUP BY key, first_t, last_t
 ),
--- Distances between published levels and those of the window, in order; periods that lack either are left out.
+-- Differences between published levels and the window's levels, in order. Periods that lack either are left out.
 spliced AS (
   SELECT key, list_reduce(
     list({'first_t': first_t::BIGINT, 'levels': levels} ORDER BY last_t),

@@ -13,7 +13,8 @@ price_groups AS MATERIALIZED (
     sum(units) AS total,
     list_sort(list(units)) AS prices,
     len(list_distinct(list(site_id)))::BIGINT AS shops,
-    -- Price and site in one sortable number; on a tie of prices the lowest site id wins at both ends.
+    -- Combines price and site in one sortable number. If prices are equal, the lowest site id is chosen for both the
+    -- lowest and the highest price.
     min(units::HUGEINT * 18446744073709551616 + site_id) AS cheapest,
     max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest,
     coalesce(list_sort(list(units) FILTER (is_counted)), []) AS trusted,

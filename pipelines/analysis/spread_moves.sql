@@ -38,7 +38,7 @@ asked AS (
 days AS MATERIALIZED (
   SELECT last_day, (SELECT max(day) FROM known WHERE day <= wanted_day) AS first_day FROM asked
 ),
--- Each day has its own condition, so that DuckDB skips the row groups of other days.
+-- Each day gets its own condition, so that DuckDB skips the row groups of other days.
 compared AS (
   SELECT
     product_id,

@@ -15,7 +15,7 @@
 WITH moment AS MATERIALIZED (FROM 'asked_moments.sql'),
 stock_since AS (SELECT epoch_us(since) AS after_us FROM moment),
 stock_until AS (SELECT CASE WHEN isinf(until) THEN 9223372036854775807 ELSE epoch_us(until) + 1 END AS until_us FROM moment),
--- Stretches of time that began or ended since. They are few, because those that lasted all the time are left out.
+-- Stock periods that started or ended since the moment. They are few, because unchanged periods are left out.
 stretches AS MATERIALIZED (
   SELECT item_id, product_id, site_id, state, from_us, least(to_us, end_us) AS to_us, end_us, since_us
   FROM (
@@ -54,7 +54,7 @@ begun AS (
   WHERE from_us >= ended_us
   GROUP BY item_id
 ),
--- Because the ids are unnested from a list, DuckDB estimates few, and builds the hash table of the join from them.
+-- The ids are unnested from a list, so DuckDB estimates few rows and builds the join's hash table from them.
 moved_products AS MATERIALIZED (
   SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM moved)
 ),

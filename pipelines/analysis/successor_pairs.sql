@@ -57,8 +57,8 @@ sure AS MATERIALIZED (
     ON told.site_id = ended.site_id AND told.kind = ended.kind AND told.value = ended.value AND told.is_new
     AND told.seen_us > ended.seen_us AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
 ),
--- A title decides only for listings without a product, and supports the pairs above. Equal titles have equal numbers, which
--- take much less time to read than words do.
+-- A title is the main evidence only for listings without a product; otherwise it supports the pairs above. Equal titles
+-- get equal numbers, which are much faster to read than words.
 numbered AS MATERIALIZED (
   SELECT
     item_id, site_id, product_id IS NULL AS is_free,
@@ -89,7 +89,7 @@ worded AS MATERIALIZED (
     ) AS wanted USING (site_id, numbers)
   ) AS compared USING (item_id)
 ),
--- Null for a title of fewer words. DuckDB tests such a condition before it chooses listings.
+-- Null for a title with fewer words. DuckDB evaluates such a condition before it selects listings.
 titles AS MATERIALIZED (
   SELECT item_id, site_id, seen_us, ended_us, is_new, CASE WHEN len(stems) >= 3 THEN array_to_string(stems, ' ') END AS value
   FROM worded

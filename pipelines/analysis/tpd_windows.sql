@@ -46,8 +46,8 @@ equations AS (
   )
   GROUP BY key, last_t
 ),
--- Gauss-Jordan elimination: a step for each equation. Its number is passed as a matrix of one element, because all elements
--- of a list have one type.
+-- Gauss-Jordan elimination, with one step per equation. The step number is passed as a matrix with one element, because
+-- all elements of a list have the same type.
 solved AS (
   SELECT key, last_t, times, list_transform(matrix, lambda equation: equation[size + 1]) AS levels
   FROM (
@@ -57,7 +57,7 @@ solved AS (
         [{'k': step[1][1]::BIGINT, 'factors': m[step[1][1]::BIGINT]}],
         lambda own: list_transform(m, lambda equation, i: CASE
           WHEN i = own.k THEN list_transform(equation, lambda x: x / CASE WHEN abs(equation[own.k]) > 1e-9 THEN equation[own.k] END)
-          -- An equation without this variable stays as it is.
+          -- An equation without this variable stays unchanged.
           WHEN equation[own.k] = 0 THEN equation
           ELSE list_transform(equation, lambda x, j:
             x - equation[own.k] * own.factors[j] / CASE WHEN abs(own.factors[own.k]) > 1e-9 THEN own.factors[own.k] END)

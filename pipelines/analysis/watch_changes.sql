@@ -43,7 +43,7 @@ FROM found
 CROSS JOIN (SELECT max(watched_at) AS since FROM watched_before)
 LEFT JOIN watched_before AS before
   ON coalesce(before.product_id, before.product) = coalesce(found.product_id, found.product)
-  -- While no shop sold the product, the line had no currency.
+  -- While no shop sold the product, the list's line had no currency.
   AND coalesce(before.currency, found.currency) IS NOT DISTINCT FROM coalesce(found.currency, before.currency)
 QUALIFY row_number() OVER (PARTITION BY found.line ORDER BY before.currency NULLS LAST) = 1
 ORDER BY found.line

@@ -37,7 +37,7 @@ placed AS (
     first_value(site_id) OVER (PARTITION BY line, episode ORDER BY from_us, site_id) AS first_site_id
   FROM (SELECT *, min(from_us) OVER (PARTITION BY line, episode, site_id) AS began_us FROM episodes)
 ),
--- The last one of several changes at one instant brought the price.
+-- If several changes have the same time, the last one set the price.
 brought AS (
   SELECT item_id, epoch_us(observed_at) AS from_us, price, change_id, kind, changes, url, run_id
   FROM history

@@ -19,13 +19,13 @@ WITH breaches AS (
   FROM price_spells
   JOIN bounds USING (product_id, currency)
   LEFT JOIN (
-    -- A duplicate is right: its shop only has a cheaper listing.
+    -- A duplicate's price is correct: its shop just has a cheaper listing.
     SELECT item_id, findings AS left_out_for FROM priced WHERE NOT is_counted AND findings <> ['duplicate']
   ) AS excluded USING (item_id)
   WHERE price_spells.price < bound
     AND NOT is_suspect
-    -- A condition or currency that rules an offer out today also rules out its past prices; other findings are about the current
-    -- price only.
+    -- A condition or currency that excludes an offer today also excludes its past prices. Other findings are only about
+    -- the current price.
     AND NOT (left_out_for IS NOT NULL AND (to_at IS NULL OR list_has_any(left_out_for, ['condition', 'currency'])))
     AND (getvariable('own_site') IS NULL OR site_id <> getvariable('own_site')::BIGINT)
 ),

@@ -31,7 +31,7 @@ told_prices AS (
 names AS (
   SELECT site_id, name, attribution FROM sites WHERE is_current
 ),
--- A duplicate is left out, because a cheaper listing of the same shop is compared.
+-- A duplicate is left out, because a cheaper listing of the same shop is compared instead.
 excluded AS MATERIALIZED (
   SELECT * FROM priced WHERE NOT is_counted AND findings <> ['duplicate']
 ),
@@ -104,7 +104,7 @@ bounds AS (
   UNION ALL
   SELECT line, product_id, currency, 'below', lowest FROM watched WHERE reason IS NULL AND lowest IS NOT NULL
 ),
--- The current episode is shown.
+-- Shows the current episode.
 episodes AS MATERIALIZED (FROM 'watch_episodes.sql'),
 standing AS (
   SELECT line, kind, site_id, min(from_us) AS from_us, max(to_us) = 9223372036854775807 AS is_now, arg_min(is_known, from_us) AS is_known

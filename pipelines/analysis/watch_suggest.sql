@@ -30,7 +30,7 @@ ranked AS (
   FROM found
   JOIN asked USING (product_id, currency)
 ),
--- The median is the mean of the prices at two places, which are the same place if the number of shops is odd.
+-- The median is the mean of the prices at two ranks, which are equal if the number of shops is odd.
 chosen AS (
   SELECT
     line,
@@ -42,7 +42,7 @@ chosen AS (
   FROM ranked
   GROUP BY line
 ),
--- Prices as integers: units of 0.0001.
+-- Prices as integers, in units of 0.0001.
 units AS (
   SELECT
     found.*,

@@ -120,7 +120,7 @@ first_periods AS (
   JOIN levels USING (unit, currency)
   GROUP BY key
 ),
--- A unit of a node in a period: its level and its weights.
+-- The level and the weights of each unit of a node in each period.
 points AS MATERIALIZED (
   SELECT
     members.key,
@@ -174,7 +174,7 @@ fixed AS (
   JOIN points AS base ON base.key = now.key AND base.unit = now.unit AND base.t = 1
   GROUP BY now.key, now.t
 ),
--- What each unit adds to the cost of all by the weights of young, in two periods that follow one another.
+-- The contribution of each unit to the total cost in the Young index, in two consecutive periods.
 unit_moves AS MATERIALIZED (
   SELECT
     currency,

@@ -15,7 +15,7 @@ FROM numbered
 WHERE n IS NULL
   OR length(gtin) NOT IN (8, 12, 13, 14)
   OR NOT regexp_full_match(gtin, '[0-9]+')
-  -- GS1's weights are 1 and 3 by turns from the right; a last digit of a sum is the sum of last digits.
+  -- GS1's weights alternate between 1 and 3 from the right. Only the last digit of the weighted sum matters.
   OR (
     n + n // 100 + n // 10000 + n // 1000000 + n // 100000000 + n // 10000000000 + n // 1000000000000
     + 3 * (n // 10 + n // 1000 + n // 100000 + n // 10000000 + n // 1000000000 + n // 100000000000

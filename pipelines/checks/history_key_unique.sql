@@ -4,7 +4,7 @@
 -- found: [change is|changes are] in history more than once
 -- next: Look at the rows with the keys in the sample; if their run_id differs, two runs applied the same page.
 WITH scope AS (
-  -- Ids below the run's first were checked when they were written.
+  -- Ids below the run's first id were checked when their rows were written.
   SELECT CASE
     WHEN getvariable('run_id') IS NULL THEN min(change_id)
     ELSE min(change_id) FILTER (run_id = getvariable('run_id'))

@@ -13,7 +13,7 @@ last_told AS (
     SELECT item_id, price, kind, observed_at, epoch_us(observed_at)::HUGEINT * 18446744073709551616 + coalesce(change_id, -1) AS moment
     FROM history
     WHERE item_id IS NOT NULL
-      -- Changes of history ahead of the cursor are not in items yet.
+      -- Changes in history after the cursor aren't applied to items yet.
       AND coalesce(change_id <= (SELECT max(cursor_to) FROM runs), origin <> 'webhook')
       AND (getvariable('run_id') IS NULL OR item_id IN (SELECT item_id FROM touched))
   )
@@ -24,5 +24,5 @@ FROM items
 JOIN last_told AS told USING (item_id)
 WHERE items.price <> told.price
   AND items.last_changed_at <= told.observed_at
-  -- A relisting need not move last_changed_at.
+  -- A relisting doesn't have to update last_changed_at.
   AND NOT coalesce(items.last_seen_at > told.observed_at AND told.kind = 'REMOVED', false)

@@ -13,7 +13,7 @@ last_told AS (
     SELECT item_id, kind, observed_at, epoch_us(observed_at)::HUGEINT * 18446744073709551616 + coalesce(change_id, -1) AS moment
     FROM history
     WHERE item_id IS NOT NULL
-      -- Changes of history ahead of the cursor are not in items yet.
+      -- Changes in history after the cursor aren't applied to items yet.
       AND coalesce(change_id <= (SELECT max(cursor_to) FROM runs), origin <> 'webhook')
       AND (getvariable('run_id') IS NULL OR item_id IN (SELECT item_id FROM touched))
   )
@@ -23,8 +23,8 @@ SELECT item_id, items.removed_at, told.kind AS last_kind, told.observed_at
 FROM items
 JOIN last_told AS told USING (item_id)
 WHERE (items.removed_at IS NOT NULL) <> (told.kind = 'REMOVED')
-  -- A kind that the document does not name says nothing.
+  -- A kind that the API document doesn't define proves nothing about the listing.
   AND told.kind IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')
   AND items.last_changed_at <= told.observed_at
-  -- Neither a removal nor a relisting need move last_changed_at.
+  -- A removal or a relisting doesn't have to update last_changed_at.
   AND coalesce(CASE WHEN items.removed_at IS NULL THEN items.last_seen_at ELSE items.removed_at END <= told.observed_at, true)

@@ -20,6 +20,6 @@ counted AS (
 SELECT site_id, sites.name, listed, lost
 FROM counted
 LEFT JOIN sites USING (site_id)
--- A first copy includes listings that were removed long ago.
+-- A first copy also contains listings that were removed long ago.
 WHERE coalesce(sites.is_current, true) AND lost >= $listings AND lost > $share * (listed + lost)
   AND (SELECT count(*) FROM runs) > 1

@@ -28,7 +28,8 @@ eligible AS (
   WHERE NOT b.is_current
     AND (b.is_reread OR b.change_id IS NULL OR c.change_id > b.change_id)
     AND (b.last_changed_at IS NULL OR c.observed_at >= b.last_changed_at)
-    -- A row that was read after the change shows it, unless the row itself is older. Any row of an item shows its NEW.
+    -- A row that was read after the change includes it, unless the row itself is older. Any row of an item includes its
+    -- NEW.
     AND NOT coalesce(
       c.change_id <= getvariable('watermark') AND (c.kind = 'NEW' OR c.observed_at = b.last_changed_at)
       AND b.run_id = CAST(getvariable('run_id') AS VARCHAR), false)
@@ -37,7 +38,7 @@ told AS (
   SELECT
     item_id,
     max(change_id) AS change_id,
-    -- By the document, only CHANGED moves lastChangedAt.
+    -- According to the API document, only CHANGED updates lastChangedAt.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED')) AS changed_at,
     -- The feed may date a change later than its row. Without the skew, a removal in between would seem older than the
     -- row.
@@ -54,7 +55,7 @@ told AS (
   GROUP BY item_id
 ),
 merged AS (
-  -- Values that are not named here stay as they were last read.
+  -- Values that aren't listed here keep the value of the last full read.
   SELECT b.* EXCLUDE (is_current, is_reread, is_listed) REPLACE (
     CASE WHEN t.title IS NULL THEN b.title ELSE t.title.title END AS title,
     CASE WHEN t.price_change IS NOT NULL THEN t.price_change.price ELSE coalesce(t.listing_price, b.price) END AS price,
@@ -72,7 +73,7 @@ merged AS (
       WHEN shows_removal(b.last_changed_at, b.last_seen_at, b.removed_at, t.listing.observed_at, t.listed_at, getvariable('feed_skew')) THEN b.removed_at
       ELSE t.listing.observed_at
     END AS removed_at,
-    -- A change of an item shows that the caller may see it.
+    -- A change of an item proves that the key can read the item.
     CASE WHEN t.item_id IS NULL THEN coalesce(b.gone_at, CASE WHEN NOT b.is_reread THEN m.gone_at END) END AS gone_at,
     greatest(t.change_id, b.change_id) AS change_id,
     CAST(getvariable('run_id') AS VARCHAR) AS run_id
@@ -80,7 +81,7 @@ merged AS (
   FROM base AS b
   LEFT JOIN told AS t USING (item_id)
   LEFT JOIN renamed_sites AS s ON s.site_id = b.site_id
-  -- Rows of this run already have the new names.
+  -- Rows that this run read already use the new names.
   LEFT JOIN former AS d
     ON b.run_id <> CAST(getvariable('run_id') AS VARCHAR) AND list_has_any(b.datasets, map_keys(d.names))
   LEFT JOIN missing_items AS m ON m.item_id = b.item_id

@@ -10,7 +10,7 @@ WITH RECURSIVE visible AS (
     AND (getvariable('readable_datasets') IS NULL OR coalesce(len(datasets), 0) = 0
       OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))
 ),
--- Each category with itself and its ancestors. UNION ends the recursion even if the tree has a cycle.
+-- Pairs each category with itself and its ancestors. UNION ends the recursion even if the tree has a cycle.
 above AS (
   SELECT slug, id, parent_id FROM landed_facets WHERE facet = 'category'
   UNION

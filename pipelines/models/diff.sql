@@ -24,7 +24,7 @@ steps AS (
       ELSE 'CHANGED'
     END AS kind
   FROM pairs
-  -- Values that follow from others, or from the reading itself, are not changes.
+  -- Values that depend on other values, or on the read itself, don't count as changes.
   WHERE is_new OR len(list_filter(differences, lambda name: name NOT IN
     ('datasets', 'gone', 'lastChangedAt', 'previousPrice', 'priceChangedAt', 'firstSeenAt', 'source'))) > 0
 ),
@@ -34,7 +34,7 @@ timed AS (
       CASE kind
         WHEN 'NEW' THEN e.first_seen_at
         WHEN 'REMOVED' THEN e.removed_at
-        -- No field says when an item came back, so a time of the row after the removal bounds it.
+        -- No field states when an item was relisted, so the row's first time after the removal is an upper bound.
         WHEN 'RELISTED' THEN CASE
           WHEN e.last_changed_at > k.removed_at THEN e.last_changed_at
           WHEN e.price_changed_at > k.removed_at THEN e.price_changed_at
@@ -45,7 +45,7 @@ timed AS (
       END, e.last_changed_at, e.read_at) AS observed_at
   FROM steps
 ),
--- An item that came and went between two reads has two changes.
+-- An item that was added and removed between two reads gets two changes.
 events AS (
   SELECT kind, observed_at, is_new, differences, e, k FROM timed
   UNION ALL

@@ -29,7 +29,7 @@ SELECT
   CAST(getvariable('run_id') AS VARCHAR) AS run_id,
   CASE
     WHEN change_id IS NULL THEN 'id ' || coalesce('"' || id || '"', 'null') || ' is not an int64'
-    -- An unknown kind is kept, and its item is read whole (needs).
+    -- A change of an unknown kind is kept, and its item is read in full (needs.sql).
     WHEN kind IS NULL THEN 'kind is missing'
     WHEN observed IS NULL
       THEN 'observedAt ' || coalesce('"' || c.observed_at || '"', 'null') || ' is not a date-time of the years 1 to 9999'

@@ -22,7 +22,7 @@ told AS (
     item_id,
     bool_or(is_pending) AS is_pending,
     max(observed_at) FILTER (kind = 'CHANGED') AS changed_at,
-    -- A change of an unknown kind may move any time of the item.
+    -- A change of an unknown kind may update any time of the item.
     max(observed_at) FILTER (kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')) AS other_at,
     arg_max({'price': price}, change_id) FILTER (is_price_change(previous_price, price, changes)) AS price_change,
     arg_max(kind, change_id) FILTER (kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing,
@@ -30,7 +30,7 @@ told AS (
     max(observed_at) FILTER (kind = 'REMOVED') AS removal_at,
     max(observed_at) FILTER (kind IN ('NEW', 'RELISTED')) AS relisting_at,
     min(change_id) AS first_change_id,
-    -- A rejected change is not in history, so no row counts as made by it.
+    -- History doesn't contain rejected changes, so no row counts as the result of one.
     max(change_id) FILTER (NOT is_rejected) AS last_change_id,
     min(observed_at) AS first_observed_at,
     list(observed_at) AS observed_times
@@ -64,7 +64,7 @@ judged AS (
       WHEN t.changed_at > r.last_changed_at + known_skew(getvariable('feed_skew'))
           OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + known_skew(getvariable('feed_skew'))
         THEN 'a change is not shown'
-      -- The changes suffice without this read, so it is left out if it may lag.
+      -- The changes suffice without this read, so the read is ignored if it may be older than they are.
       WHEN n.is_beside AND NOT coalesce(
           coalesce(t.changed_at, t.first_observed_at) <= r.last_changed_at
             + CASE WHEN getvariable('feed_skew_is_known') THEN known_skew(getvariable('feed_skew')) ELSE INTERVAL 0 SECOND END
@@ -91,7 +91,7 @@ judged AS (
 moment AS (SELECT CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS now),
 final AS (
   SELECT * REPLACE (
-    -- After an hour of reads, the row is taken as it is.
+    -- After an hour of reads, the row is accepted as it is.
     CASE WHEN NOT is_carried OR is_untyped(reason) OR first_read_at > moment.now - INTERVAL 1 HOUR THEN reason END AS reason,
     CASE WHEN is_carried THEN first_read_at ELSE moment.now END AS first_read_at
   )

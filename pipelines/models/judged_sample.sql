@@ -27,6 +27,6 @@ SELECT item_id, ['missing']
 FROM missing_sample
 JOIN items AS k USING (item_id)
 CROSS JOIN told
--- A new item may not show everywhere yet.
+-- A new item may not be visible at every endpoint yet.
 WHERE coalesce(k.first_seen_at <= told.until - INTERVAL 1 HOUR, true)
   AND item_id NOT IN (SELECT item_id FROM stale_items)

@@ -7,7 +7,7 @@
 -- values: polled_since VARCHAR
 SELECT
   count(*) FILTER (last_changed_at < removed_at - INTERVAL 1 MINUTE) AS hiding,
-  -- A row with applied changes has their times, not the service's.
+  -- A row with applied changes has the times of these changes, not the row times of the service.
   count(*) FILTER ((is_read OR change_id IS NULL)
     AND last_changed_at BETWEEN removed_at - INTERVAL 1 SECOND AND removed_at + INTERVAL 1 MINUTE
     AND last_seen_at < last_changed_at - INTERVAL 1 HOUR) AS moving,

@@ -1,6 +1,6 @@
 -- Defines exact casts. A value that doesn't fit becomes NULL, and its row is rejected; nothing is rounded.
 
--- An int64 in its plain decimal form: no fraction, no exponent, no leading zero.
+-- An int64 in plain decimal form, without a fraction, an exponent or leading zeros.
 CREATE OR REPLACE MACRO exact_bigint(x) AS
   CASE WHEN CAST(TRY_CAST(x AS BIGINT) AS VARCHAR) = x THEN TRY_CAST(x AS BIGINT) END;
 
@@ -34,8 +34,8 @@ CREATE OR REPLACE MACRO exact_instant(x) AS
 CREATE OR REPLACE MACRO is_zero_time(x) AS
   coalesce(regexp_full_match(x, '(0001|1970)-01-01[T ]00:00:00(\.0+)?(Z|[+]00(:?00)?)?'), false);
 
--- Sum of a GTIN's digits with GS1's weights, 1 and 3 in turns from the right; a multiple of 10 if the check digit is
--- right.
+-- The sum of a GTIN's digits with GS1's weights, which alternate between 1 and 3 from the right. It is a multiple of 10
+-- if the check digit is right.
 CREATE OR REPLACE MACRO gtin_weighted_sum(n) AS
   n % 10 + n // 100 % 10 + n // 10000 % 10 + n // 1000000 % 10
     + n // 100000000 % 10 + n // 10000000000 % 10 + n // 1000000000000 % 10
@@ -49,12 +49,12 @@ CREATE OR REPLACE MACRO valid_gtin14(gtin) AS
             AND gtin_weighted_sum(CAST(gtin AS BIGINT)) % 10 = 0 AND CAST(gtin AS BIGINT) > 0
        THEN lpad(gtin, 14, '0') END;
 
--- The digits of a GTIN without leading zeros, so that all its forms are one; NULL if none are left.
+-- The digits of a GTIN without leading zeros, so that all forms of a GTIN are equal; NULL if no digits are left.
 CREATE OR REPLACE MACRO gtin_digits(gtin) AS
   nullif(ltrim(CASE WHEN regexp_full_match(gtin, '[0-9]+') THEN gtin
                     ELSE regexp_replace(gtin, '[^0-9]', '', 'g') END, '0'), '');
 
--- Removes case, spaces and punctuation; letters and digits of any script stay.
+-- Removes case, spaces and punctuation, and keeps letters and digits of any script.
 CREATE OR REPLACE MACRO folded(x) AS
   nullif(regexp_replace(lower(x), '[^\p{L}\p{N}]', '', 'g'), '');
 
@@ -62,42 +62,43 @@ CREATE OR REPLACE MACRO folded(x) AS
 CREATE OR REPLACE MACRO product_key(gtin, brand, mpn) AS
   coalesce(gtin_digits(gtin), folded(brand) || '-' || folded(mpn));
 
--- Two amounts as a JSON array, exact.
+-- Formats two amounts as a JSON array without rounding.
 CREATE OR REPLACE MACRO money_pair(a, b) AS
   '[' || coalesce(CAST(a AS VARCHAR), 'null') || ',' || coalesce(CAST(b AS VARCHAR), 'null') || ']';
 
--- The members of a JSON object, independent of order and spacing; the text of other JSON.
+-- Normalizes a JSON object, so that order and spacing of its members don't matter. Returns other JSON as text.
 CREATE OR REPLACE MACRO json_members(x) AS
   coalesce(CAST(list_sort(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON)))) AS VARCHAR), CAST(json(x) AS VARCHAR));
 
--- The pair of a changed value, an array of two. Types are named as by json_type.
+-- The old and the new value of a changed field, an array of two. Types have the names that json_type returns.
 CREATE OR REPLACE MACRO has_pair(changes, path, types) AS
   json_array_length(changes, path) = 2
     AND list_contains(types, json_type(changes, path || '[0]')) AND list_contains(types, json_type(changes, path || '[1]'));
 
--- Compares an amount of a pair with an exact one as doubles, because DuckDB's JSON reader makes doubles of numbers.
+-- Compares an amount in a pair with an exact amount as doubles, because DuckDB's JSON reader converts numbers to
+-- doubles.
 CREATE OR REPLACE MACRO is_amount(changes, path, amount) AS
   TRY_CAST(json_extract_string(changes, path) AS DOUBLE) IS NOT DISTINCT FROM CAST(CAST(amount AS VARCHAR) AS DOUBLE);
 
--- True if the pair named price is of the price, because an attribute may have that name too: its amounts are numbers or
--- null, equal the change's own previousPrice and price, and differ. Never null, because one of two different amounts is
--- set.
+-- True if the pair named `price` contains the item's prices, because an attribute may have the same name. The pair's
+-- amounts must be numbers or null, equal the change's previousPrice and price, and differ. Never null, because at least
+-- one of two different amounts is set.
 CREATE OR REPLACE MACRO names_price(previous_price, price, changes) AS
   previous_price IS DISTINCT FROM price
     AND has_pair(changes, '$.price', ['UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'NULL'])
     AND is_amount(changes, '$.price[0]', previous_price) AND is_amount(changes, '$.price[1]', price);
 
--- True for a change of the price: previousPrice is set (section 2, Change), or the pair has a first price.
+-- True for a price change: previousPrice is set (section 2, Change), or the pair contains the item's first price.
 CREATE OR REPLACE MACRO is_price_change(previous_price, price, changes) AS
   previous_price IS NOT NULL OR names_price(previous_price, price, changes);
 
--- True for a change of the title, not of an attribute with that name: both are texts or null, and the new one is the
--- change's.
+-- True for a change of the title rather than of an attribute named `title`: both values are text or null, and the new
+-- value equals the change's title.
 CREATE OR REPLACE MACRO is_title_change(title, changes) AS
   coalesce(has_pair(changes, '$.title', ['VARCHAR', 'NULL'])
     AND coalesce(json_extract_string(changes, '$.title[1]'), '') = coalesce(title, ''), false);
 
--- Names of changed values besides the price.
+-- The names of the changed values, except the price.
 CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
   list_filter(json_keys(changes), lambda name: CASE name
     WHEN 'price' THEN NOT names_price(previous_price, price, changes)
@@ -106,13 +107,13 @@ CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
     ELSE true
   END);
 
--- The service dates a change later than lastChangedAt or removedAt by this time: zero if rows show the same times, two
--- minutes if nothing shows it.
+-- How much later the service dates a change than lastChangedAt or removedAt: zero if rows show equal times, and two
+-- minutes if the difference isn't known.
 CREATE OR REPLACE MACRO known_skew(skew) AS coalesce(CAST(skew AS INTERVAL), INTERVAL 2 MINUTE);
 
--- True if whole row `a` of an item is older than row `b`: each time in a row is before the row was made. Listing states
--- are compared apart, because the service need not move lastChangedAt with them. Rows that agree in price and title, or
--- whose `b` was dated by the feed, may differ by the feed's skew.
+-- True if the full row `a` of an item is older than row `b`. The service sets each time in a row before it builds the
+-- row. Listing states are compared separately, because the service may change them without updating lastChangedAt. If
+-- the rows agree in price and title, or the feed dated `b`, their times may differ by the feed's skew.
 CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree, skew) AS
   coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - known_skew(skew)), false)
   OR coalesce(a_changed <= b_changed AND CASE
@@ -120,7 +121,7 @@ CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_
     ELSE b_removed IS NULL AND b_seen > a_removed
   END, false);
 
--- True if a row shows a removal: it says so, or the item was found again since.
+-- True if a row shows a removal: it is marked as removed, or the item was seen again after the removal.
 CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at, skew) AS
   coalesce(changed > observed_at, false)
   OR CASE
@@ -128,7 +129,7 @@ CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, liste
     ELSE coalesce(removed >= listed_before_at - known_skew(skew), true)
   END;
 
--- True if a row shows a relisting: it was found after the removal before it, or was removed again.
+-- True if a row shows a relisting: the item was seen after the previous removal, or was removed again.
 CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at, skew) AS
   coalesce(changed >= observed_at, false)
   OR CASE
@@ -136,14 +137,14 @@ CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, rem
     ELSE removed > observed_at
   END;
 
--- Reason in stale_items for an item whose row can't be typed. It ends when a row can be typed, not with time.
+-- The reason in stale_items for an item whose row can't be typed. It stays until a row can be typed.
 CREATE OR REPLACE MACRO untyped() AS 'its row cannot be typed';
 CREATE OR REPLACE MACRO is_untyped(reason) AS reason = untyped();
 
--- Names of datasets from a text that lists them, with ; | or , between (as landed.ts hands it over: a list of the text
--- behind U+E0F2). Names that /datasets gives are kept whole, whatever is in them, the longest first: the
--- pattern (dataset-names.ts) finds them between separators that are doubled, so that each has a border of its own.
--- Between names that are not known only ; and | separate.
+-- Splits a text of dataset names at `;`, `|` or `,` (landed.ts passes a list as its text after U+E0F2). Names that
+-- /datasets returns are never split, and longer names are matched first. The pattern (dataset-names.ts) finds names
+-- between doubled separators, so that each name has its own borders. Between unknown names, only `;` and `|` are
+-- separators.
 CREATE OR REPLACE MACRO split_names(text, pattern) AS
   list_transform(
     list_filter(

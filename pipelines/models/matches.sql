@@ -8,7 +8,7 @@
 WITH members AS (
   SELECT product_id, other_id AS group_id FROM user_matches WHERE is_match
 ),
--- Pairs of groups that the user keeps apart, in both orders.
+-- Pairs of groups that the user's rules separate, in both orders.
 apart AS (
   SELECT DISTINCT coalesce(one.group_id, pair.product_id) AS group_id, coalesce(two.group_id, pair.other_id) AS other_group
   FROM (
@@ -42,7 +42,7 @@ leads AS (
   LEFT JOIN members AS one ON one.product_id = bridges.key
   LEFT JOIN members AS two ON two.product_id = bridges.gtin_id
 ),
--- A group that has a GTIN joins no other group, so bridges form no chain.
+-- A group with a GTIN isn't merged into another group, so groups can't form chains.
 found AS (
   SELECT
     leads.group_id,
@@ -55,7 +55,8 @@ found AS (
   GROUP BY leads.group_id
   HAVING min(leads.gtin_group) = max(leads.gtin_group)
 ),
--- If the user keeps apart two groups that lead to one GTIN, only one of them can be it, and it is unknown which.
+-- If the user separates two groups that both lead to the same GTIN, at most one of them can have it, and we can't tell
+-- which.
 clashing AS (
   SELECT DISTINCT one.group_id
   FROM found AS one

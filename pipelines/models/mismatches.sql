@@ -25,13 +25,13 @@ JOIN exported_items AS e USING (item_id)
 LEFT JOIN told_items AS t USING (item_id)
 WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at >= t.until + INTERVAL 1 MINUTE))
   AND NOT (d.is_new AND coalesce(list_has_any(e.datasets, CAST(getvariable('added_datasets') AS VARCHAR[])), false))
-  -- The feed has already reported how a stale item differs.
+  -- The feed has already reported the differences of a stale item.
   AND d.item_id NOT IN (SELECT item_id FROM stale_items)
-  -- A removal need not move lastChangedAt.
+  -- A removal doesn't have to update lastChangedAt.
   AND (NOT getvariable('with_feed')
     OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) + known_skew(getvariable('feed_skew'))
       <= (SELECT until FROM told)
-    -- The feed has reported the change without naming the item.
+    -- The feed has reported the change, but without the item.
     OR EXISTS (
       SELECT 1 FROM unnamed
       WHERE unnamed.observed_at BETWEEN greatest(e.last_changed_at, e.removed_at) - known_skew(getvariable('feed_skew'))

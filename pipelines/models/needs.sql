@@ -24,7 +24,7 @@ steps AS (
       AND coalesce(len(json_keys(c.changes)) > 0, false)
       AND len(other_changes(c.previous_price, c.price, c.changes)) = 0
       AND NOT coalesce(list_has_any(json_keys(c.changes), k.attribute_names), false)
-      -- Other values that the change names and that differ from the known ones.
+      -- Other values in the change that differ from the known values.
       AND NOT coalesce(
         c.site_id <> k.site_id
         OR c.currency IS DISTINCT FROM k.currency
@@ -41,7 +41,7 @@ FROM (
   FROM steps
   WHERE CASE
     WHEN k.item_id IS NULL THEN true
-    -- The row was read after the change, and shows it unless the service's answers lag behind its feed.
+    -- The row was read after the change, so it includes the change unless the service's responses lag behind its feed.
     WHEN k.is_of_this_run AND change_id <= getvariable('watermark') THEN CASE kind
       WHEN 'NEW' THEN false
       WHEN 'REMOVED' THEN NOT shows_removal(
@@ -49,7 +49,7 @@ FROM (
       WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at, getvariable('feed_skew'))
       ELSE observed_at > k.last_changed_at AND NOT is_told_whole
     END
-    -- The row was read while items changed, so it may already show this change or others of the same time.
+    -- The row was read while items changed, so it may already include this change or others at the same time.
     ELSE k.is_of_this_run OR observed_at <= k.last_changed_at OR NOT is_told_whole
   END
   UNION ALL SELECT item_id, observed_at, false FROM doubted_items

@@ -40,7 +40,7 @@ switches AS (
     )
     WHERE contains(changes, '"currency"') AND json_array_length(changes, '$.currency') = 2
   )
-  -- An attribute may also be named currency.
+  -- The name `currency` may also belong to an attribute.
   WHERE regexp_full_match(coalesce(old, 'XXX'), '[A-Z]{3}') AND regexp_full_match(coalesce(new, 'XXX'), '[A-Z]{3}')
     AND old IS DISTINCT FROM new
   GROUP BY item_id
@@ -52,7 +52,7 @@ shown AS (
   JOIN known AS k ON k.item_id = e.item_id AND k.observed_at >= e.observed_at
   GROUP BY ALL
 ),
--- Time that the feed has reached; if unknown, the items' newest time minus the delay of the feed.
+-- The time that the feed has reached. If it is unknown, the newest time of an item minus the feed's delay.
 told AS (
   SELECT coalesce(max(observed_at), (SELECT max(last_changed_at) - INTERVAL 1 MINUTE FROM items)) AS until
   FROM (

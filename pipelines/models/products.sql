@@ -18,7 +18,7 @@ oldest AS (
     arg_min_null(title, age) AS title,
     arg_min(brand, age) AS brand,
     arg_min(mpn, age) AS mpn,
-    -- Name, path and slug come from one offer.
+    -- Name, path and slug are taken from the same offer.
     arg_min({'name': category_name, 'path': category_path, 'slug': category_slug}, age) FILTER (category_slug IS NOT NULL) AS category,
     count(*) AS offers,
     list(site_id) AS site_ids

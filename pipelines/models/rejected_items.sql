@@ -7,7 +7,7 @@
 WITH newest AS (
   SELECT max(observed_at) AS observed_at FROM feed_changes WHERE change_id <= getvariable('watermark')
 ),
--- Reads items only if rows were rejected.
+-- Reads the items only if rows were rejected.
 known AS (SELECT item_id FROM items SEMI JOIN rejected_rows USING (item_id))
 SELECT r.item_id, min(r.observed_at) AS observed_at
 FROM rejected_rows AS r

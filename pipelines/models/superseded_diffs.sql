@@ -6,7 +6,7 @@
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename
 FROM diff_rows AS d
 JOIN new_changes AS c ON c.item_id = d.item_id
-  -- An unknown kind may be the same event.
+  -- A change of an unknown kind may describe the same event.
   AND (c.kind = d.kind OR c.kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED'))
 WHERE d.origin = 'diff'
   AND c.change_id IS NOT NULL

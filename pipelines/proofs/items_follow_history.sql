@@ -19,16 +19,16 @@ faults AS (
   SELECT item_id,
     CASE
       WHEN is_unknown THEN 'change ' || change_id || ' is not in history'
-      -- A change may have come without its item first, which history keeps.
+      -- A change may first have arrived without its item. History then keeps it without the item.
       WHEN changed_item <> item_id THEN 'change ' || change_id || ' is of item ' || changed_item
-      -- A rejected change came later, or at the same time.
+      -- A rejected change has the same time or is newer, and history doesn't contain it.
       WHEN item_id IN (SELECT item_id FROM rejected_changes) THEN NULL
-      -- A whole row that was read since may show more than the change.
+      -- A full read after the change may show a later state.
       WHEN last_changed_at > observed_at THEN NULL
       WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
       WHEN kind = 'REMOVED' AND removed_at IS NULL AND NOT coalesce(last_seen_at > observed_at, false)
         THEN 'removed_at is null after a REMOVED'
-      -- The service may date changes later than rows, and may not name the item of a removal.
+      -- The service may date a change later than its row, and may leave out the item in a removal.
       WHEN kind IN ('NEW', 'RELISTED') AND removed_at <= observed_at - to_microseconds(skew_us)
         THEN 'removed_at is set after a ' || kind
     END AS fault

@@ -11,7 +11,7 @@ WITH placed AS (
         CASE WHEN change_id IS NULL THEN item_id END,
         CASE WHEN change_id IS NULL THEN observed_at END,
         CASE WHEN change_id IS NULL THEN kind END
-      -- The item is null in a lake whose key no longer saw it.
+      -- The item is null in a lake whose key could no longer see the item.
       ORDER BY item_id IS NULL, list_position(['feed', 'webhook', 'history'], origin) NULLS LAST, lake
     ) AS place
   FROM all_history
