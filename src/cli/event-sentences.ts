@@ -47,5 +47,5 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
 const tryAgain = (waitMs: unknown, attempt: unknown) =>
   `retrying in ${formatSeconds(Number(waitMs) / 1000)} (attempt ${Number(attempt) + 1})`;
 
-/** Describes a log event in a sentence. Returns undefined if the event has no sentence. */
+/** Describes a log event in a sentence. Returns undefined if there is no sentence for the event. */
 export const describeEvent = (event: string, facts: Facts): string | undefined => SENTENCES[event]?.(facts);

@@ -66,7 +66,7 @@ export async function fetchRemote({ address, cache, io }: RemoteSource): Promise
   });
 }
 
-/** Describes the run of each lake in a union, as the source of a result; an empty object for a single lake. */
+/** Describes the run of each lake in a union, for the source of a result. Returns an empty object for a single lake. */
 export async function describeLakes(
   lake: NamedLakes | undefined,
   db: Pick<Database, 'row'>,

@@ -2,7 +2,7 @@
 export interface Style {
   /** For failed, held or refused. */
   bad(text: string): string;
-  /** For waived checks, and for a lake that is not caught up. */
+  /** For waived checks, and for a lake that isn't up to date. */
   warn(text: string): string;
   good(text: string): string;
   /** For costs beyond the plan's price. */

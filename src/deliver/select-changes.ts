@@ -95,8 +95,8 @@ function compareRows({ key: named, columns }: TableSchema, before: string, after
 }
 
 /**
- * Selects events of items: changes between the cursors of the two versions (some may already be in the older version's
- * history), and differences found by comparisons.
+ * Selects item events: changes between the two versions' cursors, some of which the older version's history may already
+ * contain, and differences found by comparisons.
  */
 async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {
   const { before, after } = applied;

@@ -20,7 +20,7 @@ const ALL = '1000000000';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** Returns the variables for a moment to compare with: a day ago if `run` or `week` isn't possible. */
+/** Returns the variables for the moment to compare with. Falls back to a day ago if there is no such run or week. */
 export function describeMoment(
   since: 'run' | 'day' | 'week',
   run: bigint | undefined,

@@ -39,7 +39,7 @@ export interface Page {
   again?: number;
 }
 
-/** Makes a page from a request and the last part of its address; undefined if the lake has no such page. */
+/** Renders a page for a request and the last segment of its path. Returns undefined if the lake has no such page. */
 export type MakePage = (request: PageRequest, parameter: string) => Page | undefined | Promise<Page | undefined>;
 
 export const PLACES = [

@@ -29,7 +29,7 @@ export const landingProof: Proof = {
       const fail = (file: string, what: string) => report({ file: join('_pricelake', 'landing', name, file), what });
       for (const { file, what } of found.faults) fail(file, what);
       files += BigInt(found.files) + 1n;
-      // Only the newest run can be unfinished. A journal that was truncated between two lines has no other fault.
+      // Only the newest run can be unfinished. If a journal was truncated between two lines, this is its only fault.
       const isPublished = BigInt(Number.parseInt(name, 10)) <= published || index < names.length - 1;
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(

@@ -66,7 +66,7 @@ export const equationProof: Proof = {
         fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
       }
       if (rejected !== kept) fail(`rejected ${rejected} rows, but ${kept} are in rejects`);
-      // Null in rows of runs of older versions.
+      // Runs of older versions stored null here.
       if (row.export_rows_landed !== null && row.export_rows !== row.export_rows_landed) {
         fail(`was announced ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
       }

@@ -19,7 +19,7 @@ export interface Assertion {
   raw: string | undefined;
 }
 
-/** Returns the value that a change sets for a column; null if it sets null, undefined if it doesn't set the column. */
+/** Returns the value that a change sets in a column. Null means that it sets null; undefined, that it sets nothing. */
 type ReadSet = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], read: ReadSet): ReadSet => {
   return (row) => (kinds.includes(String(row.kind)) ? read(row) : undefined);

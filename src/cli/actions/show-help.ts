@@ -11,7 +11,7 @@ import { layOutTable } from '../output/table-layout.js';
 const FOLDERS = ['', 'engineer', 'analyst', 'loader', 'concepts', 'reference'];
 
 interface Topic {
-  /** For example `cost` or `reference/checks`. */
+  /** The topic, for example `cost` or `reference/checks`. */
   name: string;
   file: string;
 }

@@ -114,7 +114,7 @@ function readLines(answer: Answer): PriceLine[] {
   return [...lines.values()];
 }
 
-/** Renders collapsed tables of every price of every listing, and of the times without stock. */
+/** Renders collapsed tables of every listing's price history and its out-of-stock periods. */
 export async function renderPastFigures({ product, currency, hasStock }: Shown, { ask }: PageRequest): Promise<Html> {
   const spells: Question = { analysis: 'product_spells', set: { product, currency }, limit: MOST_SPELLS };
   const stock: Question = { analysis: 'stock_outs', set: { product }, limit: MOST_OUTS };

@@ -100,17 +100,17 @@ export function createReadingMacros(readings: Readings): string {
   const prefix = readings.get('changes.attributes') === 'prefixed' ? 'attributes.' : '';
   const category = readings.get('changes.category');
   return `
--- An instant as text, and what of it is known to those who read the text.
+-- An instant as text, and truncated to the precision of that text.
 CREATE MACRO time_text(instant) AS ${text};
 CREATE MACRO shown_time(instant) AS ${instant};
 CREATE MACRO json_time(instant) AS coalesce('"' || time_text(instant) || '"', 'null');
--- A shop's entry without a title, as the feed has it.
+-- The title of an untitled item, as the feed shows it.
 CREATE MACRO feed_title(title) AS ${readings.get('feed.title') === 'null' ? 'title' : "coalesce(title, '')"};
--- Whether a REMOVED (2) or RELISTED (3) moves last_changed_at; any other kind does.
+-- True if a change updates last_changed_at. For REMOVED (2) and RELISTED (3), this depends on the reading.
 CREATE MACRO moves_last_changed(kind, value_moves) AS ${
     readings.get('lastChangedAt') === 'stays' ? 'kind NOT IN (2, 3) OR value_moves' : 'true'
   };
--- Members of \`changes\`, null where there is none. A category is JSON text.
+-- Builds members of \`changes\`; null for a missing member. A category is JSON text.
 CREATE MACRO price_member(old, fresh) AS ${
     readings.get('changes.price') === 'absent'
       ? 'NULL::VARCHAR'

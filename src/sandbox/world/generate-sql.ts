@@ -2,20 +2,20 @@
 
 /** An SQL expression that makes a messy title from the clean `shop_title`. */
 const UGLY_TITLE = `CASE h7 % 400
-  -- What a spreadsheet takes for a formula.
+  -- Texts that a spreadsheet would interpret as formulas.
   WHEN 1 THEN '=SUM(A1:A9) ' || shop_title WHEN 2 THEN '=1+1' WHEN 3 THEN '+49 30 901820 ' || shop_title
   WHEN 4 THEN '-20 % ' || shop_title WHEN 5 THEN '@' || shop_title
-  -- HTML, entities and what a template left behind.
+  -- HTML, entities and unfilled template placeholders.
   WHEN 6 THEN '<b>' || shop_title || '</b> &amp; <i>extra</i>' WHEN 7 THEN shop_title || '<script>alert(1)</script>'
   WHEN 8 THEN '<p class="t">' || shop_title || '<br/>' || chr(10) || '<ul><li>&nbsp;A &lt; B</li></ul></p>' WHEN 9 THEN '{{ title }} \${name} %s ' || shop_title
-  -- Quotes, backslashes, newlines, tabs and spaces of all kinds.
+  -- Quotes, backslashes, line breaks, tabs and all kinds of spaces.
   WHEN 10 THEN '"' || shop_title || '" \\ 55″' WHEN 11 THEN shop_title || chr(10) || 'zweite Zeile' || chr(13) || chr(10) || chr(9) || 'dritte'
   WHEN 12 THEN '   ' || shop_title || chr(160) WHEN 13 THEN shop_title || chr(8232) || '1;2,3' WHEN 14 THEN 'C:\\new\\table ' || shop_title
   WHEN 15 THEN chr(65279) || replace(shop_title, ' ', chr(8203) || ' ') || chr(173)
-  -- Beyond Latin: emoji of several code points, right to left, both mixed, accents on their own, bytes read wrongly.
+  -- Beyond Latin: multi-code-point emoji, right-to-left and mixed text, combining accents, and wrongly decoded bytes.
   WHEN 16 THEN '🎁🧑‍🚀 ' || shop_title || ' 🇪🇺' WHEN 17 THEN 'סט מתנה – ' || shop_title WHEN 18 THEN 'قهوة عربية ' || shop_title
   WHEN 19 THEN shop_title || ' Cafe' || chr(769) || ' mu' || chr(776) || 'nchen' WHEN 20 THEN 'FÃ¼r GroÃŸe â€“ ' || shop_title
-  -- Very long, empty, and words for nothing.
+  -- Very long text, empty text, and words that stand for a missing value.
   WHEN 21 THEN repeat(shop_title || ' / ', 90) WHEN 22 THEN '' WHEN 23 THEN NULL WHEN 24 THEN 'null' WHEN 25 THEN 'N/A'
   ELSE shop_title END`;
 
@@ -79,7 +79,7 @@ WITH drawn AS (
   FROM range($products::BIGINT) r(p)
 ), leaved AS (
   SELECT d.*, l.*, l.brands[1 + (h2 % len(l.brands))::INTEGER] AS brand, l.nouns[1 + (h3 % len(l.nouns))::INTEGER] AS thing,
-    -- Cheap things are sold by the case as well: a product of its own.
+    -- Cheap products are also sold by the case, which is a separate product.
     CASE WHEN l.median < 20 AND NOT l.is_book AND h4 % 8 = 0 THEN ([2, 3, 4, 6, 6, 12, 24])[1 + (h4 // 8 % 7)::INTEGER] ELSE 1 END AS pack
   FROM drawn d JOIN leaf_slot s ON s.slot = (d.h1 >> 8) % 1024 JOIN leaf l USING (category_id)
 ), bodies AS (
@@ -88,7 +88,7 @@ WITH drawn AS (
       || CASE h3 % 7 WHEN 0 THEN '/B' WHEN 1 THEN '.EU' WHEN 2 THEN ' X' ELSE '' END AS mpn,
     (CASE WHEN is_book THEN 978000000000 + h1 % 1000000000
       WHEN kind < 120 THEN NULL
-      -- The GTIN-14 of a case: an indicator from 1 to 8 in front.
+      -- The GTIN-14 of a case starts with an indicator digit from 1 to 8.
       WHEN pack > 1 AND kind % 2 = 0 THEN (1 + h3 % 8) * 1000000000000 + 400000000000 + h1 % 99999999999
       WHEN kind < 150 THEN 2000000 + h1 % 7000000
       WHEN kind < 330 THEN h1 % 9900000000 + 100000000
@@ -114,13 +114,13 @@ WITH drawn AS (
     draw(n, $seed::BIGINT, 17) AS h7, draw(n, $seed::BIGINT, 18) AS h8, draw(n, $seed::BIGINT, 20) AS h9
   FROM range($from::BIGINT, $to::BIGINT) r(n)
 ), offers AS (
-  -- The exponent makes some products widely sold and most of them rare.
+  -- The exponent makes a few products widely sold and most of them rare.
   SELECT d.*, c.* REPLACE (coalesce(other_brand, c.brand) AS brand, coalesce(other_noun, c.noun) AS noun, coalesce(other_mpn, c.mpn) AS mpn,
       CASE WHEN h9 // 160 % 2 = 0 THEN coalesce(other_price, c.base_price) ELSE c.base_price END AS base_price),
     s.* EXCLUDE (mask), l.mask AS leaf_mask, s.mask AS shop_mask, l.json_ai, l.json_manual,
-    -- A shop writes its GTINs in one form, nearly always.
+    -- A shop writes nearly all of its GTINs in the same form.
     draw(s.site_id, CASE WHEN h3 % 12 = 0 THEN n ELSE 0 END) % 10 AS form,
-    -- Several at once by the code of one: no error of the shop's, and an outlier all the same.
+    -- A multipack under the GTIN of a single piece. The price is correct, but it is an outlier.
     CASE WHEN h4 % 125 = 7 AND c.base_price < 60 THEN ([2, 3, 4, 6, 6, 12])[1 + (h4 // 125 % 6)::INTEGER] ELSE 1 END AS pack_of,
     base_price * s.per_euro * s.level * exp(0.11 * gauss(h4, h5)) * CASE WHEN pack_of > 1 THEN pack_of * 0.93 ELSE 1 END
       * CASE WHEN h9 % 160 IN (1, 2, 3, 4) THEN 0.4 + h9 // 1000 % 30 / 100.0 ELSE 1 END AS worth,
@@ -129,9 +129,9 @@ WITH drawn AS (
     price_point((2.9 + s.site_id // 2 % 4) * s.per_euro, s.currency, 0)::DECIMAL(18,2) AS delivery
   FROM drawn d
   JOIN catalogue c ON c.p = floor($products::BIGINT * pow(unit(h1), 1.5))::INTEGER
-  -- A shop's mistake: another product by the code of this one, half of them at their own price.
+  -- A shop's mistake: another product under this GTIN. Half of these offers have the other product's price.
   LEFT JOIN (SELECT p AS other, brand AS other_brand, noun AS other_noun, mpn AS other_mpn, base_price AS other_price FROM catalogue)
-    -- One equation alone is a join by hash: with conditions beside it, each listing is compared with the whole catalogue.
+    -- A single equality lets DuckDB use a hash join. More conditions would compare each listing with all products.
     ON other = CASE WHEN h9 % 160 = 7 AND h3 % 100 >= 11 AND c.gtin IS NOT NULL THEN (c.p + 1 + h9 // 160 % 997) % $products::BIGINT END
   JOIN shop_slot s ON s.slot = h2 % 4096
   JOIN leaf l USING (category_id)

@@ -1,6 +1,6 @@
 /** Creates the macros for prices. `style` from 0 to 9 determines how a shop rounds prices. */
 export const CREATE_PRICE_MACROS = `
--- 0.89, 12.99, 1999, 1 990 Ft: the nearest price that a shop would write.
+-- Rounds to the nearest price that a shop would use, such as 0.89, 12.99, 1999 or 1 990 Ft.
 CREATE MACRO price_point(amount, currency, style) AS CASE
   WHEN currency = 'HUF' THEN greatest(round(amount / 10) * 10 - CASE WHEN style < 5 THEN 1 ELSE 0 END, 9)
   WHEN currency = 'CZK' AND amount >= 100 AND style < 6 THEN round(amount / 10) * 10 - 1
@@ -13,12 +13,12 @@ CREATE MACRO price_point(amount, currency, style) AS CASE
   WHEN style < 7 THEN floor(amount) + 0.95
   WHEN style < 8 THEN floor(amount)
   ELSE round(amount, 2) END;
--- A wrong entry: the decimal point is read one or two places off.
+-- A typing mistake that moves the decimal point by one or two places.
 CREATE MACRO wrong_factor(h) AS CASE h % 900 WHEN 1 THEN 10 WHEN 2 THEN 100 WHEN 3 THEN 0.1 WHEN 4 THEN 0.01 ELSE 1 END;
--- Shops follow each other: in a round, all offers of every fourth product move together.
+-- Shops follow each other: in each round, all offers of every fourth product change together.
 CREATE MACRO in_wave(product_key, salt) AS product_key IS NOT NULL AND draw(product_key, salt, 73) % 4 = 0;
 CREATE MACRO schema_text(name) AS '"https://schema.org/' || name || '"';
--- A price that has to change, but whose price point stays the same.
+-- Adjusts a price that must change although its price point stays the same.
 CREATE MACRO nudged(price) AS price + CASE WHEN price < 1 THEN 0.01 WHEN price < 20 THEN -0.1 WHEN price < 1000 THEN -1 ELSE -10 END;
 `;
 
@@ -35,16 +35,16 @@ reasons AS (
       WHEN usual_price < price OR usual_price > price * 5 OR (usual_price IS NOT NULL AND hp % 100 < 85) THEN 'return'
       WHEN usual_price IS NOT NULL THEN 'deeper'
       WHEN wrong_factor(hp) <> 1 AND price < 1000000 THEN 'wrong'
-      -- The next change returns to the price before, and is announced as a reduction from this one.
+      -- The next change returns to the previous price, and announces it as a reduction from the raised price.
       WHEN tells_regular AND hp % 100 BETWEEN 45 AND 58 THEN 'raise'
       WHEN hp % 100 < 45 THEN 'discount' ELSE 'step' END AS reason,
     min(coalesce(usual_price, price)) FILTER (follows) OVER (PARTITION BY product_key, currency) AS lowest
   FROM moves
 ), amounts AS (
   SELECT *, CASE reason WHEN 'first' THEN 4.99 + hp % 200 WHEN 'halved' THEN price * 0.5
-    -- What the supplier asks of all of them.
+    -- A change in the supplier's price, which affects all shops.
     WHEN 'cost' THEN usual * (0.88 + (wave >> 8) % 29 / 100.0)
-    -- All go to or just below the cheapest of them; one that sells something else by this code does not.
+    -- A price war: offers move to or just below the lowest price. Other products under this GTIN don't.
     WHEN 'war' THEN greatest(usual * 0.7, least(usual * 1.02, lowest * (0.94 + (wave >> 8) % 6 / 100.0)))
     WHEN 'raise' THEN price * (1.15 + (hp >> 16) % 25 / 100.0) WHEN 'deeper' THEN price * 0.9 WHEN 'wrong' THEN price * wrong_factor(hp)
     WHEN 'discount' THEN price * (1 - ([5, 10, 10, 15, 20, 20, 25, 30, 40, 50, 70])[1 + ((hp >> 16) % 11)::INTEGER] / 100.0)
@@ -57,7 +57,7 @@ reasons AS (
 ), priced AS (
   SELECT *, CASE WHEN reason IS NULL THEN price WHEN point = price THEN nudged(price)::DECIMAL(18,4) ELSE point END AS new_price,
     CASE WHEN reason IS NULL OR reason = 'deeper' THEN usual_price WHEN reason IN ('discount', 'wrong', 'raise') THEN price END AS new_usual,
-    -- A shop's regular price stays while a reduction lasts.
+    -- A shop's regular price doesn't change during a reduction.
     CASE WHEN tells_regular AND reason IN ('first', 'halved', 'cost', 'war', 'raise', 'step') THEN new_price ELSE regular END AS new_regular
   FROM points
 )`;
@@ -86,7 +86,7 @@ WITH base AS (
   FROM base
 ), ${PRICE_MOVES}, after AS (
   SELECT *,
-    -- One move in six sells the last piece.
+    -- One in six stock changes sells the last piece.
     CASE WHEN NOT stock_moves THEN stock WHEN (hp >> 24) % 6 = 0 AND stock > 0 THEN 0
       ELSE (stock + 1 + (hp >> 8) % 40)::INTEGER % 80 END AS drawn_stock,
     CASE WHEN NOT availability_moves THEN available WHEN available <> 'InStock' THEN 'InStock'
@@ -182,7 +182,7 @@ SELECT n, max_id + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || 
   seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, extra, NULL, seen.instant
 FROM (SELECT m::INTEGER AS n, max_id, (draw(m, $salt::BIGINT, 81) % $from::BIGINT)::INTEGER AS origin
   FROM range($from::BIGINT, $to::BIGINT) r(m), (SELECT max(item_id) AS max_id FROM items WHERE n < $known::BIGINT)
-  -- Ids end with int64: a shop that has used them up lists nothing new.
+  -- Ids end at the int64 maximum. When a shop has used all ids, it adds no more listings.
   WHERE m - $known::BIGINT < (9223372036854775807 - max_id) // 2) fresh
 JOIN (SELECT * EXCLUDE (n, first_seen_at, last_seen_at, last_changed_at, removed_at), n AS origin FROM items) o USING (origin),
 LATERAL (SELECT make_timestamp($firstSeen::BIGINT + 1 + (draw(n, $salt::BIGINT, 82) % $span::BIGINT)::BIGINT) AS instant) seen

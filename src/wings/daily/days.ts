@@ -144,7 +144,7 @@ async function findTouchedProducts(
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
   const select = sql`WITH news AS (
-       -- A change may take the place of a difference that was dated up to two minutes before it.
+       -- A change may replace a difference that was dated up to two minutes earlier.
        SELECT item_id, timezone('UTC', observed_at - INTERVAL 2 MINUTE)::DATE AS day FROM ${history}
        WHERE run_id = ${runId}
      ),

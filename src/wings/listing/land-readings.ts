@@ -15,7 +15,7 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/** Counts how many of these items are listed in the lake; on a page of removed items, these are the new removals. */
+/** Counts how many of the given items the lake shows as listed. For a page of removed items, these are new removals. */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
