@@ -23,7 +23,7 @@ sizes AS (
 products AS MATERIALIZED (
   SELECT series, key, product, currency, shop_id, size FROM (FROM 'index_heads.sql') JOIN sizes USING (key)
 ),
--- Each product of a small group is a cluster; those of a large group are spread over 300 clusters.
+-- In a small group, each product is a cluster. The products of a large group are divided among 300 clusters.
 clustered AS (
   SELECT series, key, currency, shop_id, dense_rank() OVER (PARTITION BY key ORDER BY product) AS cluster
   FROM products

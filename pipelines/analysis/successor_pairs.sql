@@ -26,7 +26,7 @@ ends AS (
   WHERE ended_us IS NOT NULL
   GROUP BY site_id
 ),
--- Listings that can be at either end of a pair.
+-- Listings that can be the older or the newer one of a pair.
 ended_or_new AS MATERIALIZED (
   SELECT listings.*, seen_us BETWEEN first_us - overlap_us AND last_us + days_us AS is_new
   FROM listings

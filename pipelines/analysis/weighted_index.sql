@@ -95,7 +95,7 @@ reference_weights AS (
   FROM (SELECT unit, avg(weight) FILTER (period IS NOT NULL)::DOUBLE AS mean_weight FROM shares GROUP BY unit) AS units
   LEFT JOIN constant_weights USING (unit)
 ),
--- Units below each node, at any depth.
+-- The units below each node of the tree, at any depth.
 ancestors AS (
   WITH RECURSIVE up AS (
     SELECT DISTINCT unit, child, parent FROM tree JOIN shares ON unit = CASE kind WHEN 'brand' THEN lower(child) ELSE child END

@@ -45,7 +45,7 @@ switches AS (
     AND old IS DISTINCT FROM new
   GROUP BY item_id
 ),
--- The next change that another answer brought shows a currency of its time or later.
+-- The currency in the first known change at or after the entry's time, from another response.
 shown AS (
   SELECT e.item_id, e.observed_at, e.kind, arg_min(k.currency, k.observed_at) AS currency
   FROM entries AS e

@@ -204,7 +204,7 @@ export class LakeVersion {
     this.#sessions.set(connection, { variables: names, schema });
   }
 
-  /** Resolves, and never rejects, when computing the moves has ended. Undefined if they aren't being computed. */
+  /** Resolves when the moves are computed or have failed; never rejects. Undefined if they aren't being computed. */
   get keeping(): Promise<void> | undefined {
     return this.#keeping;
   }

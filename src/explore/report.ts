@@ -31,7 +31,7 @@ export type Since = { run: bigint } | { time: string };
 export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   /** An ISO 4217 code; undefined for all currencies. */
   currency: string | undefined;
-  /** The minimum number of shops per product. The default is four, or the highest number if it is lower. */
+  /** The minimum number of shops per product. The default is four, or the most of any product if lower. */
   minShops: number | undefined;
   /** The number of products with the widest spreads to include. */
   top: number;
