@@ -252,7 +252,7 @@ describe('prices in one currency', () => {
 
   it.each([
     ['date,currency,rate\n2026-01-01,PLN,4\n2026-13-01,PLN,4\n', /^.*:3: date "2026-13-01" is not a day/u],
-    ['date,currency,rate\n2026-01-01,zl,4\n', /:2: currency "zl" is not a code/u],
+    ['date,currency,rate\n2026-01-01,zl,4\n', /:2: currency "zl" is not an ISO 4217 code/u],
     ['date,currency,rate\n2026-01-01,PLN,0\n', /:2: rate "0" is not a number above 0/u],
     ['date,currency,rate\n2026-01-01,PLN,four\n', /:2: rate "four"/u],
     ['date,currency,rate\n2026-01-01,PLN,4\n2026-01-01,PLN,5\n', /:2: PLN has two rates for 2026-01-01/u],

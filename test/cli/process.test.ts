@@ -44,7 +44,7 @@ describe('the pricelake command', () => {
     expect(code).toBe(0);
     const lines = stdout.split('\n');
     for (const name of listAnalyses()) expect(lines.some((line) => line.startsWith(`${name} `))).toBe(true);
-    expect(stdout).toMatch(/^attribute_names +Which attributes do listed items have, and with which\n +values\?$/mu);
+    expect(stdout).toMatch(/^attribute_names +The attributes of listed items and their values/mu);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
     const { analyses } = readJsonLine(await runHere(['query', '--json', '--analysis']));
     expect(analyses).toHaveLength(listAnalyses().length);

@@ -88,7 +88,7 @@ test('own SQL needs names that it reads, and a file may declare them', async () 
 
 test('query --analysis lists analyses with their questions and variables', async () => {
   const { stdout } = await runHere(['query', '--analysis']);
-  expect(stdout).toMatch(/^price_index +How the price level moved/mu);
+  expect(stdout).toMatch(/^price_index +How the price level changed/mu);
   expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
     'period (month | week | day; default month), since (default everything for months',
   );

@@ -22,7 +22,7 @@ function miscount(table: string): void {
   });
 }
 
-const FAULT = { code: 'lake_invalid', message: expect.stringContaining('the writer said') };
+const FAULT = { code: 'lake_invalid', message: expect.stringContaining('the writer reported') };
 const SITE = { table: 'sites' as const, runId: 'r', select: select('sites', { site_id: '1' }) };
 
 test('files are known before they are sealed, and have their checksums behind it', async () => {
