@@ -62,6 +62,15 @@ test('an entry that can not be read is told also where the checkpoint of another
   expect([states.get('items')?.version, damaged.get('items')]).toEqual([1n, `${entry}: line 3 is damaged`]);
 });
 
+test('a damaged entry before our own checkpoint is found, so that a rebuild begins a new log', async () => {
+  const lake = await makePublished();
+  const first = join(lake.root, 'items', '_delta_log', `${'0'.padStart(20, '0')}.json`);
+  await writeCheckpoint(lake, 'items', AT);
+  await appendFile(first, '{');
+  const { states, damaged } = await inspectLake({ ...lake });
+  expect([states.has('items'), damaged.get('items')]).toEqual([true, expect.stringContaining('is damaged')]);
+});
+
 test('a file is damaged when it is missing, of another size, or of other bytes', async () => {
   const folder = await makeFolder();
   await writeFile(join(folder, 'a'), 'abc');
