@@ -203,7 +203,7 @@ function breakOff(message: string, context: AttemptContext, cause?: unknown): Tr
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
-/** True if only the closing of the connection marks the end of the body, so a truncated body looks complete. */
+/** True if the body ends only when the connection closes, so a truncated body looks complete. */
 function isUnframed(headers: Record<string, string>): boolean {
   return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
 }

@@ -40,8 +40,8 @@ export function checkAnswer<T extends z.ZodType>(
 }
 
 /**
- * Checks whether a body starts and ends like complete JSON. Every API response is an object or an array. If the closing
- * of the connection marks the end of the body, only its last character can show that it was cut off.
+ * Checks whether a body starts and ends like complete JSON. Every API response is an object or an array. If the body
+ * ends only when the connection closes, only its last character can show that it was cut off.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();

@@ -20,7 +20,7 @@ export interface CheckCounts {
     checked: CheckedTables,
     all: readonly ConfiguredCheck[],
   ): Promise<ReadonlyMap<string, Violations>>;
-  /** Records a check's violations, to be counted from in the next run. */
+  /** Records a check's violations, which the next run updates. */
   note(configured: ConfiguredCheck, found: Violations): void;
   /** Saves the counts for the next run. Call this after the run is published. */
   keep(): Promise<void>;

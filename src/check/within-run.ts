@@ -13,8 +13,8 @@ const SCOPED: readonly TableName[] = ['items', 'history'];
 
 /**
  * Counts the violations of checks that read only the items that a run touched, or these items' websites (`--
- * within_run:`). The checks of one column share a single read of `items` and `history`. A check that can't run is left
- * out. It then runs over all rows, which reports the reason.
+ * within_run:`). Checks with the same column share a single read of `items` and `history`. A check that can't run is
+ * left out. It then runs over all rows, which reports the reason.
  */
 export async function countWithinRun(
   graph: RelationGraph,

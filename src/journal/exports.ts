@@ -96,7 +96,7 @@ export function findDone({ attempts }: Exports, shard: string): ExportAttempt | 
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }
 
-/** Lists the exports that the service cut, of one shard or of all. They are billed, but aren't a full copy. */
+/** Lists the exports that the service cut, for one shard or for all. They are billed, but aren't a full copy. */
 export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
   const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
   return some.flat().filter(({ end }) => end === 'cut');
@@ -119,7 +119,7 @@ const HYDRATION_EXPORT = 'hydrate-export-';
 /** Returns the file prefix for an export of changed items, which are numbered from 1. */
 export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
 
-/** True if the name is of a file in an export of changed items. */
+/** True if the name is that of a file from an export of changed items. */
 export const isHydrationExport = (file: string): boolean => file.startsWith(HYDRATION_EXPORT);
 
 function addLanded(exports: readonly HydrationExport[], { file, rows }: EntryOf<'hydrate.page'>): HydrationExport[] {

@@ -19,7 +19,7 @@ export interface Feed {
   /** The number of changes on the longest page. */
   longest: number;
   parts: ReadonlyMap<Dataset, FeedProgress>;
-  /** The cursors after which reading a part started, or restarted. */
+  /** The cursors from which reading a part started or restarted. */
   starts: readonly bigint[];
   /** The newest change when the feeds of several datasets began to be read. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;

@@ -49,7 +49,7 @@ export interface BrokenExport {
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
-  /** A run without changes commits to no table. The next run that publishes adds its row. */
+  /** A run without changes doesn't commit to any table. The next run that publishes adds its row. */
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The rows of all runs up to this number are in the runs table. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),

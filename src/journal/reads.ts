@@ -119,7 +119,7 @@ export const HYDRATION: Part<Hydration> = {
 
 /** The websites that were asked for the newest time at which an item was seen. */
 export interface Probes {
-  /** For each website, the source of its last seen item, and when it was seen (ISO 8601); undefined without items. */
+  /** For each website, the source of its most recently seen item, and when (ISO 8601); undefined without items. */
   sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;
   isDone: boolean;
 }

@@ -19,7 +19,7 @@ const KEPT: readonly RunEntry['type'][] = [
   ...(['export.begin', 'export.segment', 'export.cut', 'export.done'] as const),
 ];
 
-/** Entries that were concluded from all downloaded rows, so they are concluded again. */
+/** Entries that were derived from all downloaded rows, so they are derived again. */
 const CONCLUSIONS: readonly RunEntry['type'][] = ['hydrate.done', 'tally', 'waived', 'held'];
 
 type ShardEntry = EntryOf<'export.segment' | 'export.cut' | 'export.done'>;

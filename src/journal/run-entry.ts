@@ -135,7 +135,7 @@ export const runEntry = z.discriminatedUnion('type', [
     ...range,
   }),
   asked('feed.done', { cursor: int64Text, complete: z.boolean(), at: z.string() }),
-  /** The source of a website's item that was seen last, and when; null if the website has no listed items. */
+  /** The source of a website's most recently seen item, and when it was seen; null without listed items. */
   asked('probe.site', { site: int64Text, source: int64Text.nullable(), seenAt: z.string().nullable() }),
   asked('probe.done', {}),
   /** Changes from a source other than the feed, and the key of the delivery that contained them. */
@@ -176,7 +176,7 @@ export const runEntry = z.discriminatedUnion('type', [
     wanted: int64Text,
   }),
   asked('listing.page', itemPage),
-  /** The end of a read: its files, and the service's number of items; null if not all pages were read. */
+  /** The end of a read: its files, and the number of items by the service's count; null if not all pages were read. */
   asked('listing.read', { dataset, files: z.array(fileName), total: int64Text.nullable() }),
   asked('listing.gone', { itemId: int64Text }),
   asked('listing.acted', { dataset }),

@@ -2,7 +2,7 @@ import type { ChangeOrigin } from '../tables/table.js';
 import type { Chain } from './chain.js';
 import type { EntryOf, Part } from './run-entry.js';
 
-/** Changes of a run from a source other than the feed. */
+/** Changes that a run received from a source other than the feed. */
 export interface LandedSource {
   /** The file with the changes; undefined before the first change. */
   landed: { file: string; origin: ChangeOrigin } | undefined;

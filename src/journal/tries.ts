@@ -26,5 +26,5 @@ export const tryEntry = z.strictObject({
 
 export type RunTry = Omit<z.infer<typeof tryEntry>, 'type'>;
 
-/** The maximum number of processes to store. The oldest are dropped first. */
+/** The maximum number of entries to store. The oldest are dropped first. */
 export const MOST_TRIES = 50;

@@ -29,8 +29,8 @@ export interface Compaction {
 }
 
 /**
- * The files to rewrite: `foreign` for those of other programs, `due` also for small files in partitions with many, and
- * `always` for small files in all partitions with at least two. `always` also adds an empty file to tables without
+ * The files to rewrite. `foreign`: those that other programs wrote. `due`: also small files in partitions that have
+ * many. `always`: also small files in every partition that has at least two, and an empty file for each table without
  * rows.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
@@ -40,7 +40,7 @@ const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Rewrites small files and those of other programs as Delta commits without data changes. Requires the lock.
+ * Rewrites small files and those that other programs wrote, as Delta commits without data changes. Requires the lock.
  * @throws PricelakeError `lake_invalid` if the new files have another number of rows, `disk_full` if the disk is full
  */
 export async function compactLake(

@@ -9,7 +9,7 @@ import { readNumRecords } from './delta-actions.js';
 /** True if the file's log entry has a checksum. Files without one may lack columns or have other types. */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
-/** True if the log records zero rows for a file. A table without rows has one, so that globs find its columns. */
+/** True if the log records zero rows. A table without rows has one such file, so that globs find its columns. */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
   return readNumRecords(stats) === 0;
 }

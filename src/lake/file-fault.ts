@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { REBUILD_HINT } from './delta-log.js';
 
-/** True for an error about a missing file, which readers can see because a run deletes the files that it replaces. */
+/** True for a missing-file error. Readers can hit one because a run deletes the files it replaces. */
 export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }

@@ -16,8 +16,8 @@ interface GroupRow {
 }
 
 /**
- * Reads the statistics that DuckDB wrote into files, by path. Each column with values gets bounds, because readers may
- * otherwise take it for all null and skip the file. Lists have no statistics, and NaN has no bounds.
+ * Reads the statistics that DuckDB wrote into files, by path. Every column that has values gets bounds; otherwise
+ * readers may assume it is all null and skip the file. Lists get no statistics, and NaN gets no bounds.
  */
 export async function readStatistics(
   db: Database,

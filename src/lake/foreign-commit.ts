@@ -13,7 +13,7 @@ export interface ForeignCommit extends NamedCommit {
   change: string | undefined;
 }
 
-/** Finds the commits of other programs after a version, in order, as far as the log goes back. */
+/** Finds the commits of other programs after a version, in order, as far back as the log goes. */
 export async function findForeignCommits(lake: Lake, table: TableName, since: bigint): Promise<ForeignCommit[]> {
   const versions = findVersions(await listLog(lake, table), 'json').filter((version) => version > since);
   let isOurs = true;

@@ -22,7 +22,7 @@ export interface LogEntry {
 }
 
 /**
- * Yields the commits of a table, newest first, as far as its log goes back. Each is read when it is requested.
+ * Yields the commits of a table, newest first, as far back as its log goes. Each is read when it is requested.
  * @throws PricelakeError `lake_invalid` if a commit is damaged
  */
 export async function* readEntriesBackwards(lake: Lake, table: TableName): AsyncGenerator<LogEntry> {

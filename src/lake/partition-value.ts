@@ -63,15 +63,15 @@ function isText(schema: TableSchema, name: string): boolean {
 }
 
 /**
- * Matches texts that some reader takes for null: Delta an empty value, Polars a null's folder name, DuckDB any spelling
- * of NULL.
+ * Matches texts that some reader takes as null: Delta an empty value, Polars the folder name for null, and DuckDB any
+ * spelling of NULL.
  */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
  * Formats a partition value for Delta's log (protocol, "Partition Value Serialization"): as DuckDB prints it, but times
  * as ISO 8601.
- * @throws PricelakeError `config` if some readers would take the text for null
+ * @throws PricelakeError `config` if some readers would read the text as null
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {

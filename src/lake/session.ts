@@ -12,8 +12,8 @@ interface SessionOptions {
   /** The session's folder, which is emptied first. By default, a new temporary folder. */
   workFolder?: string;
   /**
-   * DuckDB's memory limit in bytes or as DuckDB text, by default a third of RAM. `default` is DuckDB's own, four
-   * fifths.
+   * DuckDB's memory limit in bytes or as DuckDB text, by default a third of RAM. `default` is DuckDB's own limit, four
+   * fifths of RAM.
    */
   memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;

@@ -124,8 +124,8 @@ export function planSlices(
 }
 
 /**
- * Groups consecutive values within the limits. Several groups are an even number of similar size, so that two lanes end
- * at the same time. A value with more rows than the limit is a group of its own, and no group is empty.
+ * Groups consecutive values within the limits. Several groups are even in number and similar in size, so that two lanes
+ * end together. A value with more rows than the limit is a group of its own, and no group is empty.
  */
 export function groupValues(counts: readonly ValueCount[], limits: { rows: bigint; values: number }): ValueCount[][] {
   const total = countRows(counts);

@@ -8,7 +8,7 @@ const PREFIX_LENGTH = 32;
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
- * Builds Delta's statistics of a file as JSON (protocol, "Per-file Statistics"). Numbers are copied digit by digit, so
+ * Builds Delta's statistics for a file as JSON (protocol, "Per-file Statistics"). Numbers are copied digit by digit, so
  * ids above 2^53 stay exact. Bounds are never tighter than the data. Partition columns are omitted.
  */
 export function writeStats(

@@ -124,7 +124,7 @@ function readFiles(lake: Lake, { table, hasOlderFiles }: Version, files: readonl
   return relateFiles(table, relations, { hasOlderFiles, places });
 }
 
-/** True if the files are pricelake's own, because the log's row counts of others aren't reliable, and have few rows. */
+/** True if pricelake wrote the files and they have few rows. Other programs' row counts aren't reliable. */
 export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean {
   return (
     files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&

@@ -9,13 +9,13 @@ export function isBreak(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
 }
 
-/** True if rows may have been billed without being of use. */
+/** True if rows may have been billed that the run can't use. */
 export function isLoss(error: unknown): error is PricelakeError {
   return isBreak(error) || (error instanceof PricelakeError && error.code === 'contract');
 }
 
 const HOUR_MS = 3600 * 1000;
-/** The maximum pause between attempts. No export is given up for good, because the service may be repaired. */
+/** The maximum pause between attempts. Exports are retried indefinitely, because the service may recover. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
 /** Returns when to try again: immediately after the first failed run, then after 1, 2, 4… hours, up to 7 days. */
@@ -31,7 +31,7 @@ export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Da
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
   if (broken.format !== undefined) return 0;
-  // A failure in the future was recorded by a wrong clock, so its time is ignored.
+  // A failure time in the future comes from a wrong clock, so it is ignored.
   const isDue = now >= findRetryAt(broken) || now < broken.at;
   return isDue ? 1 : 0;
 }

@@ -11,7 +11,7 @@ export interface CopyFacts {
   parts?: number;
   exportRows: bigint;
   allowance: Allowance;
-  /** The calls of this process: at least the calls since `allowance` was read. */
+  /** The number of calls this process has made, including all calls since `allowance` was read. */
   callsMade: bigint;
   pagesLanded: bigint;
   /** The error of an export in this attempt that the service truncated at the monthly limit. */

@@ -10,7 +10,7 @@ export interface ModeChoice {
   mode: RunMode;
   reason: string;
   added?: bigint[] | undefined;
-  /** The cursor, before the lake's cursor, after which the feed is read again. */
+  /** The cursor after which the feed is read again. It precedes the lake's cursor. */
   overlap?: bigint | undefined;
 }
 

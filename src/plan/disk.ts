@@ -12,7 +12,7 @@ export interface RowsAhead {
 /**
  * The peak disk space in bytes that a run needs for each row, besides the existing lake: raw data, typed rows, spill
  * files, and new table files. Measured (bench/README.md, "Disk"): 2.2 kB for an item, and 1.3 to 3.4 kB for a change,
- * including the whole read of its item. The margins are a third and a sixth.
+ * including the whole read of its item. The constants include margins of a third and a sixth.
  */
 const BYTES_OF_ITEM = 3_000;
 const BYTES_OF_CHANGE = 4_000;

@@ -77,8 +77,8 @@ export function readTakenExport(headers: Record<string, string>, rows: bigint): 
 }
 
 /**
- * Returns X-Export-Matching of an export that the service truncated at the monthly limit; undefined if it is complete.
- * If X-Export-Matching differs from `rows`, the export counts as truncated, whatever X-Export-Truncated says.
+ * Returns the X-Export-Matching header of an export that the service truncated at the monthly limit; undefined if it is
+ * complete. If X-Export-Matching differs from `rows`, the export counts as truncated, whatever X-Export-Truncated says.
  */
 export function readCut(headers: Record<string, string>, rows: bigint): string | undefined {
   const matching = headers['x-export-matching']?.trim() || undefined;

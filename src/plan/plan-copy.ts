@@ -134,8 +134,8 @@ export interface PollPlan {
 }
 
 /**
- * Plans the polls: for items that changed since the last poll, in a run without the feed; and for items that changed
- * during an interruption longer than the feed reaches back.
+ * Plans the polls. Without the feed, a run polls the items that changed since the last poll. After an interruption
+ * longer than the feed reaches back, it polls the items that changed meanwhile.
  */
 export function planPolls(
   facts: RunFacts,

@@ -21,8 +21,8 @@ interface ShardPlan {
 }
 
 /**
- * An export of more items is split, because an interrupted export is paid for and must start over. A million rows (0.9
- * GB) take minutes on a slow line. For fewer rows, one export is faster than hundreds.
+ * An export of more items than this is split, because an interrupted export is paid for and must start over. A million
+ * rows (0.9 GB) take minutes on a slow line. For fewer rows, one export is faster than hundreds.
  */
 export const SPLIT_ABOVE = 1_000_000n;
 

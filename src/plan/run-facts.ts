@@ -85,7 +85,7 @@ export interface AccountFacts {
   historyDays: number | null;
   /** The remaining allowance, minus the rows reserved for running exports. */
   allowance: Allowance;
-  /** The calls of this process: at least the calls since `allowance` was read. */
+  /** The number of calls this process has made, including all calls since `allowance` was read. */
   callsMade: bigint;
   broken: readonly BrokenExport[];
 }

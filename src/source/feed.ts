@@ -68,8 +68,8 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 }
 
 /**
- * Reads the feed to its end (section 4, /changes), one dataset after the other, and writes each change on a line.
- * Several datasets share a cursor: the feed's end before they were read, or the smallest id that all have reached. An
+ * Reads the feed to its end (section 4, /changes), one dataset after the other, and writes one change per line. Several
+ * datasets share a cursor: the feed's end before they were read, or the smallest id that all have reached. An
  * interrupted run continues after its last page. If the plan no longer includes the feed, returns the changes received
  * so far; undefined if there are none.
  * @param client sends requests without a dataset
@@ -119,7 +119,7 @@ async function pullFeed(
   return done;
 }
 
-/** Journals the feed's end before several datasets' feeds are read. Each attempt does, because it may move. */
+/** Journals the feed's end before several datasets' feeds are read. Each attempt does so, because the end may move. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });

@@ -10,7 +10,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
-/** Maximum number of rounds of a poll. If items still change after the last round, the next run catches up. */
+/** Maximum number of rounds of a poll. If items still change after the last round, the next run reads them. */
 const ROUNDS = 5;
 /**
  * Maximum number of times that all items are read. Items that changed at the same moment may be ordered differently on
@@ -32,8 +32,8 @@ export interface Poll {
 
 /**
  * Reads the items that changed since a time, or all items (section 4, /items), part by part, latest changes first. An
- * item that changes meanwhile pushes others only to later pages. An interrupted run continues at its page. Throws
- * `snapshot_incomplete` if the pages of all items show fewer items than the service counts.
+ * item that changes meanwhile pushes others only to later pages. An interrupted poll resumes at the page it reached.
+ * Throws `snapshot_incomplete` if the pages of all items show fewer items than the service counts.
  */
 export async function landPoll(
   parts: readonly DatasetPart[],
@@ -52,7 +52,7 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll')) onFile(file);
 }
 
-/** Starts another poll from an earlier time, because the whole reads are older than the oldest change in the feed. */
+/** Starts another poll from an earlier time, because rows were read before the feed's oldest change. */
 export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }
@@ -120,7 +120,7 @@ class Rounds {
     }
   }
 
-  /** Polls the changes of the last round until they fit on one page. */
+  /** Polls the items that changed during the last round until they fit on one page. */
   async #settle(): Promise<void> {
     for (let round = 1; this.#roundPages > 1; round++) {
       if (round > ROUNDS) return this.#io.log('warn', 'poll.unsettled', { rounds: round });
@@ -133,7 +133,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** Polls changes, then reads all items again, until as many different items were read as the service counts. */
+  /** Polls changed items, then reads all again, until it has read as many distinct items as the service counts. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

@@ -62,7 +62,7 @@ export async function requireUserSelect(connection: DuckDBConnection, sql: strin
     (await connection.runAndReadAll(text, values)).getRowObjects()[0];
   const tree = await parseSelect({ row }, read);
   if (tree === undefined) {
-    // An example is a SELECT after WITH that is part of an INSERT.
+    // For example, a SELECT after WITH can be part of an INSERT.
     throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
   }
   requireAllowed(tree, reach);

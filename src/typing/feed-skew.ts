@@ -10,7 +10,7 @@ import type { ItemReads } from './typed-rows.js';
 export interface FeedSkew {
   /** In microseconds; null if it couldn't be measured, in which case SQL assumes two minutes. */
   us: bigint | null;
-  /** True if it was established by item rows of this or an earlier run. */
+  /** True if item rows from this run or an earlier one established it. */
   isKnown: boolean;
 }
 
@@ -85,7 +85,7 @@ async function readSkew(
   // no row is taken to include a change that came after it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { us: 0n, isSure: true };
-  // Rows that lag are nearest to changes of earlier runs.
+  // Rows that lag are nearest to changes from earlier runs.
   if (!withHistory || typeof row?.middle !== 'bigint') return { us: undefined, isSure: false };
   return { us: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
 }

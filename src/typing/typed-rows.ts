@@ -30,7 +30,7 @@ export function goodRows(files: readonly TypedFile[]): Sql {
 }
 
 /**
- * Selects the first row of each `key` in `order`. Only few rows repeat: those that moved while the parts were read.
+ * Selects the first row of each `key` in `order`. Only a few rows repeat: those that moved while the parts were read.
  * They are stored in a table, because a view would sort again for each range of rows.
  */
 export function leaveOutRepeated(

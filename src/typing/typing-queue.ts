@@ -36,7 +36,7 @@ interface TypingRun {
 
 /**
  * Types landed files in batches while more files land. Large batches run in parallel, small ones one at a time. A shape
- * that one file shows also applies to later files of its origin.
+ * found in one file also applies to later files from the same origin.
  */
 export class TypingQueue {
   readonly #db: Database;

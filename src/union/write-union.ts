@@ -96,7 +96,7 @@ class TableWriter {
     await createTableView(this.#db, this.#lake, table, table);
   }
 
-  /** Reads the websites' licence texts, which are stored in the files of later tables. */
+  /** Reads the websites' license texts, which are stored in the files of later tables. */
   async readCredits(): Promise<void> {
     this.credits = await readAttributions(this.#db, 'sites');
   }

@@ -6,12 +6,12 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { Engine } from '../open/run-parts.js';
 
 /**
- * If no row of an export contains a field, and the lake has at least this many values of it, the field counts as
- * missing and not as null, because a service may omit nulls.
+ * If no row of an export contains a field, and the lake has at least this many values of it, the field is treated as
+ * missing rather than null, because a service may omit nulls.
  */
 const KEPT_VALUES = 20n;
 
-/** Finds fields that no row of an export contains but that have many values in the lake, which keeps them. */
+/** Finds fields that no export row contains although the lake has many values for them. Those values are kept. */
 export async function findAbsent(io: Io, { graph, typing }: Engine, items: Relation): Promise<ItemValue[]> {
   const { columns } = loadTableSchema('items');
   const absent: ItemValue[] = [];

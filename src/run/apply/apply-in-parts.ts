@@ -18,7 +18,7 @@ import { type Read, RowsInParts } from './rows-in-parts.js';
 
 type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
-/** The memory in bytes for applying one change. If the changes exceed the memory limit, items are divided. */
+/** The bytes of memory needed to apply one change. If all changes need more than the limit, items are divided. */
 const BYTES_OF_CHANGE = 400;
 
 /** Divides the items into parts that fit in memory; into a single part if few items change. */

@@ -76,7 +76,7 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/** True if whole rows only repeat the lake's values, and no source was seen since, so no file needs to be written. */
+/** True if the run's rows only repeat the lake's values and change no table, so no file needs to be written. */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
@@ -141,7 +141,7 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
   const { wanted: need } = compared.needed;
   await hydrateRun(world, landing, typing, landed, { need, source: found.pipeline.source });
   const judged = await judgeRun(graph, compared, await typing.finish());
-  // Reads an item once more if its read doesn't include its changes yet.
+  // Reads an item again if its row doesn't include its newest changes yet.
   const hasRead = await rereadStale(world, landing, typing, landed.account, await listStaleReads(graph, judged.reads));
   const last = hasRead ? await judgeAgain(graph, judged, await typing.finish()) : judged;
   const batch = await mergeRun(io, found.before, graph, last);
@@ -166,7 +166,7 @@ async function typeChanges(typing: TypingQueue, { feed, brought }: LandedInput):
   return files;
 }
 
-/** Reads the landed changes, and finds those that aren't applied to items yet. */
+/** Reads the landed changes, and finds those that haven't been applied to the items table. */
 async function readLandedChanges(
   before: LakeRows,
   graph: RelationGraph,

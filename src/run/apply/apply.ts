@@ -1,4 +1,4 @@
-/** Compares landed rows with the current items, and checks whole reads. Makes no calls. */
+/** Compares landed rows with the current items, and checks the items that were read in full. Makes no calls. */
 
 import type { Io } from '../../io/io.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -50,11 +50,11 @@ export interface ComparedRun extends FoundRows {
   /** True if this run or an earlier one couldn't type some changes. */
   lacksChanges: boolean;
   needed: NeededItems;
-  /** The number of changes and rows whose item is unknown, and so also its listing state. */
+  /** The number of changes and rows that don't name their item, whose listing state is therefore unknown. */
   unnamed: bigint;
 }
 
-/** Typed whole rows, and what single reads found out about items that are missing from them. */
+/** The typed whole rows, and the results of reading the items that they lack one by one. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
   itemFiles: readonly TypedFile[];
   /** True if changed items are read in full even though their changes seem to contain all values. */
@@ -116,7 +116,7 @@ export interface JudgedRun extends ComparedRun {
   reads: JudgedReads;
 }
 
-/** Decides which whole reads are current enough to use. @param itemFiles all files of whole rows so far */
+/** Decides which full item reads are current enough to use. @param itemFiles all files of whole rows so far */
 export async function judgeRun(
   graph: RelationGraph,
   compared: ComparedRun,

@@ -14,9 +14,9 @@ export interface LandedChanges {
   typed: Relation;
   /** The distinct changes of the feed. */
   feed: Relation;
-  /** Changes that were only supplied by sources of early changes. */
+  /** Changes that only a source of early changes supplied. */
   early: Relation;
-  /** Changes that were only supplied by sources of past changes. */
+  /** Changes that only a source of past changes supplied. */
   past: Relation;
   /** The distinct changes that aren't in history yet. */
   fresh: Relation;
@@ -32,8 +32,8 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. If there are
- * several datasets, a feed may pass the common cursor, and its changes beyond the cursor are also new to history.
+ * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. With several
+ * datasets, one feed may be read past the common cursor. Its changes beyond the cursor are new to history too.
  * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to
  * another dataset
  */
@@ -130,9 +130,9 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Finds changes, of this run or in history, that haven't been applied to items. Whole rows may lag behind the feed, so
- * for items new to the lake, changes from shortly before the read are also pending. The same applies to late changes,
- * even if rows may include them; their items are read in full.
+ * Finds changes, from this run or in history, that haven't been applied to items. Whole rows may lag behind the feed,
+ * so for items new to the lake, changes from shortly before the read are also pending. Late changes are pending too,
+ * even if rows may already include them. Their items are read in full.
  */
 export function findPendingChanges(
   graph: RelationGraph,
@@ -161,7 +161,7 @@ export function findPendingChanges(
 }
 
 /**
- * Returns the id of the newest change in history beyond `to` after the run, or 0. Such changes come from an early
+ * Returns the id of the newest change beyond `to` that history has after the run, or 0. Such changes come from an early
  * source, from the feed of one of several datasets, or, without a feed, from a source of past changes.
  */
 export async function findAhead(

@@ -55,7 +55,7 @@ export interface ComparisonFacts {
   isReadWhole: boolean;
   /** Items that were no longer visible when they were read individually. */
   unlisted: readonly bigint[];
-  /** True if an item that is missing from a complete copy is gone, for listed and for removed items. */
+  /** For listed and for removed items: true if an item that a complete copy lacks is gone. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 
@@ -122,7 +122,7 @@ export async function compareItems(
   };
 }
 
-/** The columns for items to read again, with the time since which they changed. */
+/** The columns for items to read again: their ids, and the time since which they have changed. */
 export const DOUBTED_COLUMNS = [
   { name: 'item_id', type: 'BIGINT' },
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },

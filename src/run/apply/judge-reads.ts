@@ -57,7 +57,7 @@ export function describeJudging({ rejected, reread, ...sources }: JudgedSources,
   };
 }
 
-/** Selects the reads that become rows of items. Both arguments are SQL for use after FROM. */
+/** Selects the item reads whose rows go into the items table. Both arguments are SQL for use after FROM. */
 export function selectTaken(reread: Sql, judged: Sql): Sql {
   return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
     FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;

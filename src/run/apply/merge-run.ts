@@ -1,4 +1,4 @@
-/** Computes the table changes from compared rows and selected reads. */
+/** Computes the changes to each table from the compared rows and the item reads that were selected. */
 
 import type { Io } from '../../io/io.js';
 import type { TableChange } from '../../lake/table-change.js';
@@ -84,7 +84,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   const history = await extendHistory(
     graph,
     await before.table('history'),
-    // An item that is both new and removed has two rows.
+    // An item that is both new and removed adds two rows.
     { fresh: changes.fresh, diffs: compared.changes, maxRows: newChanges + 2n * (differences + missed) },
     skew,
   );

@@ -31,7 +31,7 @@ export interface TouchedItems {
   stale: Relation;
   doubted: Relation;
   rejected: Relation;
-  /** Websites and datasets whose current name differs from rows of items; undefined until the names are known. */
+  /** Websites and datasets whose current name differs from the one in items; undefined until the names are known. */
   renamed?: { sites: Relation; datasets: Relation };
 }
 
@@ -91,7 +91,7 @@ async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
 
 /** The result of applying pending changes and whole reads. */
 export interface Merge extends MergedItems {
-  /** The change of the items table. */
+  /** The change to the items table. */
   change: TableChange;
 }
 
@@ -108,7 +108,7 @@ export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeVa
     SELECT * FROM ${asRows(needs.missing_items)} ANTI JOIN applied USING (item_id)`;
 }
 
-/** Computes the change of the items table. @param merged the rows of `selectMerged` */
+/** Computes the change to the items table. @param merged the rows of `selectMerged` */
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -142,7 +142,7 @@ export async function mergeItems(
 }
 
 /**
- * Computes a change that adds at most `maxRows` changes and differences to history. A change of this run replaces the
+ * Computes a change that adds at most `maxRows` changes and differences to history. A change from this run replaces the
  * row that an earlier comparison wrote for the same difference. Such rows have no change id, so only files with such
  * rows are read, starting from the day of the first change.
  */

@@ -36,7 +36,7 @@ export class RowsInParts {
     this.#parts = parts;
   }
 
-  /** Declares rows whose parts are each computed only from the same part of other relations. */
+  /** Declares rows that can be computed part by part, because each part needs only the same part of `from`. */
   follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void {
     const read = async (): Promise<ReadPart> => {
       const reads = await this.read(from);

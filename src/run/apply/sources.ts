@@ -19,7 +19,7 @@ export interface SeenSources {
   seen: Sql;
   /** The websites that were probed, with the `source_id` and `last_seen_at` of their most recently seen item. */
   probed: Sql;
-  /** The items from which a source's usual interval between reads is measured again; undefined to keep limits. */
+  /** The items from which a source's usual interval between reads is measured again; undefined to keep the limits. */
   measured: Source | undefined;
   /** True if all items were read. */
   isWhole: boolean;

@@ -87,7 +87,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   for (const { dataset, from, overlap, watermark } of starts) {
     const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
-    // Such a feed starts shortly before its end, so one page is enough.
+    // A feed without a known start begins shortly before its end, so one page is enough.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
     else {
       const hasMark = isOne && watermark !== undefined;

@@ -183,7 +183,7 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   );
 }
 
-/** A plan with its estimated work, and the error for which the run would not start. */
+/** A plan with its estimated work, and the error that would keep the run from starting. */
 interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
@@ -208,7 +208,7 @@ const NOTHING: Ahead = {
   countsUsage: () => false,
 };
 
-/** Estimates the work of a run's plan that earlier attempts haven't done. */
+/** Estimates the work in a run's plan that earlier attempts haven't done. */
 async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
@@ -265,14 +265,14 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Counts the calls for the newest change, the number of items in each part, and counts by website for large parts. */
+/** Counts the calls that request the newest change, the items in each part, and large parts' items by website. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** Estimates the calls of sources before and after the run. */
+/** Estimates the calls that change sources make before and after the run. */
 async function estimateSources(source: EstimateSource, { gate }: Account, copied: bigint | undefined) {
   const isFirst = source.tables.items.version < 0n;
   const next = { ...source, isFirst, callsLeft: countCallsLeft(gate.left(), 0n), copied };

@@ -12,7 +12,7 @@ export interface Count {
 export interface Ahead {
   /** True if the run reads the plan; false if it has made its calls and only has to publish. */
   plan: boolean;
-  /** Calls that only count: the newest change, all items, listed items by website. */
+  /** Calls that request the newest change, the number of items, and the listed items by website. */
   lowWatermark?: number | undefined;
   exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
   /** Pages of all items instead of exports, including calls that verify that no item is missing. */
@@ -27,13 +27,11 @@ export interface Ahead {
   probes?: number | undefined;
   /** Full reads of items whose changes don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
-  /** Calls of sources other than the feed, before and after the run. */
+  /** Calls that sources other than the feed make before and after the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
-  /**
-   * Calls that read the datasets. Like the calls of `facets` and `witnesses`, they don't depend on items and changes.
-   */
+  /** The number of calls that read the datasets. It doesn't depend on how many items or changes there are. */
   datasets: number;
   facets: number;
   witnesses: readonly Pick<Step, 'step' | 'calls' | 'basis'>[];

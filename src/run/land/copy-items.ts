@@ -41,7 +41,7 @@ export class ItemCopy {
       const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
-      // Only these rows must still be downloaded. Rows that have landed are already on the disk.
+      // Counts only rows that must still be downloaded, because landed rows are already on the disk.
       const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
       await requireDisk(this.#found.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
@@ -49,7 +49,7 @@ export class ItemCopy {
       try {
         return await this.#export(copy, copy.shards);
       } catch (error) {
-        // The quota may run out while shards download in parallel. One is then truncated, and the others are rejected.
+        // If the quota runs out while shards download in parallel, one export is truncated and the others are rejected.
         if (!isOutOfRows(error)) throw error;
         this.#planned.planner.note({ cut: error });
       }

@@ -58,8 +58,8 @@ export interface BroughtChanges {
 }
 
 /**
- * Lands new data according to the run's plan: whole rows after a low watermark (all items, or items that changed
- * since), then the feed; or only the feed. Whole rows are typed while the rest downloads.
+ * Lands new data according to the run's plan: either only the feed, or a low watermark, then whole rows (of all items,
+ * or of items that changed), then the feed. Whole rows are typed while the rest downloads.
  */
 export async function landRun(
   world: World,

@@ -21,7 +21,7 @@ async function isPointed({ lake, tables }: Found): Promise<boolean> {
   return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
 }
 
-/** True if all tables are at the same run. They differ if a run lost its landed files between commits. */
+/** True if all tables reflect the same run. They don't if a run lost its landed files between commits. */
 function isWhole({ tables, repairs, derived }: Found): boolean {
   // If a first run lost its landed files between commits, sources may not exist.
   if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;

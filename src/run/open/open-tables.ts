@@ -48,7 +48,7 @@ export interface FoundLake {
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';
 export type Standings = Readonly<Record<TableName, Standing>>;
 
-/** Returns the standing of each table. @param foreign tables with commits by other programs that the run repairs */
+/** Finds whether each table exists and whether this run has committed it. @param foreign tables that it repairs */
 export function findStandings(
   tables: Readonly<Record<TableName, Pick<TableState, 'version' | 'applied'>>>,
   runNumber: bigint,

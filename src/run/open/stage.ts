@@ -195,7 +195,7 @@ export class NextLake {
   }
 }
 
-/** Throws a sealing error in preference to an error of `work`, because a file that can't be sealed is removed. */
+/** Throws a sealing error in preference to an error from `work`, because a file that can't be sealed is removed. */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;

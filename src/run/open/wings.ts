@@ -132,7 +132,7 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
   selection: DatasetSelection;
 }
 
-/** Finds out when sources were last read. Without this module, only the rows that a run reads show it. */
+/** Finds out when sources were last read. Without this module, only the rows that a run reads show this time. */
 export interface Probe {
   /** Returns the websites to query after the feed is read; undefined if none is due or no calls are left. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
@@ -149,7 +149,7 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** True if an item that is missing from a complete copy is gone, for listed and for removed items. */
+/** For listed and for removed items: true if an item that a complete copy lacks is gone. */
 export interface Absence {
   listed: boolean;
   removed: boolean;

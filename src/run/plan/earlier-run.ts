@@ -15,7 +15,7 @@ export interface EarlierRun {
 
 const RECENT = 20;
 
-/** Finds the past run (also idle ones, from the saved state) that is closest in mode and number of rows. */
+/** Finds the past run, idle runs included, that is most similar in mode and number of rows. */
 export async function findEarlierRun(
   { graph, before, tables, memory }: EarlierRuns,
   mode: RunMode,

@@ -16,7 +16,7 @@ interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'
 }
 
 /**
- * Finds the changes before the cursor that are read again, because changes may become visible late: the changes of the
+ * Finds the changes before the cursor to read again, because changes may become visible late. They are those from the
  * minutes before the newest one (`source.feedOverlap`). A resumed run starts where its first attempt did. Reads only
  * the files with the newest changes.
  */

@@ -160,7 +160,7 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
 
 /**
- * Finds the time up to which the lake is current, and the start of its last complete copy. Includes idle runs, because
+ * Finds the time as of which the lake is current, and the start of its last complete copy. Includes idle runs, because
  * even a complete copy may find nothing new.
  */
 async function findLastRuns(
@@ -181,7 +181,7 @@ async function findLastRuns(
   };
 }
 
-/** Finds the items whose listing state is unknown since a run last determined all of them. Idle runs are the newest. */
+/** Finds how many items have an unknown listing state, and since when. `idleRuns` are newer than the runs table. */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,
@@ -207,7 +207,7 @@ async function findUnknownListing(
   };
 }
 
-/** Returns the time up to which items were last polled, in ms; after a feed run, the newest change of an item. */
+/** Returns the time up to which items were last polled, in ms; after a feed run, the newest change's time. */
 export async function readPollStart({
   graph,
   before,

@@ -102,9 +102,9 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
 }
 
 /**
- * Determines the time up to which the lake is current: the end of the feed, or the time at which items were read
- * without the feed. Polled items alone don't prove this, because the poll may have missed removals; nor do changes and
- * rows without an item. A feed run doesn't resolve items whose listing state an earlier run couldn't determine.
+ * Finds the time as of which the lake is current: when the feed's end was reached, or when items were read without the
+ * feed. A poll alone can't show this, because it may miss removals. Neither can a run with changes or rows that don't
+ * name their item. A feed run doesn't resolve items whose listing state an earlier run couldn't determine.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,

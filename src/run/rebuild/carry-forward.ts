@@ -11,7 +11,9 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/** Copies rows of runs that aren't replayed: history, rejects, closed days, and websites as of that time. */
+/**
+ * Copies rows from runs that aren't replayed: history, rejects, closed days, and the websites before the replay.
+ */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;
@@ -32,7 +34,7 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
-/** Copies the tables of pipeline settings from the old tables, because the pipeline file isn't available here. */
+/** Copies the tables that hold pipeline settings from the old lake, because the pipeline file isn't available here. */
 export async function seedDeclared(rebuild: Rebuild): Promise<void> {
   for (const table of DECLARED_TABLES) {
     const declared = rebuild.old.readApplied(table)?.declared;

@@ -8,7 +8,7 @@ import type { OldTables } from './old-tables.js';
 export interface LedgerRun {
   runNumber: bigint;
   runId: string;
-  /** True if the tables contain rows of the run. */
+  /** True if the tables contain rows from the run. */
   left: boolean;
 }
 

@@ -48,7 +48,7 @@ interface RebuildReport {
 /**
  * Rebuilds every table from the saved raw data, without calls. Replays the runs into `_pricelake/rebuild`, then swaps
  * files table by table, or whole tables with their logs if any is damaged. After an interruption, call it again. If
- * data is missing, but only another program changed tables, restores their files of the newest run.
+ * data is missing and the only damage is another program's changes, restores the newest run's files.
  * @throws PricelakeError `landing_gone` if data is missing, `lake_invalid` if rows would be lost that only a damaged
  * table has, `gate_failed` if a gate fails; the tables then stay unchanged
  */
@@ -208,7 +208,7 @@ function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' |
   return feed.starts.includes(0n) && watermark?.cursor !== 0n ? 'feed' : 'none';
 }
 
-/** Describes damaged tables about runs. A rebuild proceeds without them, as they have no service data. */
+/** Describes damaged tables that record runs. A rebuild proceeds without them, as they have no service data. */
 async function describeLostLedger(old: OldTables): Promise<string[]> {
   const lost: string[] = [];
   for (const table of ['runs', 'check_results'] as const) {
