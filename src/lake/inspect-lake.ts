@@ -2,8 +2,8 @@ import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { nameCommit } from './delta-actions.js';
+import { findVersions, listLog, logPath, readEntry } from './delta-log.js';
 import { findForeignChanges } from './foreign-changes.js';
-import { readEntriesBackwards } from './log-entries.js';
 import { explainBehind, type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
@@ -45,16 +45,15 @@ async function findFault(lake: Lake, state: TableState, pointer: Pointer | undef
   const [change] = changes;
   if (change !== undefined) return `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`;
   // A checkpoint hides older entries from readers, but verify replays them, so a rebuild must begin a new log.
-  const log = await tryRead(() => countEntries(lake, table));
+  const log = await tryRead(() => readEntries(lake, table));
   if (log.damage !== undefined) return log.damage;
   return explainBehind(lake, { table, version, paths: files.map(({ path }) => path) }, pointer);
 }
 
 /** Reads all entries of a log. @throws PricelakeError `lake_invalid` if one is damaged */
-async function countEntries(lake: Lake, table: TableName): Promise<number> {
-  let count = 0;
-  for await (const { version } of readEntriesBackwards(lake, table)) if (version >= 0n) count += 1;
-  return count;
+async function readEntries(lake: Lake, table: TableName): Promise<void> {
+  for (const version of findVersions(await listLog(lake, table), 'json'))
+    await readEntry(logPath(lake, table, version, 'json'));
 }
 
 async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?: string }> {

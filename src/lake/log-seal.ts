@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 export const SEAL = 'pricelake.entrySha256';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
-const join = (commitInfo: object, actions: readonly string[]) =>
-  [JSON.stringify({ commitInfo }), ...actions, ''].join('\n');
+const join = (info: object, lines: Iterable<string>) => [JSON.stringify({ commitInfo: info }), ...lines, ''].join('\n');
 
 /** Builds a log entry with its checksum. `actions` are its other lines. */
 export function sealEntry(commitInfo: object, actions: readonly string[]): string {
@@ -14,9 +13,10 @@ export function sealEntry(commitInfo: object, actions: readonly string[]): strin
 
 /** Finds the checksum in the text, because a changed character may have broken the JSON. */
 const SEALED = new RegExp(`^[^\\n]*(,"${SEAL}":"([^"]*)")`);
+const OURS = /^[^\n]*"engineInfo":"pricelake\//;
 
-/** True if an entry doesn't match its checksum. Entries of other programs have no checksum, so the result is false. */
+/** True if an entry doesn't match its checksum, or if pricelake wrote it and the checksum is missing. */
 export function isSealBroken(text: string): boolean {
   const [, member = '', seal] = SEALED.exec(text) ?? [];
-  return seal !== undefined && hash(text.replace(member, '')) !== seal;
+  return seal === undefined ? OURS.test(text) : hash(text.replace(member, '')) !== seal;
 }

@@ -16,6 +16,26 @@ import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lak
 export const CREDIT = 'Open Prices, CC BY 4.0';
 const AT = new Date('2026-11-20T09:00:00Z');
 
+const tea = { category_name: "'Tea'", category_slug: "'hot-drinks-tea'", category_path: "'Hot drinks > Tea'" };
+const green = {
+  category_name: "'Green tea'",
+  category_slug: "'hot-drinks-tea-green'",
+  category_path: "'Hot drinks > Tea > Green tea'",
+};
+const pair = (id: number, product: string, category: typeof tea) =>
+  [1, 2].map((site) => ({
+    ...{
+      item_id: String(id * 10 + site),
+      site_id: String(site),
+      product_id: `'${product}'`,
+      brand: "'Acme'",
+      last_seen_at: "TIMESTAMPTZ '2026-01-20 00:00:00Z'",
+    },
+    ...category,
+  }));
+/** Two teas of two shops each, one of them in a subcategory. */
+export const TEAS: Row[] = [...pair(1, 'tea-1', tea), ...pair(2, 'tea-2', green)];
+
 /**
  * A copy of a published lake, which the test may change. Each distinct lake is made once for all files of tests.
  */

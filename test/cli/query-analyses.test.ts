@@ -6,28 +6,11 @@ import { afterAll, expect, test } from 'vitest';
 import { listAnalyses } from '../../src/analyze/analysis.js';
 import { readVariables } from '../../src/analyze/variables.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
-import { publishLake } from './lake-fixture.js';
+import { publishLake, TEAS } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 import { runHere } from './pricelake.js';
 
-const tea = { category_name: "'Tea'", category_slug: "'hot-drinks-tea'", category_path: "'Hot drinks > Tea'" };
-const green = {
-  category_name: "'Green tea'",
-  category_slug: "'hot-drinks-tea-green'",
-  category_path: "'Hot drinks > Tea > Green tea'",
-};
-const pair = (id: number, product: string, category: typeof tea) =>
-  [1, 2].map((site) => ({
-    ...{
-      item_id: String(id * 10 + site),
-      site_id: String(site),
-      product_id: `'${product}'`,
-      brand: "'Acme'",
-      last_seen_at: "TIMESTAMPTZ '2026-01-20 00:00:00Z'",
-    },
-    ...category,
-  }));
-const lake = await publishLake([...pair(1, 'tea-1', tea), ...pair(2, 'tea-2', green)]);
+const lake = await publishLake(TEAS);
 const DAYS = { first_day: '2026-11-19', last_day: '2026-11-20' };
 const cups = ["'EUR'", "'EUR'", "'PLN'"].map((currency, k) => {
   const [item_id, site_id] = [`${k + 1}`, `${k + 1}`];

@@ -4,27 +4,10 @@ import { afterAll, expect, test } from 'vitest';
 import { listAnalyses } from '../../src/analyze/analysis.js';
 import { complete } from '../../src/cli/completion/complete.js';
 import { readAnalysis } from '../../src/sql/model.js';
-import { publishLake } from './lake-fixture.js';
+import { publishLake, TEAS } from './lake-fixture.js';
 import { runHere } from './pricelake.js';
 
-const tea = { category_name: "'Tea'", category_slug: "'hot-drinks-tea'", category_path: "'Hot drinks > Tea'" };
-const green = {
-  category_name: "'Green tea'",
-  category_slug: "'hot-drinks-tea-green'",
-  category_path: "'Hot drinks > Tea > Green tea'",
-};
-const pair = (id: number, product: string, category: typeof tea) =>
-  [1, 2].map((site) => ({
-    ...{
-      item_id: String(id * 10 + site),
-      site_id: String(site),
-      product_id: `'${product}'`,
-      brand: "'Acme'",
-      last_seen_at: "TIMESTAMPTZ '2026-01-20 00:00:00Z'",
-    },
-    ...category,
-  }));
-const lake = await publishLake([...pair(1, 'tea-1', tea), ...pair(2, 'tea-2', green)]);
+const lake = await publishLake(TEAS);
 afterAll(() => rm(dirname(lake), { recursive: true }));
 
 const query = (analysis: string, ...set: string[]) =>

@@ -2,7 +2,7 @@ import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
 import { findVersions, logPath, readEntry, readLog } from '../../src/lake/delta-log.js';
-import { sealEntry } from '../../src/lake/log-seal.js';
+import { SEAL, sealEntry } from '../../src/lake/log-seal.js';
 import { type Lake, tablePath } from '../../src/tables/layout.js';
 import { AT } from './fixture.js';
 import { add, CREATED, META_DATA, makeBareLake, OURS, PROTOCOL, remove, txn, writeEntry } from './log-writer.js';
@@ -184,7 +184,7 @@ test.each([
   });
 });
 
-test('an entry that was cut between two lines, or in which a letter changed, is refused by its seal', async () => {
+test('an entry is refused if it was truncated between two lines, or if a letter or the name of its checksum changed', async () => {
   const lake = await makeBareLake();
   const lines = [...CREATED, txn('pricelake.run', 1)].map((action) => JSON.stringify(action));
   const whole = await writeEntry(lake, 0n, []);
@@ -194,6 +194,7 @@ test('an entry that was cut between two lines, or in which a letter changed, is 
   for (const text of [
     sealEntry(OURS, lines).replace(`${lines.at(-1)}\n`, ''),
     sealed.replace('pricelake.run', 'pricelake.ran'),
+    sealed.replace(SEAL, 'pricelake.entrySha255'),
   ]) {
     await writeFile(whole, text);
     await expect(readEntry(whole)).rejects.toMatchObject({

@@ -61,6 +61,11 @@ export async function writeEntry(
 ): Promise<string> {
   const file = logPath(lake, 'items', version, 'json');
   await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, [{ commitInfo }, ...actions].map((action) => `${JSON.stringify(action)}\n`).join(''));
+  const lines = actions.map((action) => JSON.stringify(action));
+  const isOurs = commitInfo.engineInfo === OURS.engineInfo;
+  await writeFile(
+    file,
+    isOurs ? sealEntry(commitInfo, lines) : [JSON.stringify({ commitInfo }), ...lines, ''].join('\n'),
+  );
   return file;
 }

@@ -162,7 +162,7 @@ function nameMoved({ file, kind }: Damage): string {
 function readAdvice(error: PricelakeError, hints: string[], tried: ReadonlySet<string>): string {
   hints.push(error.facts.hint ?? '');
   const advice: [RegExp, string][] = [
-    [/Move (this run's folder|it) away/, 'move away'],
+    [/Move (this run's folder|its folder|the file|it) away/, 'move away'],
     [/--accept-loss/, 'rebuild --accept-loss'],
     [/sync --reconcile/, 'reconcile'],
     [/lake rebuild/, 'rebuild'],

@@ -9,6 +9,7 @@ import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { createSeeded, type Seeded } from '../seeded.js';
+import { replaceCall } from './replace-call.js';
 import type { Schedule } from './schedule.js';
 
 /** What every file call throws from the loss on. */
@@ -91,12 +92,7 @@ export class LossyDisk {
   }
 
   #replace(owner: object, name: string, wrap: (call: Call) => Call): void {
-    const calls = owner as Record<string, Call>;
-    const call = calls[name] as Call;
-    calls[name] = wrap(call);
-    this.#restore.push(() => {
-      calls[name] = call;
-    });
+    this.#restore.push(replaceCall(owner, name, wrap));
   }
 
   #wrapCall(name: string, call: Call): Call {

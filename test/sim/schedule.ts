@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DuckDBConnection } from '@duckdb/node-api';
 import { Database } from '../../src/sql/connection.js';
 import { createSeeded, type Seeded } from '../seeded.js';
+import { replaceCall } from './replace-call.js';
 
 /** After so many turns of the event loop without news, nothing goes on, and a request waits for another one. */
 const QUIET_TURNS = 8;
@@ -167,12 +168,7 @@ export class Schedule {
   }
 
   #replace(owner: object, name: string, wrap: (call: Call) => Call): void {
-    const calls = owner as Record<string, Call>;
-    const call = calls[name] as Call;
-    calls[name] = wrap(call);
-    this.#restore.push(() => {
-      calls[name] = call;
-    });
+    this.#restore.push(replaceCall(owner, name, wrap));
   }
 
   #drawId(): string {
