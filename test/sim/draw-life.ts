@@ -52,12 +52,12 @@ export function listOdd(habits: Partial<Habits>): Partial<Habits> {
   return Object.fromEntries(odd.map((name) => [name, habits[name]]));
 }
 
-/** Troubles come last: what happens in a life depends on them least. */
+/** Matches injected faults. They are dropped last, because the other events depend on them least. */
 const TROUBLES = /^(loss|round) /;
 
 /**
- * Drops habits back to the plain value, then items and rounds, steps and troubles, each many at a time, then fewer.
- * @param fails what happens in a life (script.ts), if it fails as the first one did
+ * Shrinks a failing life: resets habits, then drops items, rounds, steps and injected faults, first many at once, then fewer.
+ * @param fails returns the names of a life's events if it fails like the first one, otherwise undefined
  */
 export async function shrinkLife(
   life: Life,
@@ -84,7 +84,7 @@ export async function shrinkLife(
   return best;
 }
 
-/** Tries to drop all, then halves, quarters and single ones of a list that gets shorter with each success. */
+/** Tries to drop the whole list, then halves, quarters and single names. The list gets shorter with each success. */
 async function dropNames<T>(list: () => T[], attempt: (dropped: T[]) => Promise<boolean>): Promise<void> {
   for (let size = list().length; size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < list().length; ) if (!(await attempt(list().slice(at, at + size)))) at += size;

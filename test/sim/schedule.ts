@@ -1,10 +1,10 @@
 /**
- * The order in which the work of a run happens, exact for each seed. A statement, an answer or a file operation waits in
- * a queue before it begins. Once nothing else goes on in the process, the seed picks the next one. So whatever works only
- * because something else came first goes wrong, and goes wrong again when its seed is repeated.
+ * Decides the order of a run's work from a seed. Each statement, response and file operation waits in a queue before it
+ * starts. When the process is otherwise idle, the seed picks the next one. Code that depends on an order nothing
+ * guarantees therefore fails for some seed, and fails again when that seed is repeated.
  *
- * It is exact at this grain: statements run one at a time, on one thread, and a file operation or an answer ends before
- * the next one begins. Two statements never overlap; lives without a schedule have that.
+ * Only the order of whole operations is controlled: statements run one at a time, on one thread, and each operation ends
+ * before the next one starts. Overlapping statements occur only in lives without a schedule.
  */
 import crypto, { createHash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -15,10 +15,11 @@ import { Database } from '../../src/sql/connection.js';
 import { createSeeded, type Seeded } from '../seeded.js';
 import { replaceCall } from './replace-call.js';
 
-/** After so many turns of the event loop without news, nothing goes on, and a request waits for another one. */
+/** The process counts as idle after this many turns of the event loop without an event. */
 const QUIET_TURNS = 8;
+/** The same while the service hasn't received all requests, because one may be waiting for another. */
 const LATE_TURNS = 200;
-/** DuckDB names files by the time, in the order in which it writes them. */
+/** Matches DuckDB's file names, which contain the time. */
 const TIMED_NAME = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const STATEMENTS = ['run', 'runAndReadAll', 'stream'] as const;
 
@@ -33,15 +34,16 @@ export class Schedule {
   readonly #trace = createHash('sha256');
   readonly #waiting: Waiting[] = [];
   readonly #restore: (() => void)[] = [];
-  /** Statements that DuckDB runs. */
+  /** The number of statements that DuckDB is running. */
   #running = 0;
-  /** Requests that are not answered, and those of them that the service has. */
+  /** Requests without a response. */
   readonly #requests = new Set<unknown>();
+  /** How many of them the service has received. */
   #received = 0;
-  /** Counts whatever begins to wait, begins or ends. */
+  /** Counts the operations that started to wait, started or ended. */
   #news = 0;
   #isReleasing = false;
-  /** How many have begun. */
+  /** The number of operations that have started. */
   turns = 0;
 
   private constructor(random: Seeded) {
@@ -55,7 +57,7 @@ export class Schedule {
     schedule.#orderStatements();
     schedule.#followRequests();
     schedule.#replace(crypto, 'randomUUID', () => () => schedule.#drawId());
-    // Heartbeats would come at moments of the machine.
+    // Heartbeats would fire at times that differ between runs.
     schedule.#replace(
       globalThis,
       'setInterval',
@@ -67,20 +69,20 @@ export class Schedule {
     return schedule;
   }
 
-  /** The seed picks by these values from now on. */
+  /** Picks with other random values from now on. */
   reseed(random: Seeded): void {
     this.#random = random;
     this.#ids = createSeeded(random.integer(2 ** 31));
   }
 
-  /** Work goes on as it comes. */
+  /** Stops ordering the work, and releases all waiting operations. */
   end(): void {
     for (const restore of this.#restore) restore();
     syncBuiltinESMExports();
     for (const { go } of this.#waiting.splice(0)) go();
   }
 
-  /** Waits until the seed picks this. `what` has neither times nor the name of a temporary folder. */
+  /** Waits until the seed picks this operation. `what` must not contain times or names of temporary folders. */
   turn(what: string): Promise<void> {
     return new Promise((go) => {
       this.#waiting.push({ what, go });
@@ -89,14 +91,14 @@ export class Schedule {
     });
   }
 
-  /** Waits as `turn` does, in the service that has received a request. */
+  /** Waits like `turn`, before the service responds to a request that it has received. */
   async answer(path: string): Promise<void> {
     this.#received++;
     await this.turn(`answer ${path}`);
     this.#received--;
   }
 
-  /** Equal for equal orders of the same work. */
+  /** A hash of the operations in their order, so two equal lives have the same trace. */
   get trace(): string {
     return this.#trace.copy().digest('hex').slice(0, 16);
   }
@@ -179,7 +181,7 @@ export class Schedule {
 
 type Call = (this: unknown, ...args: unknown[]) => unknown;
 
-/** True while a file operation goes on. */
+/** True while a file operation is in progress. */
 function isBusy(): boolean {
   return process.getActiveResourcesInfo().some((name) => /^(FS|CloseReq)/.test(name));
 }

@@ -1,17 +1,17 @@
 import { createSeeded, type Seeded } from '../seeded.js';
 
 /**
- * What happens in a life beside the service's habits: steps of the world and troubles, each under a name. Each has random
- * values of its own, so a shrunk life that leaves some out keeps the others as they were.
+ * The named events of a life: changes of the world and injected faults. Each event has its own random values, so a
+ * shrunk life that leaves out some events keeps the others unchanged.
  */
 export class Script {
   readonly #seed: number;
   readonly #without: ReadonlySet<string>;
-  /** Names of all that happened so far. */
+  /** The names of the events so far. */
   readonly happened: string[] = [];
-  /** Kinds of the faults that were met, one for each. */
+  /** The kind of each injected fault. */
   readonly faults: string[] = [];
-  /** Equal for equal orders of the same work; undefined where the machine orders it. */
+  /** The schedule's trace; undefined in a life without a schedule. */
   trace: string | undefined;
 
   constructor({ seed, without = [] }: { seed: number; without?: readonly string[] | undefined }) {
@@ -19,14 +19,14 @@ export class Script {
     this.#without = new Set(without);
   }
 
-  /** False if the life leaves it out. */
+  /** False if the life leaves out this event. Otherwise records it. */
   takes(name: string): boolean {
     if (this.#without.has(name)) return false;
     this.happened.push(name);
     return true;
   }
 
-  /** Random values of the event of this name alone. */
+  /** Returns the random values for the event with this name. */
   draw(name: string): Seeded {
     let hash = this.#seed;
     for (const letter of name) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
