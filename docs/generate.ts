@@ -15,7 +15,7 @@ import { renderTables } from './render/tables.js';
 import { renderPicture } from './render/terminal-picture.js';
 import { maskFigures, renderTutorial } from './render/tutorial.js';
 
-/** Adds a note on how the page is generated to its end, because readers first want to know what the page is about. */
+/** Appends a note on how the page is generated. It comes last because readers first want to know what the page is about. */
 const page = (render: () => string | Promise<string>) => async () =>
   `${(await render()).trimEnd()}\n\n_\`npm run docs\` generates this page._\n`;
 

@@ -105,7 +105,7 @@ async function pass(turns = 50): Promise<void> {
   for (let n = 0; n < turns; n += 1) await turn();
 }
 
-const WORD = 'Retry-After on a 503 is the word of the whole service: no call, page or export, goes out meanwhile';
+const WORD = 'Retry-After on a 503 applies to the whole service: no page or export is requested until it ends';
 test.each([503, 429])(`${WORD} (%i)`, async (status) => {
   const { client, urls, waits } = await listenPatiently((request, response, count) => {
     if (count === 1) return sendJson(response, status, status === 429 ? RATE_BODY : {}, { 'retry-after': '5' });

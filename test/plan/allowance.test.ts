@@ -142,7 +142,7 @@ describe('an export', () => {
   test.each([
     ['in a trial', { status: 'TRIALING' }],
     ['without a subscription', { status: null }],
-    ['where the service leaves out the status', { status: undefined }],
+    ['when the service omits the status', { status: undefined }],
     ['with a status that the document does not list', { status: 'PAUSED' }],
     ['on Free after a trial', { status: 'CANCELED', limits: { exportRowsPerMonth: 50_000, changeFeed: false } }],
   ])('that would be cut %s is not asked for, even if overage were agreed', (_, overrides) => {

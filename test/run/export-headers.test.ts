@@ -56,7 +56,7 @@ describe('an export that the service cuts in half', () => {
     ['flags with 1', { 'X-Export-Truncated': '1', 'X-Export-Matching': '40' }],
     ['does not flag', { 'X-Export-Matching': '40' }],
     ['denies', { 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
-  ])('and %s is no copy: pages bring the others', async (_how, sent) => {
+  ])('and %s is not a copy: pages return the other items', async (_how, sent) => {
     changeExports(async (answer) => {
       const rows = (await answer.text()).split('\n').filter((_, line) => line < 20);
       const headers = { 'content-type': answer.headers.get('content-type') ?? '', 'X-Export-Rows': '20', ...sent };
@@ -68,15 +68,18 @@ describe('an export that the service cuts in half', () => {
 });
 
 describe('an export that the service cuts to no row at all', () => {
-  test.each(['ndjson', 'csv'] as const)('in %s is no copy of nothing: pages bring all items', async (format) => {
-    changeExports(cutToNothing);
-    world.pipeline.source.export = format;
-    const { row } = await world.sync();
-    expect(row).toMatchObject({ items: 40n, export_rows: 0n, export_rows_landed: 0n, export_rows_lost: 0n });
-    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
-    expect(exports()).toBe(1);
-    await expectExactCopy(world);
-  });
+  test.each(['ndjson', 'csv'] as const)(
+    'in %s is not a copy of an empty service: pages return all items',
+    async (format) => {
+      changeExports(cutToNothing);
+      world.pipeline.source.export = format;
+      const { row } = await world.sync();
+      expect(row).toMatchObject({ items: 40n, export_rows: 0n, export_rows_landed: 0n, export_rows_lost: 0n });
+      expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+      expect(exports()).toBe(1);
+      await expectExactCopy(world);
+    },
+  );
 
   test('ends the run until the next month where the calls do not suffice for pages, and removes no item', async () => {
     await world.sync();

@@ -31,16 +31,19 @@ const HALVED: [string, (row: string, place: number) => boolean][] = [
 ];
 
 describe('an export whose headers agree, though /items counts more items', () => {
-  test.each(HALVED)('and that %s is no copy: pages bring the others, and nothing is gone', async (_how, keep) => {
-    for (const lake of [undefined, copied]) {
-      world.renew(lake);
-      world.pipeline.source.mode = 'snapshot';
-      world.intercept = exportOnly(keep);
-      expect((await world.sync()).row).toMatchObject({ gone: 0n, caught_up: true, items: 120n });
-      expect(listExports(world)).toHaveLength(1);
-      await expectExactCopy(world);
-    }
-  });
+  test.each(HALVED)(
+    'and that %s is not a copy: pages return the other items, and no item is marked as gone',
+    async (_how, keep) => {
+      for (const lake of [undefined, copied]) {
+        world.renew(lake);
+        world.pipeline.source.mode = 'snapshot';
+        world.intercept = exportOnly(keep);
+        expect((await world.sync()).row).toMatchObject({ gone: 0n, caught_up: true, items: 120n });
+        expect(listExports(world)).toHaveLength(1);
+        await expectExactCopy(world);
+      }
+    },
+  );
 
   test('is not bought in each try where the calls do not suffice for pages; the lake stays as it was', async () => {
     world.renew(copied);
@@ -105,7 +108,7 @@ describe('a copy that lacks a few known items', () => {
   });
 });
 
-test('a removal time of the year 1 or of 1970 means that there is none', async () => {
+test('a removal time at the start of the year 1 or 1970 is read as null', async () => {
   for (const zero of ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z']) {
     world.renew();
     world.intercept = changeText(/\/(export|items.*)$/, (text) =>

@@ -34,7 +34,7 @@ async function land(
 }
 
 describe('the body of an export', () => {
-  test.each(['ndjson', 'csv'] as const)('that is endless ends with the rows that %s announced', async (format) => {
+  test.each(['ndjson', 'csv'] as const)('that never ends is stopped at the rows that %s announced', async (format) => {
     const { error, landedBytes } = await land(repeat('{"id":1}\n'), { format });
     expect(error).toMatchObject({
       code: 'snapshot_incomplete',

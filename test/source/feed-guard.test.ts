@@ -43,7 +43,7 @@ async function pull(service: LocalService, from = 0n) {
 const countRecent = ({ urls }: LocalService) => urls.filter((url) => url.includes('/changes/recent')).length;
 
 describe('the feed', () => {
-  test('that says without end that more waits, and brings empty pages, is refused after a few calls', async () => {
+  test('that always reports more changes and returns empty pages is refused after a few calls', async () => {
     const service = await startFeed((after) => ({ hasMore: true, nextCursor: after + 1n }), FAR);
     await expect(pull(service)).rejects.toMatchObject({
       code: 'contract',
@@ -146,7 +146,7 @@ describe('the feed', () => {
     }
   });
 
-  test('whose nextCursor counts changes that the key cannot see is read to the last change that it can', async () => {
+  test("whose nextCursor includes changes that the key can't read is read to the last change that it can", async () => {
     for (const hasMore of [false, true]) {
       const service = await startFeed((after) => ({ ids: after < NEWEST ? [NEWEST] : [], hasMore, nextCursor: 99n }));
       expect(await pull(service)).toMatchObject({ changes: 1, cursor: NEWEST, complete: true });

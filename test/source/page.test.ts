@@ -24,14 +24,14 @@ describe('a page of the feed', () => {
     ]);
   });
 
-  test('may be the empty one at the end', () => {
+  test('may be an empty last page', () => {
     for (const nextCursor of [',"nextCursor":7', ',"nextCursor":0', ',"nextCursor":null', '']) {
       const body = Buffer.from(`{"changes":[],"hasMore":false${nextCursor}}`);
       expect(readFeedPage(body, 7n)).toMatchObject({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
     }
   });
 
-  test('may be the last one, with changes and no cursor: the feed continues behind its last change', () => {
+  test('may be a last page with changes and without a cursor: the feed continues after its last change', () => {
     for (const nextCursor of [',"nextCursor":0', ',"nextCursor":null', '']) {
       const body = Buffer.from(`{"changes":[{"id":8},{"id":9},{"id":null}],"hasMore":false${nextCursor}}`);
       expect(readFeedPage(body, 7n)).toMatchObject({ shown: 9n, hasMore: false, nextCursor: 9n });
