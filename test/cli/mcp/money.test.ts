@@ -177,7 +177,7 @@ test.each([
     expect([isError, error.code, error.message]).toEqual([
       true,
       'budget',
-      expect.stringMatching(/^the run needs more/u),
+      expect.stringMatching(/^the run stopped because it needs more/u),
     ]);
     const { digest, looked } = error.facts.plan;
     expect([allows.export_rows, paid.export_rows]).toEqual(['0', '0']);
