@@ -185,7 +185,7 @@ describe('sync', () => {
     [`slack:https://hooks.example/${TOKEN}`, '--notify is not a valid receiver'],
     ['slack:NOT_SET', '--notify slack:NOT_SET refers to a variable that is not set'],
     ['url:BASE_URL:NOT_SET', 'refers to a variable that is not set'],
-    ['url:KEY', '--notify url:KEY must be an address'],
+    ['url:KEY', '--notify url:KEY must be a URL'],
   ])('refuses --notify %s without repeating an address', async (flag, message) => {
     await write('prices.yaml', PIPELINE);
     const { code, stderr } = await run(['sync', '--notify', flag]);

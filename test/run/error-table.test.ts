@@ -61,7 +61,7 @@ function answerAgain(): void {
   world.sandbox.armFaults([]);
 }
 
-const ROWS = readAnswersTable('answer') as [answer: string, limit: string, code: string, exit: string][];
+const ROWS = readAnswersTable('status') as [answer: string, limit: string, code: string, exit: string][];
 /** Where section 7 of the API document has an answer on some endpoints only. */
 const ONLY: Record<string, FaultEndpoint[]> = {
   '400': ['items', 'recent', 'export'],
