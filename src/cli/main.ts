@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs';
-import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { requireCompiled } from './compiled-code.js';
 import { EXIT } from './exit-codes.js';
-import { requireCompiled } from './older-node.js';
 
 /**
  * The minimum number of files that the process must be able to open. With fewer, DuckDB and Node's threads crash, or a
@@ -12,8 +11,6 @@ import { requireCompiled } from './older-node.js';
 const FEWEST_OPEN_FILES = 24;
 
 type Program = typeof import('./program.js');
-/** Available from Node 22.8 on. */
-type CompileCache = { enableCompileCache?: (folder: string) => unknown };
 
 const place = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -52,9 +49,8 @@ async function loadProgram(): Promise<Program> {
   const bundle = place('program.cjs');
   if (!existsSync(bundle)) return import('./program.js');
   // The cache is next to the code, so only users who can change the code can change the cache. If the folder isn't
-  // writable, Node runs without a cache.
-  const { enableCompileCache } = nodeModule as CompileCache;
-  if (enableCompileCache === undefined) return requireCompiled(bundle, place('compiled')) as Program;
-  enableCompileCache(place('compiled'));
-  return nodeModule.createRequire(import.meta.url)(bundle);
+  // writable, there is no cache.
+  const [, , first = ''] = process.argv;
+  const command = /^[a-z][a-z-]*$/u.test(first) ? first : 'options';
+  return requireCompiled(bundle, place('compiled'), command) as Program;
 }

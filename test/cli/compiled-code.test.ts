@@ -1,27 +1,30 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
-const BUILT = pathToFileURL('dist/cli/older-node.js').href;
+const BUILT = pathToFileURL('dist/cli/compiled-code.js').href;
 
 let folder: string;
 let compiled: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'older-node-'));
+  folder = await mkdtemp(join(tmpdir(), 'compiled-code-'));
   compiled = join(folder, 'compiled');
   onTestFinished(() => rm(folder, { recursive: true }));
 });
 
 /** What a process gets from a module of this text. */
-async function load(text: string): Promise<string> {
+async function load(text: string, { command = 'sync', exit = 0 } = {}): Promise<string> {
   const file = join(folder, 'module.cjs');
   await writeFile(file, text);
   const code = `import { requireCompiled } from ${JSON.stringify(BUILT)};
-    process.stdout.write(requireCompiled(${JSON.stringify(file)}, ${JSON.stringify(compiled)}).say());`;
-  return execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', stdio: 'pipe' });
+    process.stdout.write(requireCompiled(${[file, compiled, command].map((one) => JSON.stringify(one)).join()}).say());
+    process.exitCode = ${exit};`;
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  expect(status).toBe(exit);
+  return stdout;
 }
 
 const say = (word: string) =>
@@ -45,6 +48,22 @@ test('another text of the same length is compiled, and takes the place of the fi
   const after = await listKept();
   expect(after).toHaveLength(1);
   expect(after).not.toEqual(before);
+});
+
+test('each command has its own code, because each calls other functions', async () => {
+  await load(say('one'), { command: 'init' });
+  const [init = ''] = await listKept();
+  await load(say('one'), { command: 'sync' });
+  const kept = await listKept();
+  expect(kept).toHaveLength(2);
+  expect(kept).toContain(init);
+});
+
+test('a process that refuses what was typed keeps no code, but one that fails otherwise does', async () => {
+  await load(say('one'), { command: 'snyc', exit: 2 });
+  await expect(listKept()).rejects.toMatchObject({ code: 'ENOENT' });
+  await load(say('one'), { command: 'check', exit: 3 });
+  expect(await listKept()).toHaveLength(1);
 });
 
 test('kept code that is damaged is not run, and is replaced', async () => {
