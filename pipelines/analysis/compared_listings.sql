@@ -25,6 +25,8 @@ standing AS MATERIALIZED (
       AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
       AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
       AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
+      AND (getvariable('brand') IS NULL AND getvariable('in_list') IS NULL
+        OR product_id IN (FROM 'selected_products.sql'))
   )
   WHERE is_first <> is_last OR (is_first AND getvariable('product') IS NOT NULL)
 ),

@@ -25,6 +25,7 @@ WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
   AND (getvariable('max_price') IS NULL OR min_price <= getvariable('max_price')::DECIMAL(18, 4))
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
   AND (getvariable('site_id') IS NULL OR list_contains(sites, getvariable('site_id')::BIGINT))
+  AND (getvariable('in_list') IS NULL OR getvariable('in_list')::BOOLEAN = (product_id IN (FROM 'own_products.sql')))
   -- A GTIN matches with any number of leading zeros, and any other word matches anywhere. The words are written as
   -- constants, so that DuckDB computes them before it reads rows.
   AND (

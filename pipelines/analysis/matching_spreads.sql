@@ -16,4 +16,6 @@ LEFT JOIN products USING (product_id)
 WHERE (getvariable('currency') IS NULL OR spread.currency = getvariable('currency'))
   AND (getvariable('category') IS NULL OR products.category_slug IN (FROM 'category_tree.sql'))
   AND (getvariable('brand') IS NULL OR lower(products.brand) = lower(getvariable('brand')::VARCHAR))
+  AND (getvariable('in_list') IS NULL
+    OR getvariable('in_list')::BOOLEAN = (spread.product_id IN (FROM 'own_products.sql')))
   AND spread.shops >= coalesce(getvariable('min_shops')::BIGINT, 2)

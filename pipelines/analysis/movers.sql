@@ -32,6 +32,8 @@ spells AS MATERIALIZED (
   WHERE (from_at > since OR to_at IS NOT NULL OR NOT is_confirmed)
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
+    AND (getvariable('brand') IS NULL AND getvariable('in_list') IS NULL
+      OR product_id IN (FROM 'selected_products.sql'))
 ),
 -- The ids are unnested from a list, so DuckDB estimates few rows and builds the join's hash table from them.
 touched AS MATERIALIZED (

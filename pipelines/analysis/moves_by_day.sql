@@ -18,5 +18,7 @@ WHERE from_day BETWEEN first_day AND last_day AND product_id IS NOT NULL AND NOT
   AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
   AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+  AND (getvariable('brand') IS NULL AND getvariable('in_list') IS NULL
+    OR product_id IN (FROM 'selected_products.sql'))
 GROUP BY day
 ORDER BY day

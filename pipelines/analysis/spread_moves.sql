@@ -86,5 +86,7 @@ JOIN (SELECT product_id, currency, trusted_spread_pct FROM price_spread WHERE gr
 WHERE sign(change) * (trusted_spread_pct - before_pct) >= coalesce(getvariable('min_points')::DOUBLE, 5)
   AND (getvariable('kind') IS NULL OR kind = getvariable('kind'))
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+  AND (getvariable('brand') IS NULL AND getvariable('in_list') IS NULL
+    OR product_id IN (FROM 'selected_products.sql'))
 QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change) DESC, product_id, currency) <= coalesce(getvariable('top')::BIGINT, 100)
 ORDER BY abs(change) DESC, product_id, currency

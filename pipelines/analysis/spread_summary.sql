@@ -6,7 +6,11 @@
 WITH selected AS (
   SELECT *
   FROM price_spread
-  WHERE getvariable('currency') IS NULL OR currency = getvariable('currency')
+  WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (getvariable('category') IS NULL
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql')))
+    AND (getvariable('brand') IS NULL AND getvariable('in_list') IS NULL
+      OR product_id IN (FROM 'selected_products.sql'))
 ),
 bounds AS (
   SELECT coalesce(getvariable('min_shops')::BIGINT, greatest(2, least(4, max(shops)))) AS min_shops FROM selected

@@ -25,6 +25,8 @@ stretches AS MATERIALIZED (
   WHERE to_us > since_us AND from_us < end_us AND NOT (from_us <= since_us AND to_us >= end_us)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+    AND (getvariable('brand') IS NULL AND getvariable('in_list') IS NULL
+      OR product_id IN (FROM 'selected_products.sql'))
 ),
 ends AS (
   SELECT

@@ -6,12 +6,15 @@ const KIND = "kind = getvariable('kind')";
 const SITE = "site_id = getvariable('site_id')::BIGINT";
 /** Matches rows of a category and its subcategories. */
 const CATEGORY = `category_slug IN (${readAnalysis('category_tree', new Set(['category_names']))})`;
+/** Matches rows of a brand, of the reader's list, or of both. */
+const SELECTED = `product_id IN (${readAnalysis('selected_products', new Set(['own_products']))})`;
+const BOTH = { currency: CURRENCY, kind: KIND, brand: SELECTED, in_list: SELECTED };
 
 /** The analyses of price moves, with a filter condition for each of their variables. */
 const MOVES: Readonly<Record<string, Set>> = {
-  movers: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
-  spread_moves: { currency: CURRENCY, kind: KIND },
-  stock_moves: { currency: CURRENCY, kind: KIND, site_id: SITE, category: CATEGORY },
+  movers: { ...BOTH, site_id: SITE, category: CATEGORY },
+  spread_moves: BOTH,
+  stock_moves: { ...BOTH, site_id: SITE, category: CATEGORY },
 };
 const MOMENT = ['since', 'since_run'];
 /** Matches values of `top` below 10,000. For larger values, the analysis itself is run. */
@@ -75,7 +78,7 @@ export class Moves {
     const given = Object.keys(set).filter((name) => set[name] !== '' && ![...MOMENT, 'top'].includes(name));
     const isKept = given.every((name) => name in choices) && MOST_CHOSEN.test(set.top ?? '');
     if (table === undefined || !isKept) return undefined;
-    const filter = ['true', ...given.map((name) => choices[name])].join(' AND ');
+    const filter = ['true', ...new Set(given.map((name) => choices[name]))].join(' AND ');
     return `WITH counted AS (
   SELECT count(*) AS of_kind, min(place, ${set.top || 100}) AS places FROM ${table} WHERE ${filter} GROUP BY kind
 )

@@ -82,7 +82,9 @@ async function load(version: LakeVersion, options: WatchListOptions): Promise<st
   const copy = join(version.scratch, `${schema}.csv`);
   await version.statements().run(`CREATE SCHEMA ${schema}`);
   try {
-    await loadWatchList(version.statements(schema), options, copy);
+    const db = version.statements(schema);
+    await loadWatchList(db, options, copy);
+    await db.run('CREATE VIEW own_products AS SELECT product_id FROM watch_list WHERE product_id IS NOT NULL');
     return schema;
   } catch (error) {
     await drop(version, schema);

@@ -10,8 +10,8 @@ const DAILY_ROWS = 2_000_000;
 /** Milliseconds that a page waits for rows before it shows a placeholder. A small lake is prepared within this time. */
 const SOON_MS = 1000;
 
-/** Nested queries that return few rows. */
-const SMALL = ['data_clock', 'run_clocks', 'category_names'];
+/** Nested queries that return few rows. A reader's price list replaces `own_products`, which is empty without one. */
+const SMALL = ['data_clock', 'run_clocks', 'category_names', 'own_products'];
 
 /** Nested queries that past prices and stock are computed from. */
 const PAST = ['product_listings', 'product_history'];

@@ -29,17 +29,20 @@ afterAll(async () => {
 const { signal } = new AbortController();
 const MOST_MOVED =
   'SELECT category_slug AS slug FROM items WHERE category_slug IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC';
+const MOST_SOLD = 'SELECT brand FROM products WHERE brand IS NOT NULL GROUP BY brand ORDER BY count(*) DESC, brand';
 
-test('kept moves are those of the analyses, for each moment, kind, currency and shop', async () => {
+test('kept moves are those of the analyses, for each moment, kind, currency, shop and brand', async () => {
   const clock = await ask(fresh, { analysis: 'report_overview', set: {}, limit: 1 }, signal);
   const newest = toDate(readFirst(clock)('newest_seen'));
   let rows = 0;
   for (const since of ['run', 'day', 'week'] as const) {
     const moment = describeMoment(since, fresh.run?.number, newest);
     const category = { category: String((await fresh.rows(MOST_MOVED))[0]?.slug) };
+    const brand = { brand: String((await fresh.rows(MOST_SOLD))[0]?.brand).toUpperCase() };
     const own = [
       ...[{ site_id: '3' }, { site_id: '3', kind: 'fall' }, category].map((set) => ['movers', set] as const),
       ['stock_moves', category] as const,
+      ...(['movers', 'spread_moves', 'stock_moves'] as const).map((analysis) => [analysis, brand] as const),
     ];
     const both = [
       {},

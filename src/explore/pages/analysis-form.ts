@@ -8,7 +8,7 @@ import { listCurrencies } from './products.js';
 
 /** The variables that readers change most often, in the order of the form. */
 const USUAL: readonly string[] = [
-  ...['product', 'category', 'currency', 'period', 'site_id', 'brand', 'kind', 'by', 'since', 'until', 'days'],
+  ...['product', 'category', 'currency', 'period', 'site_id', 'kind', 'brand', 'by', 'since', 'until', 'days'],
 ];
 const MOST_OPEN = 5;
 const MOST_CHOICES = 2000;
@@ -17,6 +17,7 @@ const MOST_CHOICES = 2000;
 const LABELS: Readonly<Record<string, string>> = {
   site_id: 'Shop',
   own_site: 'Your shop',
+  in_list: 'In my list',
   q: 'Words',
   top: 'Rows at most',
   min_shops: 'Shops at least',

@@ -1,5 +1,5 @@
 import { readQuestion } from '../../analyze/analysis.js';
-import { checkSet, readAbout, readVariables } from '../../analyze/variables.js';
+import { checkSet, readAbout, readVariables, type Variable } from '../../analyze/variables.js';
 import { type Content, html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
 import { readAnalysis } from '../../sql/model.js';
@@ -40,9 +40,10 @@ function explainRefusal(error: Error, isSet: boolean): Content {
 }
 
 /** Shows one analysis: its form and its rows, with its documentation and SQL collapsed. */
-export async function analysisPage(analysis: string, { search, ask, signal }: PageRequest): Promise<Page> {
+export async function analysisPage(analysis: string, { search, ask, signal, snapshot }: PageRequest): Promise<Page> {
   const path = `/analyses/${analysis}`;
   const variables = readVariables(analysis);
+  const isOffered = ({ name }: Variable) => name !== 'in_list' || snapshot.list !== undefined || search.has(name);
   const set = readSet(analysis, search);
   const order = readOrder(search);
   const offset = readOffset(search);
@@ -62,7 +63,7 @@ export async function analysisPage(analysis: string, { search, ask, signal }: Pa
     return explainRefusal(error, isSet);
   });
   const choice = columns.length > 1 ? renderColumnChoice(columns, hidden) : '';
-  const form = await renderForm(path, variables, set, names, ask, choice);
+  const form = await renderForm(path, variables.filter(isOffered), set, names, ask, choice);
   const command = describeCommand(question);
   const about = readAbout(readAnalysis(analysis).replace(/^-- part of: .*\n/u, '')).split(
     / (?=(?:Source|Exact|Limits): )/u,

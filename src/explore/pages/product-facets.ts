@@ -1,8 +1,8 @@
 import { formatCount } from '../../formats/count.js';
-import { type Html, html } from '../../formats/html.js';
+import { type Content, type Html, html } from '../../formats/html.js';
 import { cutText } from '../format.js';
-import type { Choice, PageRequest } from '../page.js';
-import type { Question } from '../question.js';
+import { type Choice, type PageRequest, renderChoice } from '../page.js';
+import type { Answer, Question } from '../question.js';
 import { readAll, toBigInt, toText } from '../values.js';
 
 const FACETS = ['brand', 'category', 'site_id', 'currency', 'grade', 'in_stock'] as const;
@@ -16,6 +16,7 @@ export interface Facets {
 }
 
 interface Counted {
+  facet: string;
   value: string;
   label: string;
   products: bigint;
@@ -28,14 +29,7 @@ const MOST = 1000;
 export async function askForFacets(set: Question['set'], ask: PageRequest['ask']): Promise<Facets> {
   const count = async (changes: Question['set']) => {
     const answer = await ask({ analysis: 'product_facets', set: { ...set, ...changes }, limit: MOST });
-    return readAll(answer).map((read) => ({
-      facet: String(read('facet')),
-      ...{
-        value: toText(read('value')) ?? '',
-        label: toText(read('label')) ?? '',
-        products: toBigInt(read('products')),
-      },
-    }));
+    return readCounts(answer);
   };
   const chosen = FACETS.filter((facet) => (set[facet] ?? '') !== '');
   const [rest, ...own] = await Promise.all([count({}), ...chosen.map((facet) => count({ [facet]: '', facet }))]);
@@ -51,6 +45,14 @@ export async function askForFacets(set: Question['set'], ask: PageRequest['ask']
           : withChosen(found(facet), set[facet] ?? ''),
   };
 }
+
+const readCounts = (answer: Answer): Counted[] =>
+  readAll(answer).map((read) => ({
+    facet: String(read('facet')),
+    value: toText(read('value')) ?? '',
+    label: toText(read('label')) ?? '',
+    products: toBigInt(read('products')),
+  }));
 
 const toChoice = ({ value, label, products }: Counted): Choice => ({
   value,
@@ -82,6 +84,28 @@ function listStock(counted: readonly Counted[]): Choice[] {
     { value: 'false', label: `not known (${formatCount(of('false'))})` },
   ];
 }
+
+/** Lists the brands of all products, those with the most products first. */
+export async function askForBrands(ask: PageRequest['ask']): Promise<Choice[]> {
+  const answer = await ask({ analysis: 'product_facets', set: { facet: 'brand' }, limit: MOST });
+  return readCounts(answer).map(toChoice);
+}
+
+const IN_LIST: readonly Choice[] = [
+  ANY,
+  { value: 'true', label: 'only its products' },
+  { value: 'false', label: 'without its products' },
+];
+
+/** Reads from the address whether to show only products of the reader's list; empty for all products. */
+export function readInList(search: URLSearchParams): string {
+  const given = search.get('in_list') ?? '';
+  return IN_LIST.some(({ value }) => value === given) ? given : '';
+}
+
+/** Renders the choice of products by the reader's list. It is left out if there is no list to choose by. */
+export const renderInList = (hasList: boolean, chosen: string): Content =>
+  hasList || chosen !== '' ? renderChoice('in_list', 'My list', IN_LIST, chosen) : '';
 
 /** Renders a text field with suggestions, because there may be too many brands for a drop-down list. */
 export function renderBrand(chosen: string, choices: readonly Choice[]): Html {

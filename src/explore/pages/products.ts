@@ -19,7 +19,7 @@ import {
 } from '../page.js';
 import type { Question } from '../question.js';
 import { renderAnswer, renderPager } from '../table.js';
-import { askForFacets, type Facet, renderBrand } from './product-facets.js';
+import { askForFacets, type Facet, readInList, renderBrand, renderInList } from './product-facets.js';
 
 const PATH = '/products';
 const VARIABLES = [
@@ -33,11 +33,13 @@ const VARIABLES = [
   'in_stock',
   'min_price',
   'max_price',
+  'in_list',
 ] as const;
 
 /** Builds a query for products from the parameters in the address. */
 export function askForProducts(search: URLSearchParams): Question {
-  const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
+  const given = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
+  const set = { ...given, in_list: readInList(search) };
   const limit = readLimit(search);
   return { analysis: 'find_products', set, order: readOrder(search), offset: readOffset(search), limit };
 }
@@ -83,6 +85,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
       choose('currency', 'Currency'),
       choose('grade', 'Grade'),
       choose('in_stock', 'In stock'),
+      renderInList(snapshot.list !== undefined, set.in_list ?? ''),
       field('min_shops', 'Shops from'),
       field('min_price', 'Price from'),
       field('max_price', 'to'),

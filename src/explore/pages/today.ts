@@ -20,6 +20,7 @@ import { analysisAddress, renderAnswer, type ShownColumn } from '../table.js';
 import { type ReadValue, readAll, readFirst, toBigInt, toDate, toNumber } from '../values.js';
 import { renderVerdict } from '../verdict.js';
 import { askForNames, toChoices } from './analysis-form.js';
+import { askForBrands, readInList, renderBrand, renderInList } from './product-facets.js';
 import { listCurrencies } from './products.js';
 import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
@@ -67,18 +68,25 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const dates = readDates(search);
   const until = dates === undefined ? readUntil(search) : dates.until;
   const since = dates?.since ?? readSince(search.get('since') ?? '', choices);
-  const [currency = '', category = '', site = ''] = ['currency', 'category', 'site_id'].map(
-    (name) => search.get(name) ?? '',
-  );
+  const read = (name: string) => search.get(name) ?? '';
   // Ignores a shop that is not a number, because shops are identified by site_id.
-  const chosen = { currency, category, site_id: /^\d{1,18}$/u.test(site) ? site : '' };
-  const compared = { currency, category };
+  const site = /^\d{1,18}$/u.test(read('site_id')) ? read('site_id') : '';
+  const compared = {
+    currency: read('currency'),
+    category: read('category'),
+    brand: read('brand'),
+    in_list: readInList(search),
+  };
+  const { currency } = compared;
+  const chosen = { ...compared, site_id: site };
+  // The figures of past days cover all products of a currency.
+  const isSelected = [compared.category, compared.brand, compared.in_list].some((value) => value !== '');
   const runs: Question = { analysis: 'report_runs', set: {}, limit: 10 };
   const overview: Question = { analysis: 'report_overview', set: {}, limit: 1 };
   const checks: Question = { analysis: 'report_checks', set: {}, limit: 500 };
-  const summary: Question = { analysis: 'spread_summary', set: { currency }, limit: 1 };
+  const summary: Question = { analysis: 'spread_summary', set: compared, limit: 1 };
   const widest: Question = { analysis: 'widest_spreads', set: { ...compared, top: String(ROWS) }, limit: ROWS };
-  const [held, ran, checked, summed, spreads, currencies, names] = await Promise.all([
+  const [held, ran, checked, summed, spreads, currencies, names, brands] = await Promise.all([
     ask(overview),
     ask(runs),
     ask(checks),
@@ -86,6 +94,8 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     ask(widest),
     listCurrencies(ask),
     askForNames(ask),
+    // Until products are prepared, counting brands would read all of the lake's files.
+    snapshot.version.prepared.isPresentReady ? askForBrands(ask) : [],
   ]);
   const readHeld = readFirst(held);
   const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
@@ -119,7 +129,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked, list };
   const readSummed = readFirst(summed);
   const median = toNumber(readSummed('median_pct'));
-  const spreadChange = spread.answer === undefined ? undefined : readAll(spread.answer)[0];
+  const spreadChange = spread.answer === undefined || isSelected ? undefined : readAll(spread.answer)[0];
   return {
     title: 'Today',
     ...past.again,
@@ -129,13 +139,15 @@ ${renderFilters('/', [
   renderChoice('since', 'Since', [...listGivenMoments(), ...choices], dates === undefined ? since : ''),
   ...renderDates(search, 'or from'),
   renderChoice('currency', 'Currency', [ANY, ...currencies], currency),
-  renderChoice('category', 'Category', [ANY, ...toChoices(names.category)], category),
-  renderChoice('site_id', 'Shop', [ANY, ...toChoices(names.site)], chosen.site_id),
+  renderChoice('category', 'Category', [ANY, ...toChoices(names.category)], compared.category),
+  renderBrand(compared.brand, brands),
+  renderChoice('site_id', 'Shop', [ANY, ...toChoices(names.site)], site),
+  renderInList(snapshot.list !== undefined, compared.in_list),
 ])}
 ${snapshot.run?.number === 1n ? FIRST_COPY : ''}
 ${until === undefined ? '' : html`<p class="soft">Prices at two moments: from ${dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')} to ${nameDay(until, 'the end')}. Spreads have no figures for a past day.</p>`}
 ${moved === undefined ? past.render({ caption: '' }) : renderMoves(moved, moves, spark, listStockFigures(stocked.answer, stockMoves))}
-${chosen.site_id === '' ? renderSpreads() : ''}
+${site === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
 
@@ -162,7 +174,7 @@ ${renderSection(
   html`${renderFigures([
     {
       name: 'Compared',
-      value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, min_shops: '2' })}">${formatCount(toBigInt(readSummed('spreads')))}</a>`,
+      value: html`<a href="${changeAddress('/products', new URLSearchParams(), { ...compared, min_shops: '2' })}">${formatCount(toBigInt(readSummed('spreads')))}</a>`,
       note: html`products, per currency${describeSpreadChange(spreadChange, 'spreads')}`,
     },
     {
@@ -172,7 +184,7 @@ ${renderSection(
     },
     {
       name: 'Grade A',
-      value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, grade: 'A' })}">${formatCount(toBigInt(readSummed('grade_a')))}</a>`,
+      value: html`<a href="${changeAddress('/products', new URLSearchParams(), { ...compared, grade: 'A' })}">${formatCount(toBigInt(readSummed('grade_a')))}</a>`,
     },
     { name: 'Offers left out', value: formatCount(toBigInt(readSummed('left_out'))) },
   ])}${renderAnswer(spreads, widest, {
