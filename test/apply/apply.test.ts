@@ -5,7 +5,7 @@ const { play, readTexts } = await openModels();
 
 const apply = async (world: ModelWorld) => readTexts((await play(world)).applied);
 
-/** The row that becomes of a full item, and what in it differs from the row before: every other column stays. */
+/** Applies the world to one full item, and returns the columns of its row that differ afterwards. All others must be equal. */
 async function differences(base: Row, world: ModelWorld): Promise<Texts> {
   const played = await play({ ...world, base: [fullItem(base)] });
   const [after = {}, ...others] = await readTexts(played.applied);
@@ -17,7 +17,7 @@ async function differences(base: Row, world: ModelWorld): Promise<Texts> {
 
 const applied = { change_id: '101', run_id: 'this run' };
 const plain = { previous_price: null, changes: '{}', price: 10 };
-/** A change of another value than the price, and what it does to the row. */
+/** A change of a value other than the price, and the columns that it sets. */
 const STOCK = { ...plain, changes: '{"stock":[1,2]}' };
 const CHANGED = { ...applied, last_seen_at: shown(6), last_changed_at: shown(6) };
 const REMOVED = { ...plain, kind: 'REMOVED' };
@@ -25,7 +25,7 @@ const RELISTED = { ...plain, kind: 'RELISTED' };
 const NEW = { ...plain, kind: 'NEW' };
 const gone = { is_listed: false, last_seen_at: at(3) };
 
-describe('a change sets in the row', () => {
+describe('the columns that a single change sets', () => {
   const titled = (before: string, after: string | null): Row => ({
     ...plain,
     title: after,
@@ -38,48 +38,63 @@ describe('a change sets in the row', () => {
 
   test.each<[string, Row, Row, Texts]>([
     [
-      'of a price: the price, the one before, when it changed and when the item was seen',
+      'a price change sets the price, the previous price, price_changed_at, and when the item was seen',
       {},
       { price: 12, previous_price: 11 },
       { ...priced, price: '12.0000', previous_price: '11.0000' },
     ],
     [
-      'of a price that vanished: none, and the one before',
+      'a price change to null clears the price and keeps the previous price',
       {},
       { price: null, changes: '{"price":[10,null]}' },
       { ...priced, price: null },
     ],
     [
-      'of another value: when the item was seen and changed, and nothing of the price',
+      'a change of another value sets when the item was seen and changed, and leaves the price alone',
       {},
       { ...STOCK, price: 12 },
       CHANGED,
     ],
-    ['of the title: the title', {}, titled('A', 'B'), { ...CHANGED, title: 'B' }],
-    ['of a title that vanished: none', {}, titled('A', null), { ...CHANGED, title: null }],
-    ['that names another title beside the price: not the title', {}, { title: 'B' }, { ...priced, price: '11.0000' }],
-    ['of an attribute called title: not the title', {}, { ...plain, changes: '{"title":["Dr","Prof"]}' }, CHANGED],
+    ['a title change sets the title', {}, titled('A', 'B'), { ...CHANGED, title: 'B' }],
+    ['a title change to null clears the title', {}, titled('A', null), { ...CHANGED, title: null }],
     [
-      'that removes: when, and neither the price nor when the item was seen or changed',
+      "a price change whose event shows another title doesn't set the title",
+      {},
+      { title: 'B' },
+      { ...priced, price: '11.0000' },
+    ],
+    [
+      "a change of an attribute named title doesn't set the title",
+      {},
+      { ...plain, changes: '{"title":["Dr","Prof"]}' },
+      CHANGED,
+    ],
+    [
+      'a removal sets removed_at, and leaves the price and the times seen and changed alone',
       {},
       { ...REMOVED, price: 12 },
       { ...applied, removed_at: shown(6), is_listed: 'false' },
     ],
     [
-      'that lists again: the price, when the item was seen, and not when it changed',
+      'a relisting sets the price and when the item was seen, but not when it changed',
       removed,
       { ...RELISTED, price: 12 },
       listed,
     ],
     [
-      'that reports a removed item as new: that it is listed, its price, when it was seen and changed',
+      'a new listing of a removed item lists it, and sets its price and the times seen and changed',
       removed,
       { ...NEW, price: 12 },
       { ...listed, last_changed_at: shown(6) },
     ],
-    ['of an item that was gone: that it is there', missing, STOCK, { ...CHANGED, gone_at: null, is_listed: 'true' }],
     [
-      'that removes an item that was gone: that it is removed, not listed',
+      'a change of an item that was gone lists it again',
+      missing,
+      STOCK,
+      { ...CHANGED, gone_at: null, is_listed: 'true' },
+    ],
+    [
+      'a removal of an item that was gone replaces gone_at by removed_at, and keeps the item unlisted',
       missing,
       REMOVED,
       { ...applied, gone_at: null, removed_at: shown(6) },
@@ -89,8 +104,8 @@ describe('a change sets in the row', () => {
   });
 });
 
-describe('of several changes', () => {
-  test('each value comes from the last that tells it, by id', async () => {
+describe('several changes of one item', () => {
+  test('each value comes from the change with the highest id that contains it', async () => {
     const changes = [
       change({ change_id: 105, ...plain, changes: '{"stock":[1,2]}', observed_at: at(8), title: 'C' }),
       change({ change_id: 104, ...plain, title: 'C', changes: '{"title":["B","C"]}', observed_at: at(7) }),
@@ -112,12 +127,12 @@ describe('of several changes', () => {
 
   test.each<[string, Row[], Texts]>([
     [
-      'a price change counts before the price of a listing',
+      'a price change takes precedence over the price of a later listing',
       [{ price: 12 }, { ...RELISTED, price: 13 }],
       { price: '12.0000', price_changed_at: shown(6) },
     ],
     [
-      'the last of two listings has the price',
+      'of two listings, the last one sets the price',
       [
         { ...NEW, price: 13 },
         { ...RELISTED, price: 12 },
@@ -125,35 +140,39 @@ describe('of several changes', () => {
       { price: '12.0000' },
     ],
     [
-      'a removal and a change after it leave the item removed',
+      'a removal followed by a change leaves the item removed',
       [REMOVED, {}],
       { removed_at: shown(6), is_listed: 'false' },
     ],
     [
-      'a removal and a relisting after it leave it listed',
+      'a removal followed by a relisting leaves the item listed',
       [REMOVED, RELISTED],
       { removed_at: null, is_listed: 'true' },
     ],
     [
-      'a relisting and a removal after it leave it removed',
+      'a relisting followed by a removal leaves the item removed',
       [RELISTED, REMOVED],
       { removed_at: shown(7), is_listed: 'false' },
     ],
-    ['a removal and a new listing after it leave it listed', [REMOVED, NEW], { removed_at: null, is_listed: 'true' }],
-    ['two removals date it by the last', [REMOVED, REMOVED], { removed_at: shown(7), is_listed: 'false' }],
+    [
+      'a removal followed by a new listing leaves the item listed',
+      [REMOVED, NEW],
+      { removed_at: null, is_listed: 'true' },
+    ],
+    ['the last of two removals sets removed_at', [REMOVED, REMOVED], { removed_at: shown(7), is_listed: 'false' }],
   ])('%s', async (_name, told, expected) => {
     const changes = told.map((values, n) => change({ ...values, change_id: 101 + n, observed_at: at(6 + n) }));
     expect(await apply({ base: [fullItem({})], changes })).toMatchObject([expected]);
   });
 });
 
-describe('times of the row', () => {
+describe('the times in a row', () => {
   const unknown = { last_seen_at: null, last_changed_at: null };
   test.each<[string, Row, Row, Texts]>([
     ['last_seen_at never goes backwards', { last_seen_at: at(9) }, STOCK, { ...applied, last_changed_at: shown(6) }],
-    ['last_seen_at and last_changed_at that are unknown are those of the change', unknown, STOCK, CHANGED],
+    ['a change sets last_seen_at and last_changed_at if they are unknown', unknown, STOCK, CHANGED],
     [
-      'a removal leaves last_seen_at as it is, even if it is unknown',
+      'a removal never sets last_seen_at, even if it is unknown',
       unknown,
       REMOVED,
       { ...applied, removed_at: shown(6), is_listed: 'false' },
@@ -163,30 +182,30 @@ describe('times of the row', () => {
   });
 
   test.each([
-    ['found since the removal that was told stays listed', { last_seen_at: at(7) }, [REMOVED], null],
-    ['found at the moment of the removal is removed', { last_seen_at: at(6) }, [REMOVED], shown(6)],
-    ['removed already keeps when', { ...gone, removed_at: at(4) }, [REMOVED], shown(4)],
+    ['that was seen after the reported removal stays listed', { last_seen_at: at(7) }, [REMOVED], null],
+    ['that was last seen at the time of the removal becomes removed', { last_seen_at: at(6) }, [REMOVED], shown(6)],
+    ['that is already removed keeps its removed_at', { ...gone, removed_at: at(4) }, [REMOVED], shown(4)],
     [
-      'removed after a relisting that was told keeps when',
+      'that was removed after a reported relisting keeps its removed_at',
       { ...gone, removed_at: at(7) },
       [RELISTED, REMOVED],
       shown(7),
     ],
     [
-      'removed before a relisting that was told, and again, gets the later',
+      'that was removed before a reported relisting gets the time of the later removal',
       { ...gone, removed_at: at(4) },
       [RELISTED, REMOVED],
       shown(8),
     ],
     [
-      'removed between two relistings that were told gets the last removal',
+      'that was removed between two reported relistings gets the time of the last removal',
       { ...gone, removed_at: at(9) },
       [RELISTED, REMOVED, RELISTED, REMOVED],
       shown(12),
     ],
-    ['removed after the relisting stays removed', { ...gone, removed_at: at(7) }, [RELISTED], shown(7)],
-    ['removed at the moment of the relisting is listed', { ...gone, removed_at: at(6) }, [RELISTED], null],
-    ['removed after it was told as new stays removed', { ...gone, removed_at: at(7) }, [NEW], shown(7)],
+    ['that was removed after the relisting stays removed', { ...gone, removed_at: at(7) }, [RELISTED], shown(7)],
+    ['that was removed at the time of the relisting becomes listed', { ...gone, removed_at: at(6) }, [RELISTED], null],
+    ['that was removed after the NEW event stays removed', { ...gone, removed_at: at(7) }, [NEW], shown(7)],
   ])('an item %s', async (_name, base, told, removedAt) => {
     const changes = told.map((values, n) => change({ ...values, change_id: 101 + n, observed_at: at(6 + 2 * n) }));
     const [row] = await apply({ base: [fullItem(base)], changes });
@@ -196,29 +215,29 @@ describe('times of the row', () => {
 
 describe('changes that are not applied', () => {
   test.each([
-    ['one that the row has', { change_id: 100 }, {}],
-    ['one observed before what the row shows', { observed_at: at(4) }, {}],
-    ['one of an unknown item', { item_id: null }, {}],
-    ['one of another item', { item_id: 2 }, {}],
+    ['a change that was already applied', { change_id: 100 }, {}],
+    ["a change observed before the row's last change", { observed_at: at(4) }, {}],
+    ['a change without an item id', { item_id: null }, {}],
+    ['a change of another item', { item_id: 2 }, {}],
   ])('%s', async (_name, values, base) => {
     expect(await apply({ base: [fullItem(base)], changes: [change(values)] })).toEqual([]);
   });
 
   const sameMoment = { observed_at: at(5), price: 12, previous_price: 11 };
 
-  test('one up to the watermark, at the time that a row of this run shows', async () => {
+  test('a change up to the watermark, at the time of the last change in a row that this run read', async () => {
     const base = [fullItem({ run_id: 'this run', change_id: null })];
     expect(await apply({ base, changes: [change(sameMoment)], watermark: 101 })).toEqual([]);
   });
 
   test.each([
-    ['behind the watermark', { run_id: 'this run' }, {}, 100],
-    ['with no watermark', { run_id: 'this run' }, {}, undefined],
-    ['of a row that an earlier run read', { run_id: 'earlier run' }, {}, 101],
-    ['at a later time than the row shows', { run_id: 'this run' }, { observed_at: at(6) }, 101],
-    ['of a row without a time', { run_id: 'this run', last_changed_at: null }, {}, 101],
-    ['of a row that no change was applied to', { change_id: null }, {}, undefined],
-  ])('but the same %s is applied', async (_name, base, values, watermark) => {
+    ['after the watermark', { run_id: 'this run' }, {}, 100],
+    ['without a watermark', { run_id: 'this run' }, {}, undefined],
+    ['to a row that an earlier run read', { run_id: 'earlier run' }, {}, 101],
+    ["at a later time than the row's last change", { run_id: 'this run' }, { observed_at: at(6) }, 101],
+    ['to a row without a time', { run_id: 'this run', last_changed_at: null }, {}, 101],
+    ['to a row to which no change was applied', { change_id: null }, {}, undefined],
+  ])('but the same change %s is applied', async (_name, base, values, watermark) => {
     const rows = await apply({
       base: [fullItem(base)],
       changes: [change({ ...sameMoment, ...values })],
@@ -228,7 +247,7 @@ describe('changes that are not applied', () => {
   });
 });
 
-describe('a whole read', () => {
+describe('a complete row that was read again', () => {
   const other: Row = {
     title: 'B',
     brand: 'Other',
@@ -263,24 +282,24 @@ describe('a whole read', () => {
   };
   const stock = change({ ...plain, changes: '{"stock":[1,2]}' });
 
-  test('that shows what was told replaces every column, and keeps the last change', async () => {
+  test('replaces every column if it shows the changes, and keeps the last change id', async () => {
     const played = await play({ base: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
     const [read] = await readTexts(played.reread);
     expect(await readTexts(played.applied)).toEqual([{ ...read, change_id: '101' }]);
   });
 
-  test('that shows a later price than the change at the same time keeps it', async () => {
+  test('keeps its price if it changed later than the price change at the same time', async () => {
     const reread = [fullItem({ ...other, last_changed_at: at(6) })];
     const told = change({ price: 12, previous_price: 11, changes: '{"price":[11,12],"stock":[1,2]}' });
     expect(await apply({ base: [fullItem({})], reread, changes: [told] })).toMatchObject([{ price: '20.0000' }]);
   });
 
-  test('of an item that the lake has not is its row', async () => {
+  test('is added if the lake lacks the item', async () => {
     const rows = await apply({ reread: [fullItem(other)], changes: [change({ ...NEW })] });
     expect(rows).toMatchObject([{ item_id: '1', title: 'B', change_id: '101', is_listed: 'true' }]);
   });
 
-  test('of an earlier run that lagged is replaced without a change', async () => {
+  test('replaces the row of an item that is in stale_items, even without a new change', async () => {
     const stale = {
       item_id: 1,
       reason: 'a change is not shown',
@@ -295,17 +314,17 @@ describe('a whole read', () => {
   });
 });
 
-describe('a whole row of the merge base that the lake has otherwise', () => {
-  test('is taken as it is, though no change tells of it', async () => {
+describe("a complete row that differs from the lake's row", () => {
+  test('replaces the row, although no change reports the difference', async () => {
     expect(await differences({}, { different: [1] })).toEqual({ run_id: 'this run' });
   });
 
-  test('that no change was applied to gets the id of the change that is', async () => {
+  test('gets the id of the change that is applied to it if no change was applied before', async () => {
     const world = { different: [1], changes: [change({})] };
     expect(await differences({ change_id: null }, world)).toMatchObject({ change_id: '101', price: '11.0000' });
   });
 
-  test('is not listed while it is gone or removed', async () => {
+  test("isn't listed if it is gone or removed", async () => {
     const base = [
       fullItem({ item_id: 1 }),
       fullItem({ item_id: 2, gone_at: at(6) }),
@@ -323,14 +342,14 @@ describe('a whole row of the merge base that the lake has otherwise', () => {
   });
 });
 
-describe('a dataset with another name', () => {
+describe('a renamed dataset', () => {
   const renamedDatasets = [
     { former: 'a', name: 'b' },
     { former: 'b', name: 'a' },
     { former: 'c', name: 'd' },
   ];
 
-  test('has it in every row that gives it the former one, and nothing else changes', async () => {
+  test('gets its new name in every row that contains the former name, and nothing else changes', async () => {
     const base = [
       fullItem({}),
       fullItem({ item_id: 2, datasets: '[x, c]' }),
@@ -347,19 +366,19 @@ describe('a dataset with another name', () => {
     });
   });
 
-  test('has it in a row that also changes', async () => {
+  test('gets its new name in a row that also changes', async () => {
     const world = { changes: [change({})], renamedDatasets };
     expect(await differences({ datasets: '[c]' }, world)).toMatchObject({ price: '11.0000', datasets: '[d]' });
   });
 
-  test('has it in rows of this run as they were read', async () => {
+  test('leaves the rows that this run read unchanged', async () => {
     const row = { datasets: '[a]', run_id: 'this run' };
     expect(await apply({ base: [fullItem(row)], renamedDatasets })).toEqual([]);
     const read = { base: [fullItem({ datasets: '[c]' })], changes: [change(NEW)], reread: [fullItem(row)] };
     expect(await apply({ ...read, renamedDatasets })).toMatchObject([{ datasets: '[a]' }]);
   });
 
-  test('lists none of its items that a complete copy lacks, but those that are read again', async () => {
+  test('gets its new name in a row that a complete copy lacks; a change or a new read lists the item again', async () => {
     const lacked = fullItem({ datasets: '[c]' });
     const missing = [fullItem({ gone_at: at(9), is_listed: false })];
     const gone = { datasets: '[d]', gone_at: shown(9), is_listed: 'false', run_id: 'this run' };
@@ -371,10 +390,10 @@ describe('a dataset with another name', () => {
   });
 });
 
-describe('a website', () => {
+describe('a renamed website', () => {
   const site = (row: Row): Row => ({ site_id: 7, name: 'Shop', host: 'shop.example', is_current: true, ...row });
 
-  test('with another name or host is renamed in every row of it, and in no other', async () => {
+  test('gets its new name and host in all of its rows, and in no other row', async () => {
     const base = [fullItem({}), fullItem({ item_id: 2 }), fullItem({ item_id: 3, site_id: 8 })];
     const rows = await apply({ base, renamed: [site({ name: 'Store', host: 'store.example' })] });
     expect(rows.map((row) => [row.item_id, row.site_name, row.site_host, row.run_id])).toEqual([
@@ -388,33 +407,28 @@ describe('a website', () => {
   const nameless = site({ name: null, host: null });
   test.each<[string, Row, Row[], Texts]>([
     [
-      'with another host alone changes nothing but the host',
+      'with a new host only changes the host',
       site({ host: 'store.example' }),
       [],
       { site_host: 'store.example', run_id },
     ],
-    [
-      'with another name alone changes nothing but the name',
-      site({ name: 'Store' }),
-      [],
-      { site_name: 'Store', run_id },
-    ],
+    ['with a new name only changes the name', site({ name: 'Store' }), [], { site_name: 'Store', run_id }],
     [
       'is renamed in a row that also changes',
       store,
       [STOCK],
       { ...CHANGED, site_name: 'Store', site_host: 'store.example' },
     ],
-    ['without a name or host takes none from the row', nameless, [STOCK], CHANGED],
+    ["without a name and host doesn't clear the row's", nameless, [STOCK], CHANGED],
   ])('%s', async (_name, renamed, told, expected) => {
     expect(await differences({}, { changes: told.map(change), renamed: [renamed] })).toEqual(expected);
   });
 
-  test('that is as the row has it leaves the row alone', async () => {
+  test('that equals the row leaves the row alone', async () => {
     expect(await apply({ base: [fullItem({})], renamed: [site({})] })).toEqual([]);
   });
 
-  test('leaves the name and host of others in a row that changes', async () => {
+  test('leaves the names and hosts of other websites alone in rows that change', async () => {
     const base = [fullItem({}), fullItem({ item_id: 2, site_id: 8, site_name: 'Other', site_host: 'other.example' })];
     const changes = [change({}), change({ change_id: 102, item_id: 2, site_id: 8 })];
     const renamed = [site({ name: 'Store' }), site({ site_id: 9, name: 'Third', host: 'third.example' })];
@@ -425,7 +439,7 @@ describe('a website', () => {
     ]);
   });
 
-  test('of an item that is gone or removed is renamed, and lists neither', async () => {
+  test('is renamed in rows of gone and removed items, which stay unlisted', async () => {
     const base = [
       fullItem({ gone_at: at(5), is_listed: false }),
       fullItem({ item_id: 2, removed_at: at(5), is_listed: false }),

@@ -4,7 +4,7 @@ import { at, fullItem, openModels, type Row } from './model-world.js';
 
 const { bind, readTexts } = await openModels();
 
-/** Items that differ, as texts: `1 new`, or `1 title,price`. */
+/** The items that differ, as texts: `1 new`, or `1 title,price`. */
 async function compare(exported: Row[], lake: Row[]): Promise<string[]> {
   const compared = bind('compare', { exported_items: exported, items: lake }, { feed_skew: null });
   const text = "item_id || ' ' || if(is_new, 'new', array_to_string(differences, ',')) AS text";
@@ -13,17 +13,17 @@ async function compare(exported: Row[], lake: Row[]): Promise<string[]> {
 
 const whole = (row: Row) => [fullItem(row)];
 
-test('rows that are as the lake has them are no difference', async () => {
+test("equal rows don't differ", async () => {
   expect(await compare(whole({}), whole({}))).toEqual([]);
 });
 
-test('rows that the lake lacks are new; rows that only the lake has are none', async () => {
+test("rows that the lake lacks are new, and rows that only the lake has aren't reported", async () => {
   expect(await compare([fullItem({ item_id: 2 }), fullItem({})], [fullItem({}), fullItem({ item_id: 3 })])).toEqual([
     '2 new',
   ]);
 });
 
-/** Values, and by which name a difference in them goes. */
+/** For each difference, its name in the API, and values that cause it. */
 const DIFFERENCES: [string, Row][] = [
   ['title', { title: 'B' }],
   ['brand', { brand: 'B' }],
@@ -49,64 +49,64 @@ const DIFFERENCES: [string, Row][] = [
   ['removedAt', { removed_at: at(6) }],
 ];
 
-/** Values that are no difference, and why. */
+/** Values whose difference isn't reported, with a description of them. */
 const NO_DIFFERENCES: [string, Row][] = [
   ['when the item was last seen', { last_seen_at: at(9) }],
   ['the order of attributes', { attributes: '{"colour": "red", "stock": 1}' }],
   ['the order of datasets', { datasets: '[b, a]' }],
   ['the website’s name and host', { site_name: 'Store', site_host: 'store.example' }],
-  ['what follows from the GTIN', { gtin14: null, product_id: null }],
-  ['what belongs to the reading', { extra: null, read_at: at(9), run_id: 'this run', change_id: null }],
+  ['the columns computed from the GTIN', { gtin14: null, product_id: null }],
+  ['the columns that describe the read', { extra: null, read_at: at(9), run_id: 'this run', change_id: null }],
 ];
 
-describe('a difference is named as the API names the value:', () => {
+describe('a difference is reported under the name of the API’s field:', () => {
   test.each(DIFFERENCES)('%s %j', async (name, values) => {
     expect(await compare(whole(values), whole({}))).toEqual([`1 ${name}`]);
-    // Either side may have none.
+    // A value may be missing on either side.
     const none = Object.fromEntries(Object.keys(values).map((column) => [column, null]));
     if (name !== 'removedAt') expect(await compare(whole(none), whole(values))).toEqual([`1 ${name}`]);
     expect(await compare(whole({ ...values, last_seen_at: at(8) }), whole(none))).toEqual([`1 ${name}`]);
     expect(await compare(whole(none), whole(none))).toEqual([]);
   });
 
-  test('all of a row that differs in all', async () => {
+  test('all differences of a row are reported together', async () => {
     const row = { title: 'B', price: 11, attributes: null, datasets: '[c]', site_id: 8, last_changed_at: at(6) };
     expect(await compare(whole(row), whole({}))).toEqual(['1 title,price,attributes,datasets,site,lastChangedAt']);
   });
 });
 
-test.each(NO_DIFFERENCES)('%s is no difference', async (_name, values) => {
+test.each(NO_DIFFERENCES)("a difference in %s isn't reported", async (_name, values) => {
   expect(await compare(whole(values), whole({}))).toEqual([]);
 });
 
 test('every column of items is in DIFFERENCES or NO_DIFFERENCES above', () => {
   const named = [...DIFFERENCES, ...NO_DIFFERENCES].flatMap(([, values]) => Object.keys(values));
-  // The key; and what follows from times that are compared.
+  // The key, and the columns that are computed from compared times.
   const others = ['item_id', 'is_listed', 'gone_at'];
   const columns = loadTableSchema('items').columns.map(({ name }) => name);
   expect([...new Set([...named, ...others])].sort()).toEqual(columns.sort());
 });
 
-test('a row of an item that was gone is a difference by itself', async () => {
+test('a row of an item that was gone always differs', async () => {
   expect(await compare(whole({}), whole({ gone_at: at(6) }))).toEqual(['1 gone']);
   expect(await compare(whole({ title: 'B' }), whole({ gone_at: at(6) }))).toEqual(['1 title,gone']);
 });
 
-describe('a row that is older than the lake’s is no difference', () => {
+describe("a row that is older than the lake’s isn't reported", () => {
   const almost = '2026-11-20T04:59:00Z';
 
   test.each<[string, Row, Row, string[]]>([
-    ['by lastChangedAt', { brand: 'B', last_changed_at: at(4) }, {}, []],
-    ['by lastChangedAt, in its title', { title: 'B', last_changed_at: almost }, {}, []],
-    ['by lastChangedAt, in its price', { price: 11, last_changed_at: almost }, {}, []],
-    ['by lastChangedAt, in a title that it lacks', { title: null, last_changed_at: almost }, {}, []],
-    ['by the removal that came since', { brand: 'B' }, { removed_at: at(6) }, []],
-    ['by when it was found again', { brand: 'B', removed_at: at(4) }, {}, []],
+    ['it has an earlier lastChangedAt', { brand: 'B', last_changed_at: at(4) }, {}, []],
+    ['it has a slightly earlier lastChangedAt and another title', { title: 'B', last_changed_at: almost }, {}, []],
+    ['it has a slightly earlier lastChangedAt and another price', { price: 11, last_changed_at: almost }, {}, []],
+    ['it has a slightly earlier lastChangedAt and no title', { title: null, last_changed_at: almost }, {}, []],
+    ["the lake's row was removed since", { brand: 'B' }, { removed_at: at(6) }, []],
+    ["the lake's row was seen again after the removal", { brand: 'B', removed_at: at(4) }, {}, []],
   ])('%s', async (_name, exported, lake, expected) => {
     expect(await compare(whole(exported), whole(lake))).toEqual(expected);
   });
 
-  test('but one that agrees in price and title may be dated a little earlier', async () => {
+  test('but a row with the same price and title is reported if its lastChangedAt is only slightly earlier', async () => {
     expect(await compare(whole({ brand: 'B', last_changed_at: almost }), whole({}))).toEqual(['1 brand,lastChangedAt']);
     const unpriced = { price: null, title: null };
     expect(await compare(whole({ ...unpriced, brand: 'B', last_changed_at: almost }), whole(unpriced))).toEqual([
@@ -114,7 +114,7 @@ describe('a row that is older than the lake’s is no difference', () => {
     ]);
   });
 
-  test('while one seen since the lake’s removal is', async () => {
+  test("but a row that was seen after the lake's removal is reported", async () => {
     expect(await compare(whole({ last_seen_at: at(7) }), whole({ removed_at: at(6) }))).toEqual(['1 removedAt']);
     expect(await compare(whole({ removed_at: at(6) }), whole({ last_seen_at: at(5) }))).toEqual(['1 removedAt']);
   });

@@ -5,14 +5,14 @@ import { toMoney } from './money.js';
 
 const macros = await openMacros();
 
-/** Expects each input of the table to give its result. */
+/** Expects the macro's result for each input of the table. */
 async function expectResults(macro: string, table: Record<string, string | null>): Promise<void> {
   const inputs = Object.keys(table);
   const results = await macros.apply(macro, inputs);
   expect(Object.fromEntries(inputs.map((input, i) => [input, results[i]]))).toEqual(table);
 }
 
-/** Texts that casts of SQL are lenient about, and that no JSON number looks like. */
+/** Texts that SQL casts accept as numbers, although they aren't JSON numbers. */
 const NO_NUMBERS = [
   ...['', ' ', '-', '.', 'e1', '1e', '.5', '5.', '-.5', '+5', '00012', '-012', '0012.5', ' 12', '12 ', '\t12', '12\n'],
   ...['1_000', '1,000', '1 000', '0x10', '0b11', '0o7', 'NaN', 'nan', 'infinity', '-Infinity', 'inf', 'null', 'true'],
@@ -20,7 +20,7 @@ const NO_NUMBERS = [
 ];
 
 describe('exact_bigint', () => {
-  test('takes an int64 in its plain form only', async () => {
+  test('accepts only an int64 in plain notation', async () => {
     await expectResults('exact_bigint', {
       '0': '0',
       '-1': '-1',
@@ -36,13 +36,13 @@ describe('exact_bigint', () => {
     });
   });
 
-  test('takes nothing that only looks like a number', async () => {
+  test('rejects texts that only look like a number', async () => {
     await expectResults('exact_bigint', Object.fromEntries(NO_NUMBERS.map((text) => [text, null])));
   });
 });
 
 describe('exact_money', () => {
-  test('takes what fits four decimals and fourteen digits before them', async () => {
+  test('accepts numbers with up to fourteen digits before and four after the decimal point', async () => {
     await expectResults('exact_money', {
       '0': '0.0000',
       '-0': '0.0000',
@@ -57,12 +57,12 @@ describe('exact_money', () => {
     });
   });
 
-  test('rounds nothing: what does not fit is refused', async () => {
+  test("never rounds: it rejects a value that doesn't fit", async () => {
     const misfits = ['0.00001', '12.34567', '99999999999999.99999', '100000000000000', '-100000000000000.0'];
     await expectResults('exact_money', Object.fromEntries(misfits.map((text) => [text, null])));
   });
 
-  test('takes an exponent where the value is exact, also a zero of any size', async () => {
+  test('accepts an exponent if the value is exact, including a zero of any size', async () => {
     await expectResults('exact_money', {
       '1e3': '1000.0000',
       '1.5E1': '15.0000',
@@ -83,11 +83,11 @@ describe('exact_money', () => {
     });
   });
 
-  test('takes nothing that only looks like a number', async () => {
+  test('rejects texts that only look like a number', async () => {
     await expectResults('exact_money', Object.fromEntries(NO_NUMBERS.map((text) => [text, null])));
   });
 
-  test('agrees with arithmetic on the text for random numbers', async () => {
+  test('agrees with exact arithmetic on random numbers', async () => {
     const random = createSeeded(11);
     const inputs = Array.from({ length: 20_000 }, () => {
       const whole = `${random.integer(9) + 1}${random.text('0123456789', random.integer(15))}`;
@@ -99,7 +99,7 @@ describe('exact_money', () => {
     let taken = 0;
     results.forEach((result, i) => {
       const input = inputs[i] as string;
-      // Long texts with an exponent are refused: JSON writers use one for what is very small or very large.
+      // Long texts with an exponent are rejected: JSON writers use exponents only for very small or very large numbers.
       if (result === null && input.includes('e') && input.length > 16) return;
       expect([input, result]).toEqual([input, toMoney(input)]);
       if (result !== null) taken++;
@@ -109,7 +109,7 @@ describe('exact_money', () => {
 });
 
 describe('exact_instant', () => {
-  test('takes date-times with Z or an offset, UTC without one, and cuts to microseconds', async () => {
+  test('accepts date-times with Z or an offset, assumes UTC without one, and truncates to microseconds', async () => {
     await expectResults('exact_instant', {
       '2026-11-20T06:00:00Z': '2026-11-20 06:00:00+00',
       '2026-11-20T06:00:00.5Z': '2026-11-20 06:00:00.5+00',
@@ -125,7 +125,7 @@ describe('exact_instant', () => {
     });
   });
 
-  test('at the edge of what a column holds is exact, or none: years 1 to 9999 in UTC, the end of a day, no leap second', async () => {
+  test('accepts only the years 1 to 9999 in UTC and the end of a day, but no leap second', async () => {
     await expectResults('exact_instant', {
       '0001-01-01T00:00:00Z': '0001-01-01 00:00:00+00',
       '9999-12-31T23:59:59.999999999Z': '9999-12-31 23:59:59.999999+00',
@@ -141,7 +141,7 @@ describe('exact_instant', () => {
     });
   });
 
-  test('takes nothing else that a cast would make a time of', async () => {
+  test('rejects other texts that a cast would turn into a time', async () => {
     const others = [
       ...['', 'epoch', 'infinity', '-infinity', 'now', 'today', '1763618400', '2026-11-20', '2026/11/20 06:00:00'],
       ...['2026-1-2', '2026-11-20T6:00:00Z', '2026-11-20T06:00Z', ' 2026-11-20T06:00:00Z', '2026-11-20T06:00:00Z '],
@@ -153,7 +153,7 @@ describe('exact_instant', () => {
     await expectResults('exact_instant', Object.fromEntries(others.map((text) => [text, null])));
   });
 
-  test('takes no damaged time that is not one by the grammar', async () => {
+  test("rejects randomly damaged times that don't match the grammar", async () => {
     const random = createSeeded(12);
     const damaged = Array.from({ length: 20_000 }, () => {
       const chars = [...random.pick(['2026-11-20T06:00:00Z', '2026-11-20T06:00:00.123Z'])];
@@ -170,7 +170,7 @@ describe('exact_instant', () => {
 });
 
 describe('a GTIN', () => {
-  test('is padded to 14 digits where its check digit holds', async () => {
+  test('is padded to 14 digits if its check digit is correct', async () => {
     await expectResults('valid_gtin14', {
       '96385074': '00000096385074',
       '012345678905': '00012345678905',
@@ -189,7 +189,7 @@ describe('a GTIN', () => {
     });
   });
 
-  test('is one by its digits, whatever its form', async () => {
+  test('is identified by its digits in any notation', async () => {
     await expectResults('gtin_digits', {
       '4006381333931': '4006381333931',
       '04006381333931': '4006381333931',
@@ -203,7 +203,7 @@ describe('a GTIN', () => {
     });
   });
 
-  test('has a check digit as GS1 computes it, for random digits of every length', async () => {
+  test('has the check digit that GS1 computes, for random digits of every length', async () => {
     const random = createSeeded(13);
     const gtins = Array.from({ length: 10_000 }, () => random.text('0123456789', random.pick([7, 8, 12, 13, 14, 15])));
     const results = await macros.apply('valid_gtin14', gtins);
@@ -240,23 +240,23 @@ describe('product_key', () => {
   });
 });
 
-describe('macros of several values', () => {
+describe('macros with several values', () => {
   const ask = async (call: string) => (await macros.db.row(`SELECT ${call} AS answer`))?.answer;
   const time = (text: string | null) =>
     text === null ? 'NULL::TIMESTAMPTZ' : `TIMESTAMPTZ '2026-11-20 ${text}:00+00'`;
   const shows = (macro: string, ...times: (string | null)[]) => ask(`${macro}(${times.map(time).join(', ')}, NULL)`);
 
-  test('a pair of amounts is JSON, exact, with null for what is not there', async () => {
+  test('a pair of amounts is exact JSON, with null for a missing amount', async () => {
     const pair = (a: string, b: string) => ask(`money_pair(${a}::DECIMAL(18, 4), ${b}::DECIMAL(18, 4))`);
     expect(await pair('1.5', '99999999999999.9999')).toBe('[1.5000,99999999999999.9999]');
     expect([await pair('1.5', 'NULL'), await pair('NULL', '2')]).toEqual(['[1.5000,null]', '[null,2.0000]']);
   });
 
-  test('without changes no price is named', async () => {
+  test('names_price is false without changes', async () => {
     expect(await ask('names_price(NULL::DECIMAL(18, 4), 1::DECIMAL(18, 4), NULL::VARCHAR)')).toBe(false);
   });
 
-  test('members of JSON objects are the same in whatever order and spacing; of other JSON the text counts', async () => {
+  test('JSON objects are equal in any order and spacing, and other JSON values are compared as text', async () => {
     const members = (json: string) => ask(`json_members('${json}')`);
     expect(await members('{"b": [1, 2], "a": "x"}')).toBe(await members('{"a":"x","b":[1,2]}'));
     expect(await members('{"a":"x","b":[1,2]}')).not.toBe(await members('{"a":"x","b":[2,1]}'));
@@ -267,16 +267,22 @@ describe('macros of several values', () => {
     ['earlier', ['05:00', null, null], ['05:01', null, null], false, true],
     ['at the same time', ['05:00', null, null], ['05:00', null, null], false, false],
     ['later', ['05:01', null, null], ['05:00', null, null], false, false],
-    ['nobody knows when', [null, null, null], ['05:00', null, null], false, false],
-    ['earlier by what the feed may be late', ['05:00', null, null], ['05:02', null, null], true, false],
-    ['earlier by more', ['04:59', null, null], ['05:02', null, null], true, true],
+    ['at an unknown time', [null, null, null], ['05:00', null, null], false, false],
+    ["earlier by less than the feed's delay", ['05:00', null, null], ['05:02', null, null], true, false],
+    ["earlier by more than the feed's delay", ['04:59', null, null], ['05:02', null, null], true, true],
     ['at the same time and seen before a removal', ['05:00', '06:00', null], ['05:00', null, '06:01'], true, true],
     ['a little earlier and seen before a removal', ['04:59', '06:00', null], ['05:00', null, '06:01'], true, true],
     ['later and seen before a removal', ['05:01', '06:00', null], ['05:00', null, '06:01'], true, false],
-    ['at the same time and seen when removed', ['05:00', '06:00', null], ['05:00', null, '06:00'], true, false],
-    ['at the same time and seen nobody knows when', ['05:00', null, null], ['05:00', null, '06:00'], true, false],
+    ['at the same time and seen at the removal', ['05:00', '06:00', null], ['05:00', null, '06:00'], true, false],
+    ['at the same time and seen at an unknown time', ['05:00', null, null], ['05:00', null, '06:00'], true, false],
     ['at the same time, removed before it was seen', ['05:00', null, '06:00'], ['05:00', '06:01', null], true, true],
-    ['at the same time, removed when it was seen', ['05:00', null, '06:00'], ['05:00', '06:00', null], true, false],
+    [
+      'at the same time, removed at the time it was seen',
+      ['05:00', null, '06:00'],
+      ['05:00', '06:00', null],
+      true,
+      false,
+    ],
     ['at the same time, removed in both', ['05:00', null, '06:00'], ['05:00', '06:01', '06:30'], true, false],
   ])('a row that changed %s: %j beside %j, which agree %s, is the older: %s', async (_name, a, b, agree, answer) => {
     expect(await ask(`is_older_row(${[...a, ...b].map(time).join(', ')}, ${agree}, NULL)`)).toBe(answer);

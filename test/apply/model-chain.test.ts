@@ -1,4 +1,4 @@
-/** What the headers of pipelines/models say, against their SQL and the code that runs them. */
+/** Compares the headers of pipelines/models with their SQL and with the code that runs them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ describe.each(Object.entries(MODELS))('model %s', (name, { needs, values }) => {
     });
   });
 
-  test('is run', () => {
+  test('is used by the code', () => {
     const isDerived = DERIVED_TABLES.some((table) => table === name);
     expect(isDerived || new RegExp(`(bindModel|\\.model)\\(\\s*'${name}'`).test(CODE)).toBe(true);
   });

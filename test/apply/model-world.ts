@@ -1,4 +1,4 @@
-/** Rows as the models see them: a day of one item, and what is told and read of it. */
+/** Worlds for the models: rows of one item on one day, with its changes and reads. */
 
 import { afterAll } from 'vitest';
 import { judgeReads, mergeRows, narrowNeeds } from '../../src/run/apply/apply-in-parts.js';
@@ -38,14 +38,14 @@ type Tables<M extends ModelName> = Partial<Record<keyof Needs<M>, readonly Row[]
 export interface Models {
   db: Database;
   graph: RelationGraph;
-  /** Rows with these columns, all values as texts, in order. */
+  /** The rows as texts, with these columns, sorted. */
   readTexts(rows: Source, columns?: string): Promise<Texts[]>;
-  /** A model over these tables; one that is left out is empty. */
+  /** Binds a model to these tables. Tables that are left out are empty. */
   bind<M extends ModelName>(name: M, tables: Tables<M>, values: Omit<Values<M>, 'run_id' | 'read_at'>): Source;
   play(world: ModelWorld, parts?: RowsInParts): Promise<PlayedWorld>;
 }
 
-/** The models in a database for a file of tests. */
+/** Opens the models in a database for one test file. */
 export async function openModels(): Promise<Models> {
   const db = await Database.open();
   afterAll(() => db.close());
@@ -71,7 +71,7 @@ export async function openModels(): Promise<Models> {
 
 const RUN = { run_id: 'this run', read_at: NOW };
 
-/** The table whose columns a relation has. */
+/** The table whose columns the relation has. */
 function tableLike(name: string): TableName {
   return TABLE_NAMES.find((table) => table === name) ?? (name.endsWith('changes') ? 'history' : 'items');
 }
@@ -94,7 +94,7 @@ export const item = (row: Row): Row => ({
   ...row,
 });
 
-/** A row that this run read whole. */
+/** A row that this run read completely. */
 export const read = (row: Row): Row => item({ run_id: 'this run', change_id: null, ...row });
 
 export const change = (row: Row): Row => ({
@@ -138,7 +138,7 @@ export const fullItem = (row: Row): Row =>
 
 export interface ModelWorld {
   base?: Row[];
-  /** Ids of whole rows of the merge base that are not as the lake has them. */
+  /** Ids of complete rows in the merge base that differ from the lake's. */
   different?: (number | bigint)[];
   reread?: Row[];
   changes?: Row[];
@@ -150,13 +150,13 @@ export interface ModelWorld {
   /** Rows of the lake's tables. */
   stale?: Row[];
   history?: Row[];
-  /** Changes up to it happened before whole rows were read. */
+  /** The last change that happened before complete rows were read. */
   watermark?: number;
-  /** `feed_skew_us` of the runs so far, oldest first. */
+  /** The column `feed_skew_us` of earlier runs, oldest first. */
   skews?: (number | null)[];
 }
 
-/** What becomes of a world. */
+/** The relations that a run computes from a world. */
 export interface PlayedWorld {
   base: Relation;
   reread: Relation;

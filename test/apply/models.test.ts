@@ -4,59 +4,67 @@ import { at, change, item, openModels, type Row, shown } from './model-world.js'
 
 const { bind, play, readTexts } = await openModels();
 
-describe('items that must be read whole', () => {
-  /** The items that a change makes necessary. */
+describe("whether an item's complete row must be read", () => {
+  /** The items that must be read because of these changes. */
   const need = async (base: Row, ...changes: Row[]) =>
     readTexts((await play({ base: [item(base)], changes: changes.map(change) })).needed, 'item_id, observed_at');
 
   test.each([
-    ['a price change alone', {}, false],
-    ['a price that vanished', { price: null, changes: '{"price":[10,null]}' }, false],
+    ['no, for a price change without other values', {}, false],
+    ['no, for a change to no price', { price: null, changes: '{"price":[10,null]}' }, false],
     [
-      'a price change that is named with what follows from it',
+      'no, for a price change that also contains the values computed from it',
       { changes: '{"price":[10,11],"previousPrice":[null,10]}' },
       false,
     ],
-    ['a price change told by previousPrice alone', { changes: '{}' }, true],
-    ['a price change without changes', { changes: null }, true],
-    ['a kind that the document does not name', { kind: 'REPRICED' }, true],
-    ['a change of another value', { changes: '{"price":[10,11],"stock":[1,2]}' }, true],
-    ['a change that names nothing', { previous_price: null, changes: '{}' }, true],
-    ['a change without changes', { previous_price: null, changes: null }, true],
-    ['a new listing', { kind: 'NEW' }, true],
-    ['a removed one', { kind: 'REMOVED' }, true],
-    ['one listed again', { kind: 'RELISTED' }, true],
-    ['another title beside the price', { title: 'B' }, true],
-    ['another currency beside the price', { currency: 'CHF' }, true],
-    ['another site beside the price', { site_id: 8 }, true],
-    ['another address beside the price', { url: 'v' }, true],
-    ['a price change that does not name its website', { site_id: null }, false],
-    ['a change that was applied', { change_id: 100 }, false],
-    ['a change of another value that was applied', { change_id: 100, changes: '{"stock":[1,2]}' }, false],
-    ['a change at the time that the row shows', { observed_at: at(5) }, true],
-    ['a change of an unknown item', { item_id: 2 }, true],
-    ['a change whose item is gone', { item_id: null }, false],
-  ])('for %s', async (_name, changed, needs) => {
+    ['yes, for a price change that only previousPrice reports', { changes: '{}' }, true],
+    ['yes, for a price change whose changes are null', { changes: null }, true],
+    ['yes, for an undocumented kind', { kind: 'REPRICED' }, true],
+    ['yes, for a change of another value', { changes: '{"price":[10,11],"stock":[1,2]}' }, true],
+    ['yes, for a change that contains no values', { previous_price: null, changes: '{}' }, true],
+    ['yes, for a change whose changes are null', { previous_price: null, changes: null }, true],
+    ['yes, for a new listing', { kind: 'NEW' }, true],
+    ['yes, for a removal', { kind: 'REMOVED' }, true],
+    ['yes, for a relisting', { kind: 'RELISTED' }, true],
+    ['yes, for a price change that shows another title', { title: 'B' }, true],
+    ['yes, for a price change that shows another currency', { currency: 'CHF' }, true],
+    ['yes, for a price change that shows another website', { site_id: 8 }, true],
+    ['yes, for a price change that shows another URL', { url: 'v' }, true],
+    ['no, for a price change without a website', { site_id: null }, false],
+    ['no, for a change that was already applied', { change_id: 100 }, false],
+    [
+      'no, for a change of another value that was already applied',
+      { change_id: 100, changes: '{"stock":[1,2]}' },
+      false,
+    ],
+    ["yes, for a change at the time of the row's last change", { observed_at: at(5) }, true],
+    ['yes, for a change of an unknown item', { item_id: 2 }, true],
+    ['no, for a change without an item id', { item_id: null }, false],
+  ])('%s', async (_name, changed, needs) => {
     expect(await need({}, changed)).toHaveLength(needs ? 1 : 0);
   });
 
   test.each([
-    ['the first title', null, 'B', true],
-    ['that it has no title any more', 'A', null, true],
-    ['no title, as before', null, null, false],
-    ['an empty title, where there was none', null, '', false],
-  ])('for a price change that names beside it %s', async (_name, before, title, needs) => {
+    ['yes, for the first title', null, 'B', true],
+    ['yes, for no title, although the row has one', 'A', null, true],
+    ['no, for no title, like the row', null, null, false],
+    ['no, for an empty title, if the row has none', null, '', false],
+  ])('%s in a price change', async (_name, before, title, needs) => {
     expect(await need({ title: before }, { title })).toHaveLength(needs ? 1 : 0);
   });
 
   test.each([
-    ['has the name of a field', '{"price":"on request"}', true],
-    ['only mentions it', '{"note":"\\"price\\" on request","stock":1}', false],
-  ])('for a price change of an item one of whose attributes %s', async (_name, attributes, needs) => {
+    ['yes, for a price change if an attribute has the name of a field', '{"price":"on request"}', true],
+    [
+      'no, for a price change if an attribute only contains the name of a field in its text',
+      '{"note":"\\"price\\" on request","stock":1}',
+      false,
+    ],
+  ])('%s', async (_name, attributes, needs) => {
     expect(await need({ attributes }, {})).toHaveLength(needs ? 1 : 0);
   });
 
-  test('are asked for since the first of their changes, once each', async () => {
+  test('an item is listed once, with the time of its first change', async () => {
     const [first, second] = [
       { kind: 'NEW', observed_at: at(8) },
       { change_id: 102, kind: 'REMOVED', observed_at: at(7) },
@@ -77,10 +85,10 @@ describe('websites', () => {
   };
   const past = { ...known, name: 'Old', valid_from: at(0), valid_to: at(1), is_current: false };
   const other = { ...known, site_id: 8, name: 'Other' };
-  /** A row that shows a website; the highest rank and place is the latest. */
+  /** A row that shows a website; the one with the highest rank and place is the latest. */
   const ref = (row: Row = {}) => ({ ...known, rank: 1, place: 1, ...row });
 
-  /** Rows of websites after the run: those of this run begin with `new` or have ended now. */
+  /** The rows of websites after the run. Rows that this run added or ended begin with `new`. */
   async function sitesAfter(sites: Row[], refs: ReturnType<typeof ref>[]): Promise<string[]> {
     const json = JSON.stringify(refs);
     const types = `[{"site_id":"BIGINT","name":"VARCHAR","host":"VARCHAR","attribution":"VARCHAR","rank":"BIGINT","place":"BIGINT"}]`;
@@ -97,34 +105,34 @@ describe('websites', () => {
   const ended = 'new 7 Shop shop.example CC BY 4.0 false 1 12';
 
   test.each<[string, Row[], ReturnType<typeof ref>[], string[]]>([
-    ['that are shown as they are known stay one row', [known], [ref()], [same]],
-    ['that are not shown stay as they are', [known], [], [same]],
+    ['keep one row if nothing changed', [known], [ref()], [same]],
+    ['keep their row if no item shows them', [known], [], [same]],
     [
-      'with another licence text get a new row, and the old one ends',
+      'get a new row for another license text, and the old row ends',
       [known],
       [ref({ attribution: 'ODbL' })],
       [ended, 'new 7 Shop shop.example ODbL true 12 -'],
     ],
     [
-      'with another name get a new row, beside those of other sites',
+      'get a new row for another name, and rows of other websites stay',
       [known, other],
       [ref({ name: 'Store' })],
       [ended, 'new 7 Store shop.example CC BY 4.0 true 12 -', 'old 8 Other shop.example CC BY 4.0 true 1 -'],
     ],
     [
-      'with another host get a new row',
+      'get a new row for another host',
       [known],
       [ref({ host: 'store.example' })],
       [ended, 'new 7 Shop store.example CC BY 4.0 true 12 -'],
     ],
     [
-      'keep rows of the past as they are',
+      'keep rows that ended earlier',
       [past, known],
       [ref({ name: 'Store' })],
       ['old 7 Old shop.example CC BY 4.0 false 0 1', ended, 'new 7 Store shop.example CC BY 4.0 true 12 -'],
     ],
     [
-      'are as the last place of the highest rank shows them, once each, new ones too',
+      'get one row each from the last place of the highest rank, including new websites',
       [],
       [
         ref({ name: 'first', rank: 2 }),
@@ -137,7 +145,7 @@ describe('websites', () => {
       ],
       ['new 7 last last.example B true 12 -', 'new 9 with one shop.example CC BY 4.0 true 12 -'],
     ],
-    ['keep a licence text that only some rows show', [known], [ref(), ref({ attribution: null, rank: 2 })], [same]],
+    ['keep a license text that only some rows show', [known], [ref(), ref({ attribution: null, rank: 2 })], [same]],
   ])('%s', async (_name, sites, refs, expected) => {
     expect((await sitesAfter(sites, refs)).sort()).toEqual([...expected].sort());
   });

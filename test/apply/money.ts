@@ -1,4 +1,4 @@
-/** A JSON number's value with four decimals, or null when it has more, or more than fourteen digits before them. */
+/** The value of a JSON number with four decimals, or null if it has more decimals, or more than fourteen digits before them. */
 export function toMoney(text: string): string | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** Sources whose times are odd: a recorded past, clocks that are far off, and a lake that knows no sources yet. */
+/** Sources with unusual times: a recorded past, clocks that are far off, and a lake without the table of sources. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,7 +15,7 @@ async function openOther(): Promise<Story> {
   other.at('20 08:00');
   return other;
 }
-/** Begins a listing so many days ago, which was not seen since. */
+/** Adds a listing that was last seen so many days ago. */
 function addOld(other: Story, ago: number, values: Partial<Item>): Item {
   const { now } = other.world;
   other.world.now = now - BigInt(ago) * DAY;
@@ -24,7 +24,7 @@ function addOld(other: Story, ago: number, values: Partial<Item>): Item {
   return item;
 }
 
-test('a recorded past is not stale as a whole', async () => {
+test('sources in a recorded past are only stale compared with each other', async () => {
   const other = await openOther();
   for (const siteId of SITES) {
     addOld(other, siteId === 33n ? 315 : 300, { ...RADIO, siteId, modelId: siteId });
@@ -37,7 +37,7 @@ test('a recorded past is not stale as a whole', async () => {
   ]);
 });
 
-test('a time far ahead makes no source stale, and its source has no time by it', async () => {
+test("a last_seen_at far in the future makes no source stale, and is ignored as its source's time", async () => {
   const other = await openOther();
   for (const siteId of SITES) other.add({ ...RADIO, siteId, modelId: siteId, price: 10_000 });
   const ahead = { lastSeenAt: other.world.now + 3000n * DAY };
@@ -49,7 +49,7 @@ test('a time far ahead makes no source stale, and its source has no time by it',
   ]);
 });
 
-test('a machine whose clock is years behind judges by the times as they are', async () => {
+test('a machine whose clock is years behind judges sources by the times in the data', async () => {
   const other = await openOther();
   for (const siteId of SITES) {
     addOld(other, siteId === 33n ? 30 : 1, { siteId, modelId: siteId });
@@ -62,7 +62,7 @@ test('a machine whose clock is years behind judges by the times as they are', as
   ]);
 });
 
-/** Leaves the lake as a version without the table would. */
+/** Removes the table, as in a lake from a version that lacked it. */
 function dropTable(lakePath: string, table: string): void {
   rmSync(path.join(lakePath, table), { recursive: true });
   const pointer = path.join(lakePath, 'lake.json');
@@ -71,7 +71,7 @@ function dropTable(lakePath: string, table: string): void {
   writeFileSync(pointer, JSON.stringify({ ...rest, tables }));
 }
 
-test('a lake without the table gets it with the next run, and calls no source stale before a copy', async () => {
+test('a lake without the sources table gets it in the next run, and has no stale source before a copy', async () => {
   const other = await openOther();
   for (const siteId of SITES) {
     addOld(other, siteId === 33n ? 30 : 1, { ...RADIO, siteId, modelId: siteId });

@@ -4,13 +4,13 @@ import { at, change, item, openModels, type Row } from './model-world.js';
 const { bind, readTexts } = await openModels();
 
 interface World {
-  /** Entries of items' histories, landed now. */
+  /** Entries of item histories that landed in this run. */
   entries: Row[];
   history?: Row[];
   feed?: Row[];
   webhooks?: Row[];
   items?: Row[];
-  /** Change up to which the feed is applied; without it there is no feed. */
+  /** The change up to which the feed is applied; undefined without a feed. */
   cursor?: number;
 }
 
@@ -25,14 +25,14 @@ function fillRows({ entries, history = [], feed = [], webhooks = [], items = [],
   return bind('past_changes', { ...told, history, items }, { with_feed: cursor !== undefined, feed_cursor });
 }
 
-/** The entries that are new to history: item, change id, kind and hour. */
+/** The entries that history lacks: item, change id, kind and hour. */
 async function fill(world: World): Promise<unknown[]> {
   const text = "concat_ws(' ', item_id, coalesce(change_id::VARCHAR, '-'), kind, hour(observed_at)) AS text";
   return (await readTexts(fillRows(world), text)).map((row) => row.text);
 }
 
-describe('entries of items’ histories', () => {
-  test('are those that history lacks, be it an entry of another kind, time or item', async () => {
+describe('entries of item histories', () => {
+  test('are added if history has no entry with the same item, kind and time', async () => {
     const entries = [entry(11, 3), entry(12, 5), entry(13, 5, { kind: 'REMOVED' }), entry(12, 5, { item_id: 2 })];
     expect(await fill({ entries, history: [known(null, 5)] })).toEqual([
       '1 - CHANGED 3',
@@ -41,26 +41,26 @@ describe('entries of items’ histories', () => {
     ]);
   });
 
-  test('count once where they come twice', async () => {
+  test('are added once if they arrive twice', async () => {
     expect(await fill({ entries: [entry(11, 3), entry(11, 3), entry(12, 4)] })).toEqual([
       '1 - CHANGED 3',
       '1 - CHANGED 4',
     ]);
   });
 
-  test('of an earlier try of the same run are new, still', async () => {
+  test('are still new if an earlier attempt of the same run added them', async () => {
     const history = [known(null, 3, { run_id: 'this run' })];
     expect(await fill({ entries: [entry(11, 3)], history })).toEqual(['1 - CHANGED 3']);
   });
 
-  test('are left to the feed and to webhooks where these bring them', async () => {
+  test('are left out if the feed or a webhook reports them', async () => {
     const entries = [entry(11, 3), entry(12, 4), entry(13, 5)];
     expect(await fill({ entries, feed: [known(31, 3)], webhooks: [known(32, 4, { origin: 'webhook' })] })).toEqual([
       '1 - CHANGED 5',
     ]);
   });
 
-  test('have what the item has now, or nothing where it is gone', async () => {
+  test('get the current values of the item, or nulls if the item is gone', async () => {
     const now = { title: 'now', url: 'there', currency: 'PLN', site_id: 8 };
     const rows = fillRows({ entries: [entry(11, 3), entry(12, 4, { item_id: 2 })], items: [item(now)] });
     expect(await readTexts(rows, 'item_id, title, url, currency, site_id, origin')).toEqual([
@@ -78,7 +78,7 @@ describe('the currency of an entry', () => {
 
   test.each<[string, World, string[]]>([
     [
-      'is the one before the next change that names it, and the one of the last such change after it',
+      'is the old value of the next change that contains it, or else the new value of the last one',
       {
         entries: [
           entry(11, 3),
@@ -92,7 +92,7 @@ describe('the currency of an entry', () => {
       ['3 CZK', '5 PLN', '6 PLN', '7 EUR', '8 EUR'],
     ],
     [
-      'is unknown where such changes contradict each other, or the item',
+      'is unknown if such changes contradict each other or the item',
       {
         entries: [switched(12, 5, 'CZK', 'PLN'), entry(13, 6), switched(14, 7, 'HUF', 'EUR'), entry(15, 8)],
         items: [item({ currency: 'USD' })],
@@ -100,7 +100,7 @@ describe('the currency of an entry', () => {
       ['5 PLN', '6', '7 EUR', '8'],
     ],
     [
-      'follows a change that the feed or an earlier run has brought',
+      'considers a change from the feed or an earlier run',
       {
         entries: [entry(11, 3), entry(13, 6)],
         history: [known(null, 5, { changes: '{"currency":["CZK","EUR"]}', origin: 'diff', currency: 'EUR' })],
@@ -109,12 +109,12 @@ describe('the currency of an entry', () => {
       ['3 CZK', '6 EUR'],
     ],
     [
-      'is that of the next change that is known, where no change names it',
+      'is that of the next known change if no change contains it',
       { entries: [entry(11, 3)], history: [known(null, 5, { currency: 'CZK' })], items: [item({ currency: 'EUR' })] },
       ['3 CZK'],
     ],
     [
-      'is not what an attribute of that name has',
+      'ignores an attribute named currency',
       {
         entries: [entry(11, 3), entry(12, 5, { changes: '{"currency":["old coins","new coins"]}' })],
         items: [item({ currency: 'EUR' })],
@@ -130,11 +130,11 @@ describe('the id of an entry', () => {
   const entries = [entry(11, 3), entry(12, 4), entry(13, 5)];
 
   test.each<[string, Row[], string]>([
-    ['is that of its change where all that are known agree', [known(11, 3), known(12, 4)], '1 13 CHANGED 5'],
-    ['is none where one of them differs', [known(11, 3), known(92, 4)], '1 - CHANGED 5'],
-    ['is none where none is known', [known(null, 3), known(null, 4)], '1 - CHANGED 5'],
+    ['is the change id if all known ids agree', [known(11, 3), known(12, 4)], '1 13 CHANGED 5'],
+    ['is null if a known id differs', [known(11, 3), known(92, 4)], '1 - CHANGED 5'],
+    ['is null if no id is known', [known(null, 3), known(null, 4)], '1 - CHANGED 5'],
     [
-      'is that of its change where some are not known',
+      'is the change id if the known ids agree and some are unknown',
       [known(11, 3), known(null, 4, { origin: 'diff' })],
       '1 13 CHANGED 5',
     ],
@@ -142,14 +142,14 @@ describe('the id of an entry', () => {
     expect(await fill({ entries, history })).toEqual([expected]);
   });
 
-  test('shows that history has it with another time, where ids are those of changes', async () => {
+  test('identifies an entry that history has at another time, if entry ids are change ids', async () => {
     expect(await fill({ entries, history: [known(11, 3), known(12, 4), known(13, 9)] })).toEqual([]);
     expect(await fill({ entries, history: [known(91, 3), known(12, 4), known(13, 9)] })).toEqual(['1 - CHANGED 5']);
   });
 });
 
-describe('where there is a feed, entries', () => {
-  test('are those up to its cursor where their ids are those of changes', async () => {
+describe('entries with a feed', () => {
+  test('are added up to the cursor if their ids are change ids', async () => {
     const entries = [entry(11, 3), entry(20, 9), entry(21, 4)];
     expect(await fill({ entries, feed: [known(11, 3)], cursor: 20 })).toEqual(['1 20 CHANGED 9']);
   });
@@ -157,7 +157,7 @@ describe('where there is a feed, entries', () => {
   const entries = [entry(1, 5), entry(2, 6), entry(3, 7)];
   test.each<[string, Omit<World, 'entries'>, string[]]>([
     [
-      'are else those up to the time that it has reached',
+      'are otherwise added up to the time that the feed has reached',
       {
         feed: [known(20, 6, { item_id: 2 }), known(21, 8, { item_id: 2 })],
         items: [item({ last_changed_at: at(9) })],
@@ -165,12 +165,12 @@ describe('where there is a feed, entries', () => {
       ['1 - CHANGED 5', '1 - CHANGED 6'],
     ],
     [
-      'are those up to the time that history has by it',
+      'are added up to the time that earlier changes from the feed have reached',
       { history: [known(20, 6, { item_id: 2 }), known(19, 5, { item_id: 2 })] },
       ['1 - CHANGED 5', '1 - CHANGED 6'],
     ],
     [
-      'are not counted by what else is known of other items',
+      "aren't added up to times from comparisons or webhooks of other items",
       {
         history: [known(19, 5, { item_id: 2 }), known(null, 8, { item_id: 2, origin: 'diff' })],
         webhooks: [known(18, 8, { item_id: 2, origin: 'webhook' })],
@@ -178,21 +178,21 @@ describe('where there is a feed, entries', () => {
       ['1 - CHANGED 5'],
     ],
     [
-      'are those up to the newest that is known of the item, also without an id',
+      "are added up to the item's newest known event, even if it has no id",
       { history: [known(null, 6, { origin: 'diff', kind: 'RELISTED' })] },
       ['1 - CHANGED 5', '1 - CHANGED 6'],
     ],
     [
-      'are those up to a minute before the newest change of the items where nothing else is known',
+      'are added up to a minute before the newest change of the items, if nothing else is known',
       { items: [item({ last_changed_at: '2026-11-20T06:01:00Z' }), item({ item_id: 2, last_changed_at: at(3) })] },
       ['1 - CHANGED 5', '1 - CHANGED 6'],
     ],
     [
-      'are none of the minute before it',
+      "aren't added within that minute",
       { items: [item({ last_changed_at: '2026-11-20T06:00:59Z' })] },
       ['1 - CHANGED 5'],
     ],
-    ['are none where nothing at all is known', {}, []],
+    ["aren't added if nothing is known", {}, []],
   ])('%s', async (_name, world, expected) => {
     expect(await fill({ entries, cursor: 20, ...world })).toEqual(expected);
   });

@@ -1,4 +1,4 @@
-/** Offers of a source that is dead are stale, those of a source that is seen are fresh, whatever their rows say. */
+/** Offers from a source that is no longer seen are stale, and offers from a source that is seen are fresh, regardless of their rows. */
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   story.at('01 08:00');
   radios = SITES.map((siteId) => story.add({ ...RADIO, siteId, modelId: siteId * 10n + 1n, price: 10_000 }));
   radios.push(...SITES.slice(1).map((siteId) => story.add({ ...LAMP, siteId, modelId: siteId * 10n + 1n })));
-  // One product is a small change beside these.
+  // One product is a small part of these.
   beads = Array.from({ length: 40 }, (_, n) =>
     story.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, modelId: 441n, price: 10 + n }),
   );
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => story.close());
 
 const alive = () => radios.filter(({ siteId }) => siteId !== 33n);
-/** A scrape finds the listings again, as they were. */
+/** A scrape sees the listings again, unchanged. */
 const see = (...items: readonly Item[]) => {
   for (const item of items) story.alter(item, { lastSeenAt: story.world.now });
 };
@@ -55,7 +55,7 @@ const proofs = async () => {
   return all.filter(({ found }) => found > 0);
 };
 
-test('a reconcile that reads every row again keeps offers fresh, although no row differs', async () => {
+test('a reconcile that reads every row again keeps offers fresh, even if no row differs', async () => {
   story.at('25 08:00');
   see(...radios, ...beads);
   const { published, row } = await reconcile();
@@ -66,12 +66,12 @@ test('a reconcile that reads every row again keeps offers fresh, although no row
   expect(await story.read('SELECT count(*) FROM offers WHERE NOT is_counted')).toEqual(['0']);
 });
 
-test('a run that reads the same again publishes nothing', async () => {
+test('a run that reads the same rows again publishes nothing', async () => {
   expect((await reconcile()).published).toBe(false);
   expect((await story.run()).published).toBe(false);
 });
 
-test('a source that was not seen for longer than the limit is stale, and its offers lose their count', async () => {
+test("a source that wasn't seen for longer than the limit is stale, and its offers aren't counted", async () => {
   expect(await spreads()).toEqual(['acme-l1 | 2 | B', 'acme-r1 | 3 | B']);
   story.world.now += 14n * DAY - HOUR;
   see(...alive(), ...beads);
@@ -90,7 +90,7 @@ test('a source that was not seen for longer than the limit is stale, and its off
   expect(await proofs()).toEqual([]);
 });
 
-test('a stale source that is seen a little later stays stale, and its offers say the later day', async () => {
+test('a stale source that is seen a little later stays stale, and its offers name the later day', async () => {
   const [radio, lamp] = radios.filter(({ siteId }) => siteId === 33n) as [Item, Item];
   story.alter(radio, { lastSeenAt: radio.lastSeenAt + DAY });
   story.world.now += 2n * DAY;
@@ -101,7 +101,7 @@ test('a stale source that is seen a little later stays stale, and its offers say
   expect(await proofs()).toEqual([]);
 });
 
-test('a change of one item shows that its source is alive', async () => {
+test('a change of one item makes its source fresh', async () => {
   story.change(radios[2] as Item, { price: 10_100 });
   await story.run();
   expect((await sources())[2]).toMatch(/^331 .* change .* false$/);
@@ -109,7 +109,7 @@ test('a change of one item shows that its source is alive', async () => {
   expect(await proofs()).toEqual([]);
 });
 
-test('another limit holds from the next run on, even if nothing changed', async () => {
+test('another limit applies from the next run, even if nothing changed', async () => {
   const limits = () => story.read('SELECT DISTINCT stale_after FROM sources ORDER BY ALL');
   story.pipeline.analysis = { ...story.pipeline.analysis, staleAfter: { seconds: 3600 } };
   expect((await story.run()).published).toBe(true);
@@ -118,7 +118,7 @@ test('another limit holds from the next run on, even if nothing changed', async 
   expect(await proofs()).toEqual([]);
 });
 
-test('a poll brings newer times of the items that changed', async () => {
+test('a poll updates the times of the items that changed', async () => {
   story.pipeline.source.mode = 'poll';
   story.world.now += DAY;
   const times = () => story.read('SELECT source_id, t(last_seen_at), t(clock_at) FROM sources ORDER BY source_id');
@@ -129,7 +129,7 @@ test('a poll brings newer times of the items that changed', async () => {
   expect((await times()).slice(1)).toEqual(before.slice(1));
 });
 
-test('no limit leaves no source stale', async () => {
+test('a limit of zero means that no source is stale', async () => {
   story.pipeline.analysis = { ...story.pipeline.analysis, staleAfter: { seconds: 0 } };
   story.world.now += 100n * DAY;
   see(...beads);
@@ -143,7 +143,7 @@ async function openOther(): Promise<Story> {
   other.at('20 08:00');
   return other;
 }
-/** Begins a listing so many days ago, which was not seen since. */
+/** Adds a listing that was last seen so many days ago. */
 function addOld(other: Story, ago: number, values: Partial<Item>): Item {
   const { now } = other.world;
   other.world.now = now - BigInt(ago) * DAY;
@@ -152,10 +152,10 @@ function addOld(other: Story, ago: number, values: Partial<Item>): Item {
   return item;
 }
 
-test('a run that was stopped behind the commit of sources judges their offers when it continues', async () => {
+test('a run that was stopped after the commit of sources judges their offers when it continues', async () => {
   const other = await openOther();
   for (const siteId of SITES) other.add({ ...RADIO, siteId, modelId: siteId });
-  // One product is a small change beside these.
+  // One product is a small part of these.
   const others = Array.from({ length: 20 }, (_, n) => other.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n }));
   await other.run();
   other.world.now += 20n * DAY;
@@ -169,10 +169,10 @@ test('a run that was stopped behind the commit of sources judges their offers wh
   expect(await other.read("SELECT count(*) FROM offers WHERE list_contains(findings, 'stale')")).toEqual(['3']);
 });
 
-test('a multiple of the usual interval keeps sources that are seen seldom', async () => {
+test('a limit in multiples of the usual interval keeps sources that are rarely seen fresh', async () => {
   const other = await openOther();
   other.pipeline.analysis = { ...other.pipeline.analysis, staleAfter: { intervals: 3 } };
-  // Seen every day until 5 days ago, every 20 days until 50 days ago, and twice.
+  // Seen every day until 5 days ago, every 20 days until 50 days ago, and only twice.
   for (let n = 0; n < 6; n++) {
     addOld(other, 5 + n, { siteId: 11n, modelId: 1n });
     addOld(other, 50 + 20 * n, { siteId: 22n, modelId: 2n });
@@ -190,13 +190,13 @@ test('a multiple of the usual interval keeps sources that are seen seldom', asyn
   await other.run();
   const first = () => other.read('SELECT stale_after, is_stale FROM sources WHERE source_id = 1');
   expect(await first()).toEqual([`${3 * 86_400} | false`]);
-  // Another multiple has the intervals measured again: seven days within eleven.
+  // With another multiple, the intervals are measured again: seven days within eleven.
   other.pipeline.analysis = { ...other.pipeline.analysis, staleAfter: { intervals: 6 } };
   await other.run();
   expect(await first()).toEqual([`${10 * 86_400} | false`]);
 });
 
-test('changes of the feed move the data clock, and no check takes their times for wrong', async () => {
+test('changes in the feed advance the data clock, and the check seen_ahead accepts their times', async () => {
   const other = await openOther();
   other.pipeline.checks = {};
   const item = addOld(other, 20, { siteId: 11n });
