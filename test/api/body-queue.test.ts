@@ -10,7 +10,7 @@ function open() {
   return { queue, done, reader: queue[Symbol.asyncIterator]() };
 }
 
-test('what came before a fault is read before it, and an end that came before it holds', async () => {
+test('the reader gets the bytes received before a fault first, and a fault after the end is ignored', async () => {
   const { queue, done, reader } = open();
   queue.push(Buffer.from('a'));
   queue.fail(new Error('broke'));
@@ -25,7 +25,7 @@ test('what came before a fault is read before it, and an end that came before it
   expect((await ended.reader.next()).done).toBe(true);
 });
 
-test('what came of a body that nobody wants is let go', async () => {
+test('a discarded body keeps only the bytes that had already arrived and closes the connection', async () => {
   const other = open();
   other.queue.push(Buffer.alloc(MIB - 1));
   other.queue.discard();

@@ -3,12 +3,12 @@ import { createCleaner } from '../../src/api/clean-text.js';
 
 const cleaner = createCleaner('s3cr"t/+');
 
-test('control and direction characters and line breaks become one space', () => {
+test('control characters, direction marks and line breaks become one space', () => {
   expect(cleaner.text('a\u001b[31mred\u0000\r\n  b\u202ec\u200b!')).toBe('a [31mred b c !');
   expect(cleaner.text('\n a ')).toBe('a');
 });
 
-test('a long text is cut', () => {
+test('a long text is cut and ends with an ellipsis', () => {
   const text = cleaner.text('x'.repeat(1000));
   expect(text).toHaveLength(300);
   expect(text.endsWith('…')).toBe(true);
@@ -16,14 +16,14 @@ test('a long text is cut', () => {
   expect(cleaner.text('123456', 5)).toBe('1234…');
 });
 
-test('the key is taken out in each shape it may take, before the text is cut', () => {
+test('the API key is removed in every encoding, before the text is cut', () => {
   expect(cleaner.text('plain s3cr"t/+, JSON s3cr\\"t/+, URL s3cr%22t%2F%2B')).toBe(
     'plain [key], JSON [key], URL [key]',
   );
   expect(cleaner.text(`${'x'.repeat(295)}s3cr"t/+ yyy`)).not.toContain('s3');
 });
 
-test('only http and https addresses pass', () => {
+test('only http and https addresses are passed on', () => {
   for (const url of ['https://docs.example.com/e/1', 'http://x/', `https://x/${'a'.repeat(490)}`]) {
     expect(cleaner.url(url)).toBe(url);
   }

@@ -9,7 +9,7 @@ import { catchError, connect, KEY, listen, sendJson, startAnswers, startService 
 
 const anything = z.unknown();
 
-test('a call carries the key, asks for gzip and lands at the right address', async () => {
+test('a call sends the key, accepts gzip and requests the right address', async () => {
   const { client, port, requests } = await startAnswers([[200]]);
   await client.json('/products/a%2Fb', { q: 'a+b', dataset: 9007199254740993n, site: undefined }, anything);
   expect(requests[0]?.url).toBe('/api/v1/products/a%2Fb?q=a%2Bb&dataset=9007199254740993');
@@ -22,7 +22,7 @@ test('a call carries the key, asks for gzip and lands at the right address', asy
   });
 });
 
-test('each call is traced with its address, its status or that it failed and how long it took', async () => {
+test('each call is traced with its address, its duration, and its status or failure', async () => {
   const io = createFakeIo();
   const { port } = await listen((request, response, count) => {
     io.pass(count * 1500);
@@ -39,20 +39,20 @@ test('each call is traced with its address, its status or that it failed and how
   ]);
 });
 
-test('a base URL with a prefix keeps it', async () => {
+test('a prefix of the base URL is kept in every request', async () => {
   const { port, requests, io } = await startAnswers([[200]]);
   const client = connect({ baseUrl: `http://127.0.0.1:${port}/gateway/prices/` }, io);
   await client.json('/plan', {}, anything);
   expect(requests[0]?.url).toBe('/gateway/prices/api/v1/plan');
 });
 
-test('ids and cursors above 2^53 come through exact', async () => {
+test('cursors above 2^53 are parsed without rounding', async () => {
   const body = '{"changes":[],"hasMore":false,"nextCursor":9223372036854775807}';
   const { client } = await startAnswers([[200, body]]);
   expect((await client.json('/changes', {}, changePage)).nextCursor).toBe(9223372036854775807n);
 });
 
-test('a page comes as it is, decoded and not parsed', async () => {
+test('a page is returned as decoded bytes, not parsed, with its headers', async () => {
   const body = '{"content": [{"price": 1.10}]}\n';
   const { client } = await startAnswers([
     [200, body, { 'x-quota-remaining': '7', 'x-echo': `key ${KEY}`, 'set-cookie': ['a=1', 'b=2'] }],
@@ -62,7 +62,7 @@ test('a page comes as it is, decoded and not parsed', async () => {
   expect(page.headers).toMatchObject({ 'x-quota-remaining': '7', 'x-echo': 'key [key]', 'set-cookie': 'a=1, b=2' });
 });
 
-test('gzip is decoded', async () => {
+test('a gzip response is decoded', async () => {
   const { client } = await startService((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json;charset=UTF-8', 'content-encoding': 'gzip' });
     response.end(gzipSync('{"a":1}'));
@@ -70,14 +70,14 @@ test('gzip is decoded', async () => {
   expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":1}');
 });
 
-test('another encoding than gzip is refused', async () => {
+test('a response in an encoding other than gzip is refused', async () => {
   const { client } = await startAnswers([[200, {}, { 'content-encoding': 'br' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(error.message).toBe('GET /api/v1/items: the response is encoded as br, but only gzip was requested');
 });
 
-test('an HTML page with status 200 is a contract error that shows how it begins', async () => {
+test('an HTML page with status 200 is a contract error that quotes the beginning of the page', async () => {
   const page = `<html>Log in to the hotel WLAN, ${KEY}</html>`;
   const { client, urls } = await startAnswers([[200, page, { 'content-type': 'text/html' }]]);
   const error = await catchError(client.bytes('/items', {}));
@@ -99,7 +99,7 @@ test.each(['<html></html>', '', '{"changes": [}', '{"changes": [1, 2', `{"change
   },
 );
 
-test('a body that is not UTF-8 is a contract error, not question marks', async () => {
+test('a body that is not UTF-8 is a contract error and is not decoded with replacement characters', async () => {
   const { client } = await startService((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
@@ -107,14 +107,14 @@ test('a body that is not UTF-8 is a contract error, not question marks', async (
   expect((await catchError(client.json('/plan', {}, anything))).code).toBe('contract');
 });
 
-test('an answer without a content type is refused as such', async () => {
+test('a response without a content type is refused, and the error says so', async () => {
   const { client } = await startService((_request, response) => void response.writeHead(200).end('{}'));
   expect((await catchError(client.bytes('/items', {}))).message).toBe(
     'GET /api/v1/items: expected application/json in UTF-8, but got no content type; the response starts with "{}"',
   );
 });
 
-test('an answer that departs from the contract says where, what is due, and what arrived', async () => {
+test('a contract error names the field, the expected type and the received value', async () => {
   const limits = { ratePerSecond: 'ten', changeFeed: KEY };
   const own = { plan: 'pro', name: 'Pro', status: 'ACTIVE', upgradeUrl: 'https://example.com/plans' };
   const plan = { ...own, trialEndsAt: null, limits, lockedDatasets: 0, usage: null };
@@ -126,19 +126,19 @@ test('an answer that departs from the contract says where, what is due, and what
   );
 });
 
-test('what arrived is shown with all its digits', async () => {
+test('a contract error shows a received number with all its digits', async () => {
   const { client } = await startAnswers([[200, '{"changes":[],"hasMore":1,"nextCursor":9223372036854775808.5}']]);
   const error = await catchError(client.json('/changes', {}, changePage));
   expect(error.message).toContain('hasMore: Invalid input: expected boolean, received 1');
   expect(error.message).toContain('nextCursor: Invalid input, received 9223372036854775808.5');
 });
 
-test('fields that the document does not name are kept', async () => {
+test("fields that the API document doesn't name are kept", async () => {
   const { client } = await startAnswers([[200, { changes: [], hasMore: false, nextCursor: 0, newField: 9 }]]);
   expect(await client.json('/changes', {}, changePage)).toMatchObject({ newField: 9 });
 });
 
-test('JSON nested 100,000 deep is a contract error, whole or in a field', async () => {
+test('JSON nested 100,000 levels deep is a contract error, in the whole body or in one field', async () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   for (const body of [deep, `{"plan":"pro","more":${deep}}`, `{"plan":${deep}}`]) {
     const { client } = await startAnswers([[200, body]]);
@@ -148,7 +148,7 @@ test('JSON nested 100,000 deep is a contract error, whole or in a field', async 
   }
 });
 
-test('megabytes of headers are a contract error, and not asked for again', async () => {
+test('megabytes of response headers are a contract error and are not requested again', async () => {
   const { client, urls } = await startService((_request, response) => {
     response.socket?.write(`HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(2_000_000)}\r\n`);
   });

@@ -4,7 +4,7 @@ import { catchError, sendJson, startAnswers, startService } from './local-servic
 
 const refuse = (made: number) => new PricelakeError('budget', `${made} calls made`);
 
-test('a call beyond the limit is not made, and its error knows how many were', async () => {
+test('a call beyond the limit is not sent, and its error gets the number of calls made', async () => {
   const { client, urls } = await startAnswers([[200]]);
   await client.bytes('/plan', {});
   client.setCallLimit(2, refuse);
@@ -19,21 +19,21 @@ test('a call beyond the limit is not made, and its error knows how many were', a
   await client.bytes('/items', {});
 });
 
-test('retries count: what is left after them is what the service has seen less', async () => {
+test('each retry counts toward the limit, so the service never receives more calls', async () => {
   const { client, urls } = await startAnswers([[503]]);
   client.setCallLimit(3, refuse);
   expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'budget', message: '3 calls made' });
   expect(urls).toHaveLength(3);
 });
 
-test('redirects count', async () => {
+test('each redirect counts toward the limit', async () => {
   const { client, urls } = await startAnswers([[307, {}, { location: '/api/v1/items' }]]);
   client.setCallLimit(2, refuse);
   expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'budget' });
   expect(urls).toHaveLength(2);
 });
 
-test('calls side by side never pass it together', async () => {
+test('concurrent calls together never exceed the limit', async () => {
   const { client, urls } = await startService((_request, response) =>
     setTimeout(() => sendJson(response, 200, {}), 20),
   );

@@ -22,17 +22,20 @@ test.each([
   [401, 'unauthorized', 'The key is revoked'],
   [402, 'plan_refuses', 'Payment overdue'],
   [404, 'not_found', 'No such item'],
-])('%i is %s with the message and the help page of the service, and is not repeated', async (status, code, message) => {
-  const { client, urls } = await startAnswers([[status, errorBody(status, message)]]);
-  const error = await catchError(client.bytes('/items/1', {}));
-  expect(error.code).toBe(code);
-  expect(error.message).toBe(`GET /api/v1/items/1 returned ${status}: ${message}`);
-  expect(error.facts).toMatchObject({ status, docsUrl: 'https://docs.example.com/errors' });
-  expect(urls).toHaveLength(1);
-});
+])(
+  "status %i is the error code %s with the service's message and help page, and is not retried",
+  async (status, code, message) => {
+    const { client, urls } = await startAnswers([[status, errorBody(status, message)]]);
+    const error = await catchError(client.bytes('/items/1', {}));
+    expect(error.code).toBe(code);
+    expect(error.message).toBe(`GET /api/v1/items/1 returned ${status}: ${message}`);
+    expect(error.facts).toMatchObject({ status, docsUrl: 'https://docs.example.com/errors' });
+    expect(urls).toHaveLength(1);
+  },
+);
 
 test.each(['datasets', 'changeFeed', 'paymentOverdue'])(
-  '402 names the limit %s and where to upgrade',
+  'a 402 error names the limit %s, the plan and where to upgrade',
   async (limit) => {
     const { client } = await startAnswers([[402, { ...LIMIT_BODY, status: 402, limit, allowed: false }]]);
     const error = await catchError(client.bytes('/changes', {}));
@@ -41,7 +44,7 @@ test.each(['datasets', 'changeFeed', 'paymentOverdue'])(
   },
 );
 
-test('the month used up stops at once and says when to go on', async () => {
+test('a used-up month fails without a retry and reports when the next run can start', async () => {
   const { client, io, urls } = await startAnswers([[429, LIMIT_BODY, { 'retry-after': '3600' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('quota');
@@ -56,12 +59,12 @@ test('the month used up stops at once and says when to go on', async () => {
   expect(io.slept).toEqual([]);
 });
 
-test('export rows used up is a quota too', async () => {
+test('used-up export rows are a quota error too', async () => {
   const { client } = await startAnswers([[429, { ...LIMIT_BODY, limit: 'exportRowsPerMonth' }]]);
   expect((await catchError(client.stream('/export', {}))).code).toBe('quota');
 });
 
-test('the message of the service is cleaned and cut, and the key taken out', async () => {
+test("the service's message is cleaned and shortened, and the API key removed", async () => {
   const message = `\u001b[2JYour key ${KEY}\r\nis bad ${'x'.repeat(5000)}`;
   const { client } = await startAnswers([[401, errorBody(401, message, { docsUrl: 'javascript:alert(1)' })]]);
   const error = await catchError(client.bytes('/items', {}));
@@ -71,7 +74,7 @@ test('the message of the service is cleaned and cut, and the key taken out', asy
 });
 
 test.each([204, 206, 304, 403, 405, 418])(
-  'status %i, which the document does not know, is a contract error',
+  "status %i, which the API document doesn't list, is a contract error",
   async (status) => {
     const { client, urls } = await startAnswers([[status, '']]);
     const error = await catchError(client.json('/plan', {}, z.unknown()));

@@ -19,7 +19,7 @@ const RATE_BODY = { status: 429, error: 'Too Many Requests', message: 'Slow down
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a 5xx in HTML and a dropped connection are retried with growing waits, and logged', async () => {
+test('an HTML 5xx and a dropped connection are retried with growing waits and logged without the query', async () => {
   const { client, io, urls } = await startService((request, response, count) => {
     if (count === 1) {
       response.writeHead(502, { 'content-type': 'text/html' });
@@ -39,7 +39,7 @@ test('a 5xx in HTML and a dropped connection are retried with growing waits, and
   expect(JSON.stringify(io.events)).not.toContain('confidential');
 });
 
-test('a 5xx that lasts ends as unavailable with status, attempts and message', async () => {
+test("a lasting 5xx ends as unavailable with the status, the attempts and the service's message", async () => {
   const maintenance = { status: 503, message: 'Maintenance', docsUrl: 'https://d.example' };
   const { client, urls } = await startAnswers([[503, maintenance]], { attempts: 3 });
   const error = await catchError(client.bytes('/items', {}));
@@ -53,7 +53,7 @@ test('a 5xx that lasts ends as unavailable with status, attempts and message', a
 test.each([
   ['seconds', '7', 7000],
   ['an HTTP date', 'Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
-])('a rate limit waits for Retry-After in %s', async (_form, retryAfter, waitMs) => {
+])('a rate limit waits as long as its Retry-After in %s', async (_form, retryAfter, waitMs) => {
   const { client, io } = await startAnswers([[429, RATE_BODY, { 'retry-after': retryAfter }], [200]]);
   await client.bytes('/items', {});
   expect(io.slept).toEqual([waitMs]);
@@ -74,7 +74,7 @@ test.each([
   expect(io.slept).toEqual([250]);
 });
 
-test('a rate limit that asks for too long a wait ends with the time to come back', async () => {
+test('a rate limit with a Retry-After beyond the maximum fails without waiting and names the time to return', async () => {
   const { client, io } = await startAnswers([[429, RATE_BODY, { 'retry-after': '600' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
@@ -83,7 +83,7 @@ test('a rate limit that asks for too long a wait ends with the time to come back
   expect(io.slept).toEqual([]);
 });
 
-/** A client whose waits end when the test says so; the clock goes on with them. */
+/** A client whose waits end when the test ends them; the clock advances by each wait. */
 async function listenPatiently(handler: Handler, options: Partial<ClientOptions> = {}) {
   const { port, urls } = await listen(handler);
   const io = createFakeIo();
@@ -126,7 +126,7 @@ test.each([503, 429])(`${WORD} (%i)`, async (status) => {
   expect(urls).toHaveLength(9);
 });
 
-test('a fault holds only its own call back', async () => {
+test('a fault without Retry-After delays only its own call', async () => {
   const { client, urls, waits } = await listenPatiently((_request, response, count) =>
     sendJson(response, count === 1 ? 503 : 200, {}),
   );
@@ -151,7 +151,7 @@ test('a shorter Retry-After that comes later does not shorten the pause', async 
   await Promise.all(calls);
 });
 
-test('a pause that is too long ends also the calls that it would hold, at once and with the same time', async () => {
+test('a pause beyond the maximum also fails the calls it would delay, at once and with the same time to return', async () => {
   const { client, urls } = await startAnswers([[503, {}, { 'retry-after': '600' }]]);
   await catchError(client.bytes('/items', {}));
   const error = await catchError(client.stream('/export', { format: 'ndjson' }));
@@ -159,7 +159,7 @@ test('a pause that is too long ends also the calls that it would hold, at once a
   expect(urls).toHaveLength(1);
 });
 
-test('an abort ends every call that a pause holds', async () => {
+test('an abort ends every call that waits for a pause', async () => {
   const stop = new AbortController();
   const { client, urls, waits } = await listenPatiently(
     (_request, response) => sendJson(response, 503, {}, { 'retry-after': '100' }),
@@ -174,7 +174,7 @@ test('an abort ends every call that a pause holds', async () => {
 });
 
 test.each(['9'.repeat(400), '-5', 'Fri, 20 Nov 2026 11:00:00 GMT', '0'])(
-  'a 429 or 503 whose Retry-After is %j backs off as without it',
+  'a 429 or 503 with the unusable Retry-After %j backs off as if it had none',
   async (retryAfter) => {
     const headers = { 'retry-after': retryAfter };
     const { client, io } = await startAnswers([[429, {}, headers], [503, {}, headers], [200]]);
@@ -183,7 +183,7 @@ test.each(['9'.repeat(400), '-5', 'Fri, 20 Nov 2026 11:00:00 GMT', '0'])(
   },
 );
 
-test('a month that is used up has its next beginning as the time to come back, whatever Retry-After says', async () => {
+test('a used-up month reports the first of the next month, whatever Retry-After contains', async () => {
   const { client } = await startAnswers([
     [429, { ...RATE_BODY, limit: 'apiCallsPerMonth' }, { 'retry-after': '9'.repeat(400) }],
   ]);
@@ -191,14 +191,14 @@ test('a month that is used up has its next beginning as the time to come back, w
   expect(error).toMatchObject({ code: 'quota', facts: { nextRunAt: new Date('2026-12-01T00:00:00Z') } });
 });
 
-test('calls follow the rate of the plan', async () => {
+test("calls are paced by the plan's rate", async () => {
   const { client, io } = await startAnswers([[200]]);
   client.setRate(4);
   for (let call = 0; call < 3; call += 1) await client.bytes('/items', {});
   expect(io.slept).toEqual([250, 250]);
 });
 
-test('a refused connection names host, port and reason, and does not count as a call', async () => {
+test("a refused connection reports host, port and reason, and isn't counted as a call", async () => {
   const { server, port } = await listen(() => {});
   await new Promise((resolve) => server.close(resolve));
   const io = createFakeIo();
@@ -226,14 +226,14 @@ test('https to a server that speaks http is not retried', async () => {
   expect(io.slept).toEqual([]);
 });
 
-test('a server that speaks no HTTP is unavailable', async () => {
+test("a server that doesn't speak HTTP is reported as unavailable", async () => {
   const { client } = await startService((request) => request.socket.end(`220 mail ready ${KEY}\r\n`), {
     attempts: 2,
   });
   expect((await catchError(client.bytes('/items', {}))).code).toBe('unavailable');
 });
 
-test('an answer that does not come is given up', async () => {
+test('a call without a response times out, and is retried until its attempts are used up', async () => {
   const { client } = await startService(() => {}, { timeouts: { headersMs: 50 }, attempts: 2 });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
@@ -245,7 +245,7 @@ test('an answer that does not come is given up', async () => {
   expect([client.calls(), client.refusedCalls()]).toEqual([2, 2]);
 });
 
-test('a page that stalls is asked for again', async () => {
+test('a page that stalls is requested again', async () => {
   const { client, urls } = await startService(
     (_request, response, count) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -259,9 +259,9 @@ test('a page that stalls is asked for again', async () => {
 });
 
 test.each([
-  ['short of its content-length', { 'content-length': '100' }],
+  ['shorter than its content-length', { 'content-length': '100' }],
   ['cut between chunks', {}],
-])('a page %s is asked for again', async (_how, headers) => {
+])('a page %s is requested again', async (_how, headers) => {
   const { client, urls } = await startService((request, response, count) => {
     if (count === 2) return sendJson(response, 200, '{"a":2}');
     response.writeHead(200, { 'content-type': 'application/json', ...headers });
@@ -271,14 +271,14 @@ test.each([
   expect(urls).toHaveLength(2);
 });
 
-test('an abort ends a call that waits for its answer', async () => {
+test('an abort ends a call that waits for its response', async () => {
   const stop = new AbortController();
   const { client } = await startService(() => stop.abort(), { signal: stop.signal });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('stopped');
 });
 
-test('an abort while the connection is being made sends nothing', async () => {
+test('an abort before the connection is established sends nothing', async () => {
   const stop = new AbortController();
   const { client, urls } = await startAnswers([[200]], { signal: stop.signal });
   const call = client.bytes('/items', {});
@@ -290,7 +290,7 @@ test('an abort while the connection is being made sends nothing', async () => {
   expect(client.calls()).toBe(0);
 });
 
-test('an abort ends a call that waits to try again', async () => {
+test('an abort ends a call that waits before its next attempt', async () => {
   const stop = new AbortController();
   const { port } = await listen((_request, response) => sendJson(response, 503, {}, { 'retry-after': '60' }));
   const log = () => setImmediate(() => stop.abort());
@@ -301,7 +301,7 @@ test('an abort ends a call that waits to try again', async () => {
   expect((await catchError(client.bytes('/items', {}))).code).toBe('stopped');
 });
 
-test('a call after the abort, or after close, does not start', async () => {
+test('a call after an abort or after close is never sent', async () => {
   const { client, urls } = await startService(() => {}, { signal: AbortSignal.abort() });
   expect((await catchError(client.bytes('/items', {}))).code).toBe('stopped');
   const other = await startService(() => {});
@@ -310,7 +310,7 @@ test('a call after the abort, or after close, does not start', async () => {
   expect([...urls, ...other.urls]).toEqual([]);
 });
 
-test('many calls at once succeed without warnings', async () => {
+test('a hundred concurrent calls succeed without process warnings', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
   process.on('warning', note);
@@ -323,7 +323,7 @@ test('many calls at once succeed without warnings', async () => {
   expect(client.calls()).toBe(150);
 });
 
-test('a client that is closed listens to the signal of its run no longer', async () => {
+test("a closed client removes its listener from the run's abort signal", async () => {
   const { signal } = new AbortController();
   const { client } = await startAnswers([[200]], { signal });
   await client.bytes('/items', {});
@@ -333,7 +333,7 @@ test('a client that is closed listens to the signal of its run no longer', async
 });
 
 test.each(['', ' before', 'with space', 'behind ', 'line\nbreak', 'ümlaut'])(
-  'the key %j is refused without being shown',
+  'the invalid API key %j is refused and not shown',
   (apiKey) => {
     expect(() => connect({ baseUrl: 'http://127.0.0.1:1', apiKey }, createFakeIo())).toThrow(
       expect.objectContaining({
@@ -345,7 +345,7 @@ test.each(['', ' before', 'with space', 'behind ', 'line\nbreak', 'ümlaut'])(
   },
 );
 
-test('a key that would cross the network in clear text is warned of', () => {
+test('a key that would be sent in clear text is warned about', () => {
   const io = createFakeIo();
   connect({ baseUrl: 'http://api.example.com' }, io);
   expect(io.events).toMatchObject([{ level: 'warn', event: 'api.cleartext', facts: { host: 'api.example.com:80' } }]);

@@ -17,7 +17,7 @@ async function openEndless(bytes: string | Buffer, options: Partial<ClientOption
   return { client, ...(await client.stream('/export', QUERY)) };
 }
 
-test('an export comes whole and in order, with its headers', async () => {
+test('an export arrives complete and in order, with its headers', async () => {
   const sent = randomBytes(8 * 1024 * 1024);
   const { client, requests } = await startService((_request, response) => {
     response.writeHead(200, { ...NDJSON, 'x-export-rows': '42' });
@@ -44,7 +44,7 @@ test.each([
   ['CSV instead of NDJSON', 'text/csv', 'ndjson'],
   ['NDJSON instead of CSV', 'application/x-ndjson', 'csv'],
   ['another charset', 'text/csv; charset=iso-8859-1', 'csv'],
-])('%s is a contract error before a byte is passed on', async (_what, type, format) => {
+])('%s is a contract error before any byte is passed on', async (_what, type, format) => {
   const { client } = await startService((_request, response) => {
     response.writeHead(200, { 'content-type': type });
     response.end('something');
@@ -62,7 +62,7 @@ test('a 5xx or a rate limit before the export begins is retried', async () => {
   expect(urls).toHaveLength(3);
 });
 
-test('an export that was asked for and not answered is not asked for again: it may have been billed', async () => {
+test("an export whose request got no response isn't requested again, because it may have been billed", async () => {
   const { client, urls } = await startService((request) => request.socket.destroy());
   const error = await catchError(client.stream('/export', QUERY));
   expect(error.code).toBe('unavailable');
@@ -78,31 +78,34 @@ DAMAGED.writeUInt32LE(0, DAMAGED.length - 8);
 
 test.each([
   ['cut between chunks', {}, Buffer.from(FIRST), true, 'the connection closed early'],
-  ['short of its length', { 'content-length': '1000' }, Buffer.from(FIRST), true, 'the connection closed early'],
-  ['cut within gzip that ends well', GZIP, PACKED.subarray(0, -20), false, 'the gzip body ends early'],
-  ['empty where gzip is due', GZIP, Buffer.alloc(0), false, 'the gzip body ends early'],
+  [
+    'shorter than its content-length',
+    { 'content-length': '1000' },
+    Buffer.from(FIRST),
+    true,
+    'the connection closed early',
+  ],
+  ['with truncated gzip', GZIP, PACKED.subarray(0, -20), false, 'the gzip body ends early'],
+  ['with an empty gzip body', GZIP, Buffer.alloc(0), false, 'the gzip body ends early'],
   ['with a wrong checksum', GZIP, DAMAGED, false, 'the gzip body is damaged'],
-  ['that is no gzip at all', GZIP, Buffer.from(FIRST), false, 'the gzip body is damaged'],
-])(
-  'an export %s ends with an error, never quietly, and is not repeated',
-  async (_how, headers, bytes, drop, reason) => {
-    const { client, io, urls } = await startService((request, response) => {
-      response.writeHead(200, { ...NDJSON, ...headers });
-      if (drop) response.write(bytes, () => request.socket.destroySoon());
-      else response.end(bytes);
-    });
-    const { body } = await client.stream('/export', QUERY);
-    await wait(20); // the fault comes before the reader: it must not be lost, nor end the process
-    const error = await catchError(readAll(body));
-    expect(error.code).toBe('unavailable');
-    expect(error.message).toContain(reason);
-    expect(error.facts.midStream).toBe(true);
-    expect(urls).toHaveLength(1);
-    expect(io.slept).toEqual([]);
-  },
-);
+  ['that declares gzip but is not compressed', GZIP, Buffer.from(FIRST), false, 'the gzip body is damaged'],
+])('an export %s ends with an error and is not requested again', async (_how, headers, bytes, drop, reason) => {
+  const { client, io, urls } = await startService((request, response) => {
+    response.writeHead(200, { ...NDJSON, ...headers });
+    if (drop) response.write(bytes, () => request.socket.destroySoon());
+    else response.end(bytes);
+  });
+  const { body } = await client.stream('/export', QUERY);
+  await wait(20); // the fault comes before the reader: it must not be lost, nor end the process
+  const error = await catchError(readAll(body));
+  expect(error.code).toBe('unavailable');
+  expect(error.message).toContain(reason);
+  expect(error.facts.midStream).toBe(true);
+  expect(urls).toHaveLength(1);
+  expect(io.slept).toEqual([]);
+});
 
-test('what came before a fault is passed on', async () => {
+test('bytes received before a fault are passed on', async () => {
   const { client } = await startService((request, response) => {
     response.writeHead(200, NDJSON);
     response.write(FIRST, () => request.socket.destroySoon());
@@ -126,7 +129,7 @@ test('what came before a fault is passed on', async () => {
   expect(text).toBe(FIRST);
 });
 
-test('a slow reader slows the service down and is no stall', async () => {
+test("a slow reader makes the service wait, which doesn't count as a stall", async () => {
   const piece = Buffer.alloc(256 * 1024, 'x');
   const total = 200;
   let written = 0;
@@ -157,13 +160,13 @@ test('a slow reader slows the service down and is no stall', async () => {
   expect(writtenWhileWaiting).toBeLessThan(total / 2);
 });
 
-test('a reader that stalls the service and then meets a stall still gets the error', async () => {
+test('a stall timeout that fires while the reader pauses the service still ends in an error', async () => {
   const { body } = await openEndless(Buffer.alloc(4 * 1024 * 1024, 'x'), { timeouts: { stallMs: 60 } });
   await wait(150); // the stall timer runs out while the socket is paused
   expect((await catchError(readAll(body))).message).toContain('no data for');
 });
 
-test('a reader that leaves early closes the connection', async () => {
+test('a reader that stops early closes the connection', async () => {
   let closed = false;
   const { client } = await startService((_request, response) => {
     response.on('close', () => {
@@ -180,14 +183,17 @@ test('a reader that leaves early closes the connection', async () => {
   expect(closed).toBe(true);
 });
 
-test.each([{}, { 'content-encoding': 'gzip' }])('an abort ends a stream as stopped (%j)', async (headers) => {
-  const stop = new AbortController();
-  const { body } = await openEndless(PACKED.subarray(0, 250_000), { signal: stop.signal }, headers);
-  setTimeout(() => stop.abort(), 20);
-  expect((await catchError(readAll(body))).code).toBe('stopped');
-});
+test.each([{}, { 'content-encoding': 'gzip' }])(
+  'an abort ends a stream with the code stopped (%j)',
+  async (headers) => {
+    const stop = new AbortController();
+    const { body } = await openEndless(PACKED.subarray(0, 250_000), { signal: stop.signal }, headers);
+    setTimeout(() => stop.abort(), 20);
+    expect((await catchError(readAll(body))).code).toBe('stopped');
+  },
+);
 
-test('close ends a stream that nobody reads', async () => {
+test('closing the client ends a stream that is not being read', async () => {
   const { client, body } = await openEndless(Buffer.alloc(8 * 1024 * 1024, 'x'));
   await client.close();
   expect((await catchError(readAll(body))).code).toBe('stopped');

@@ -10,7 +10,7 @@ const { planLimits } = account;
 
 const accepts = (schema: z.ZodType, json: string) => schema.safeParse(parseExactJson(json)).success;
 
-test('an int64 is exact to both its ends, and a decimal of any length is a number', () => {
+test('an int64 is exact at both limits, and a decimal of any length is a number', () => {
   expect(int64.parse(parseExactJson('9223372036854775807'))).toBe(9223372036854775807n);
   expect(int64.parse(parseExactJson('-9223372036854775808'))).toBe(-9223372036854775808n);
   expect(int64.parse(parseExactJson('7'))).toBe(7n);
@@ -36,12 +36,12 @@ test.each<[type: string, schema: z.ZodType, right: string[], wrong: string[]]>([
     DATE_TIMES.map((end) => `"${DAY}${end}"`),
     [...NO_DATE_TIMES, '+002026-11-20T12:00:00Z'].map((text) => `"${text}"`),
   ],
-])('%s takes what it is, and nothing else', (_, schema, right, wrong) => {
+])('%s accepts every valid value and refuses every other one', (_, schema, right, wrong) => {
   expect(right.filter((json) => !accepts(schema, json))).toEqual([]);
   expect(wrong.filter((json) => accepts(schema, json))).toEqual([]);
 });
 
-test('what is no int64 or no date-time is told so, and a number that may be rounded is no int64', () => {
+test('an invalid int64 or date-time has a clear message, and an unsafe JavaScript integer is no int64', () => {
   const tell = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues[0]?.message;
   expect(tell(int64, 2n ** 63n)).toBe('outside of int64');
   expect(tell(dateTime, 'Tuesday')).toBe('not a date-time in UTC');
@@ -193,7 +193,7 @@ function makeSample(name: string): Record<string, unknown> {
   return Object.fromEntries(fields.map(([field, type]) => [field, listValues(type.replace(/\|.*/, '')).right[0]]));
 }
 
-test.each(Object.entries(DOCUMENT))('%s has each field of the document, in its type', (name, fields) => {
+test.each(Object.entries(DOCUMENT))('%s requires each field of the API document in its type', (name, fields) => {
   const sample = makeSample(name);
   const schema = schemas[name] as z.ZodType;
   const takes = (answer: object) => schema.safeParse(answer).success;

@@ -19,11 +19,11 @@ test.each([
   ['x-gzip', 'gzip'],
   ['br', undefined],
   ['gzip, br', undefined],
-])('an answer encoded as %j is read as %s', (encoding, read) => {
+])('a response with content-encoding %j is decoded as %s', (encoding, read) => {
   expect(readEncoding(encoding === undefined ? {} : { 'content-encoding': encoding })).toBe(read);
 });
 
-test('of a body that breaks off, what came is its beginning; and no more is read than is wanted', async () => {
+test('the start of a body ends at a fault or at the wanted length, and no further chunk is read', async () => {
   expect(String(await collectStart(send('ab', new Error('broke')), 5))).toBe('ab');
   expect(String(await collectStart(send('abc', 'def'), 5))).toBe('abcde');
   const body = send('abc', 'de', 'f');
@@ -40,7 +40,7 @@ test('of a body that breaks off, what came is its beginning; and no more is read
   expect(read).toBe(2);
 });
 
-test('of a gzip body no more is taken than its reader follows', async () => {
+test('a gzip body is read no faster than its reader consumes it', async () => {
   const packed = gzipSync(randomBytes(8 * 1024 * 1024), { level: 0 });
   let taken = 0;
   async function* body() {
@@ -71,6 +71,6 @@ test.each([
   ['text/html; charset=utf-8', false],
   ['', false],
   [undefined, false],
-])('%j is JSON in UTF-8: %j', (header, answer) => {
+])('the content type %j counts as JSON in UTF-8: %j', (header, answer) => {
   expect(isMediaType(header, JSON_TYPE)).toBe(answer);
 });

@@ -2,11 +2,11 @@ import { isLosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
 import { parseExactJson } from '../../src/api/exact-json.js';
 
-test('safe integers are numbers', () => {
+test('safe integers are parsed as numbers', () => {
   expect(parseExactJson('[0, -1, 9007199254740991]')).toEqual([0, -1, 9007199254740991]);
 });
 
-test('integers above 2^53 are exact bigints, wherever they stand', () => {
+test('integers above 2^53 are exact bigints at any depth', () => {
   const text = '{"id":9007199254740993,"nested":{"ids":[ -9223372036854775808,9223372036854775807 ]}}';
   expect(parseExactJson(text)).toEqual({
     id: 9007199254740993n,
@@ -14,13 +14,13 @@ test('integers above 2^53 are exact bigints, wherever they stand', () => {
   });
 });
 
-test('a bare giant integer is exact', () => {
+test('a large integer is exact when it is the whole text', () => {
   for (const text of ['9007199254740993', ' 9007199254740993', '\n-9007199254740993 ']) {
     expect(parseExactJson(text)).toBe(BigInt(text.trim()));
   }
 });
 
-test('a decimal that a double prints again is a number', () => {
+test('a decimal that a double reproduces is a number', () => {
   expect(parseExactJson('[19.99, 1.10, 1234567890.1234, 1.5E3, 12345678901234.5]')).toEqual([
     19.99, 1.1, 1234567890.1234, 1500, 12345678901234.5,
   ]);
@@ -46,7 +46,7 @@ test('digits inside strings stay strings', () => {
   expect(parseExactJson(JSON.stringify(value))).toEqual(value);
 });
 
-test('both ways agree on repeated keys, __proto__ and escapes', () => {
+test('the fast parser and the exact parser agree on repeated keys, __proto__ and escapes', () => {
   const inner = '"a":1,"a":2,"__proto__":{"x":1},"s":"\\u00e9\\n\\ud83d\\ude00"';
   const quick = parseExactJson(`{${inner}}`) as object;
   const exact = parseExactJson(`{${inner},"id":9007199254740993}`) as object;
@@ -54,7 +54,7 @@ test('both ways agree on repeated keys, __proto__ and escapes', () => {
   expect(Object.getPrototypeOf(exact)).toBe(Object.prototype);
 });
 
-test('text that is not JSON is a SyntaxError both ways', () => {
+test('text that is not JSON is a SyntaxError in both parsers', () => {
   expect(() => parseExactJson('{"id":1')).toThrow(SyntaxError);
   expect(() => parseExactJson('{"id":9007199254740993')).toThrow(SyntaxError);
   expect(() => parseExactJson('')).toThrow(SyntaxError);

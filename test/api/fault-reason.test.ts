@@ -20,11 +20,11 @@ test.each([
   ['ENOTFOUND', 'host not found: ENOTFOUND'],
   ['EAI_AGAIN', "the DNS server doesn't respond (EAI_AGAIN)"],
   ['ECONNREFUSED', 'connection refused: ECONNREFUSED'],
-])('%s is explained as "%s", and may pass', (code, reason) => {
+])('%s is explained as "%s" and counts as temporary', (code, reason) => {
   expect(explain(fault('x', code))).toMatchObject({ reason, passing: true, cause: { message: 'x', code } });
 });
 
-test('the code may be that of a cause', () => {
+test('the code may belong to a nested cause', () => {
   expect(explain(fault('fetch failed', undefined, fault('x', 7, fault('y', 'ENOTFOUND'))))).toMatchObject({
     reason: 'host not found: ENOTFOUND',
     cause: { message: 'fetch failed', code: 'ENOTFOUND' },
@@ -38,11 +38,11 @@ test.each([
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ['ERR_SSL_WRONG_VERSION_NUMBER'],
-])('%s does not pass', (code) => {
+])('%s counts as permanent', (code) => {
   expect(explain(fault('x', code)).passing).toBe(false);
 });
 
-test('without a code the message tells, without the key', () => {
+test('an error without a code is explained by its message, with the key removed', () => {
   const { reason, passing, cause } = explain(fault('a secret\nbroke'));
   expect([reason, passing, cause.message]).toEqual(['a [key] broke', true, 'a [key] broke']);
   expect(cause).not.toHaveProperty('code');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createOfflineClient } from '../../src/api/offline-client.js';
 import { PricelakeError } from '../../src/io/errors.js';
 
-test('a client without a network refuses every call, and says what for and what to do', async () => {
+test('a client without a network refuses every call, with the reason and a next step', async () => {
   const client = createOfflineClient('rebuild');
   const calls = [client.json('/plan', {}, z.unknown()), client.bytes('/plan', {}), client.stream('/plan', {})];
   for (const call of calls) {
@@ -15,7 +15,7 @@ test('a client without a network refuses every call, and says what for and what 
   }
 });
 
-test('it has made no call and knows no time, whatever it is told', async () => {
+test('an offline client reports no calls and no service time, whatever rate or limit is set', async () => {
   const client = createOfflineClient('rebuild');
   client.setRate(1);
   client.setCallLimit(0, () => new PricelakeError('budget', 'none'));

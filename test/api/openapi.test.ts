@@ -6,14 +6,14 @@ import type { OpenApiDocument } from '../sandbox/answer-check.js';
 const document = JSON.parse(writeOpenApi()) as OpenApiDocument;
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1, says an independent validator', async () => {
+  it('passes an independent validator of OpenAPI 3.1', async () => {
     const validator = new Validator();
     const result = await validator.validate({ ...document });
     expect(result.errors ?? []).toEqual([]);
     expect(validator.version).toBe('3.1');
   });
 
-  it('has the endpoints of section 4, listed here, each with the answers of section 7', () => {
+  it('has the endpoints of section 4 with the responses of section 7', () => {
     const { paths } = document;
     const statuses = Object.entries(paths).map(([path, { get }]) => `${path} ${Object.keys(get.responses).join(' ')}`);
     expect(statuses).toEqual([
@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('bounds paging as section 8 does', () => {
+  it('bounds page sizes as section 8 does', () => {
     const found = Object.entries(document.paths).flatMap(([path, { get }]) =>
       (get.parameters ?? [])
         .filter(({ name }) => name === 'size' || name === 'limit')
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('says what a number is on the wire', () => {
+  it('declares the type and format of each number', () => {
     const { Item, PageDtoItem } = document.components.schemas;
     expect(Item?.properties).toMatchObject({
       id: { type: 'integer', format: 'int64' },
@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('says what each operation is about, and uses every tag', () => {
+  it('describes each operation and uses every tag', () => {
     const { tags, paths, webhooks } = document;
     const operations = [...Object.values(paths).map(({ get }) => get), ...Object.values(webhooks).map((w) => w.post)];
     for (const { description, summary } of operations) expect(description.length + summary.length).toBeGreaterThan(40);
@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
     expect([...used].sort()).toEqual(tags.map(({ name }) => name));
   });
 
-  it('shows a pair of `changes` as an array of two, old and new, that every tool reads', () => {
+  it('describes a pair in `changes` as an array of two, old and new, in a form that every tool reads', () => {
     const { Change } = document.components.schemas;
     const pair = {
       type: 'array',
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     expect(Change?.properties?.changes?.additionalProperties).toEqual(pair);
   });
 
-  it('says what every resource and every field means', () => {
+  it('describes every resource and every field', () => {
     const { schemas } = document.components;
     expect(Object.keys(schemas).length).toBe(24);
     for (const [name, { description, properties = {} }] of Object.entries(schemas)) {
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names no header that the API document does not show', () => {
+  it("contains no header name that the API document doesn't show", () => {
     expect(JSON.stringify(document)).not.toMatch(/"(RateLimit|X-Quota)-[\w-]+"/);
   });
 });

@@ -16,13 +16,13 @@ function open(rate?: number | null, onSleep?: (bucket: RateBucket) => void) {
   return { io, bucket };
 }
 
-test('before the plan is known, two calls a second', async () => {
+test('before the plan is known, the rate is two calls a second', async () => {
   const { io, bucket } = open();
   for (let call = 0; call < 3; call += 1) await bucket.take();
   expect(io.slept).toEqual([500, 500]);
 });
 
-test('concurrent calls are paced in the order they came', async () => {
+test('concurrent calls are paced in the order of their requests', async () => {
   const { io, bucket } = open(10);
   const start = io.now().getTime();
   const times: number[] = [];
@@ -35,7 +35,7 @@ test('concurrent calls are paced in the order they came', async () => {
   expect(times).toEqual([0, 100, 200, 300, 400]);
 });
 
-test('time gone by is not saved up for a burst', async () => {
+test('idle time is not saved up for a burst', async () => {
   const { io, bucket } = open(10);
   await bucket.take();
   io.pass(60_000);
@@ -44,7 +44,7 @@ test('time gone by is not saved up for a burst', async () => {
   expect(io.slept).toEqual([100]);
 });
 
-test('a rate that is no rate falls back to the careful one', async () => {
+test('an invalid rate falls back to the careful default', async () => {
   for (const rate of [0, -1, Number.NaN]) {
     const { io, bucket } = open(rate);
     await bucket.take();
@@ -53,7 +53,7 @@ test('a rate that is no rate falls back to the careful one', async () => {
   }
 });
 
-test('a clock set back costs one interval at most', async () => {
+test('a clock that is set back costs one interval at most', async () => {
   const { io, bucket } = open(10);
   await bucket.take();
   io.pass(-3_600_000);
@@ -61,13 +61,13 @@ test('a clock set back costs one interval at most', async () => {
   expect(io.slept).toEqual([100]);
 });
 
-test('an aborted wait rejects and does not block those behind it', async () => {
+test("an aborted wait rejects and doesn't block the calls behind it", async () => {
   const { bucket } = open();
   await expect(bucket.take(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   await bucket.take();
 });
 
-test('a pause also holds who waits for a token already, and one more that begins meanwhile', async () => {
+test('a pause also holds a call that already waits, and may be extended during the wait', async () => {
   const pauses = [5000, 1000, 7000];
   const { io, bucket } = open(10, (one) => {
     const next = pauses.shift();
@@ -75,13 +75,13 @@ test('a pause also holds who waits for a token already, and one more that begins
   });
   await bucket.take();
   await bucket.take();
-  // The shorter one ends within the first; the last begins while the first is slept through.
+  // The second pause ends within the first; the third begins during the sleep for the first.
   expect(io.slept).toEqual([100, 4900]);
   await bucket.take();
   expect(io.slept).toEqual([100, 4900, 100, 6900]);
 });
 
-test('who has waited for the pace waits for the rest of a pause, and not for the pace again', async () => {
+test('a call that has waited for the pace waits only for the rest of a pause, not for the pace again', async () => {
   let pauses = [120];
   const { io, bucket } = open(10, (one) => {
     for (const ms of pauses) one.pause(ms);
@@ -92,7 +92,7 @@ test('who has waited for the pace waits for the rest of a pause, and not for the
   expect(io.slept).toEqual([100, 20]);
 });
 
-test('what is closed is open when its time is over, to the millisecond', async () => {
+test('a closed bucket opens at the end of its time, to the millisecond', async () => {
   const { io, bucket } = open(null);
   bucket.close(1000, new Error('come back later'));
   io.pass(999);
@@ -101,7 +101,7 @@ test('what is closed is open when its time is over, to the millisecond', async (
   await bucket.take();
 });
 
-test('a pause counts from its own beginning, also when the clock was set back since the one before', async () => {
+test('a pause counts from its own beginning, even if the clock was set back after an earlier pause', async () => {
   const { io, bucket } = open(null);
   bucket.pause(1000);
   io.pass(-3_600_000);
@@ -110,7 +110,7 @@ test('a pause counts from its own beginning, also when the clock was set back si
   expect(io.slept).toEqual([3000]);
 });
 
-test('while it is closed, everybody who asks or waits gets the error, and later nobody', async () => {
+test('a closed bucket rejects waiting and new calls until its time is over', async () => {
   const { io, bucket } = open(10, (one) => one.close(600_000, new Error('come back later')));
   await bucket.take();
   await expect(bucket.take()).rejects.toThrow('come back later');

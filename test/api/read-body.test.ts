@@ -20,7 +20,7 @@ function startRaw(headers: string, body: string | Buffer) {
   );
 }
 
-test('a page that is cut is asked for again where only its connection ends it, and then told', async () => {
+test('a truncated page that only the closed connection ends is requested again, and then reported as broken off', async () => {
   const { client, urls, port } = await startRaw('', CUT);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.message).toBe('GET /api/v1/items: the response broke off, after 2 attempts');
@@ -28,7 +28,7 @@ test('a page that is cut is asked for again where only its connection ends it, a
   expect(urls).toHaveLength(2);
 });
 
-test('a page that breaks off has the fault as its cause', async () => {
+test('the error for a page that breaks off has the connection fault as its cause', async () => {
   const { client, urls } = await startRaw('content-length: 100\r\n', CUT);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.message).toBe(
@@ -42,7 +42,7 @@ test.each([
   ['its length', `content-length: ${CUT.length}\r\n`, CUT],
   ['gzip', 'content-encoding: gzip\r\n', gzipSync(CUT)],
   ['chunks', 'transfer-encoding: chunked\r\n', `${CUT.length.toString(16)}\r\n${CUT}\r\n0\r\n\r\n`],
-])('a page that is whole by %s and no JSON is refused, and not asked for again', async (_by, headers, body) => {
+])('a page that is complete by %s but not JSON is refused and not requested again', async (_by, headers, body) => {
   const { client, urls } = await startRaw(headers, body);
   expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'contract', ...SYNTAX });
   expect(urls).toHaveLength(1);
@@ -62,7 +62,7 @@ test('a page of more than 256 MiB is refused', async () => {
   );
 });
 
-test('after an abort no more of an export is handed out, though more of it has come', async () => {
+test('after an abort, no more of an export is passed on, even if more has arrived', async () => {
   const stop = new AbortController();
   const { client } = await startService(
     (_request, response) => {

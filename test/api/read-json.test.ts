@@ -5,7 +5,7 @@ import { checkAnswer, parseJsonBody, showText } from '../../src/api/read-json.js
 
 const cleaner = createCleaner('secret');
 
-test('a body that is no JSON is quoted once, from its beginning, and cut', () => {
+test('the error for a body that is not JSON quotes its beginning once, shortened', () => {
   expect(() => parseJsonBody(Buffer.from('{"a": secret}'), 'GET /x', cleaner)).toThrow(
     expect.objectContaining({
       code: 'contract',
@@ -23,7 +23,7 @@ test('a body that is no JSON is quoted once, from its beginning, and cut', () =>
   expect(showText(Buffer.from('x'.repeat(5000)), cleaner)).toBe(`"${'x'.repeat(79)}…"`);
 });
 
-test('of an answer that departs from the contract, three places are named, and how many more there are', () => {
+test('a contract error names three places and the number of further ones', () => {
   const schema = z.object({ a: z.string(), b: z.string(), c: z.string(), d: z.object({ e: z.array(z.string()) }) });
   const check = (value: unknown) => checkAnswer(value, schema, 'GET /x', cleaner);
   expect(() => check({ a: 1, b: 'x', d: { e: ['x', null] } })).toThrow(

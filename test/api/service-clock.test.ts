@@ -14,7 +14,7 @@ function openClock() {
 }
 
 describe("the service's clock", () => {
-  it('is as far from here as the Date headers say, and goes on from there', () => {
+  it('is as far from the local clock as the Date headers show, and advances with it', () => {
     const { io, answer, ahead } = openClock();
     answer(-6000);
     expect(ahead()).toBe(-6000);
@@ -22,13 +22,13 @@ describe("the service's clock", () => {
     expect(ahead()).toBe(-6000);
   });
 
-  it('is not moved by a single wrong date, nor by an old one from a cache', () => {
+  it('ignores a single wrong date and a single old date from a cache', () => {
     const { answer, ahead } = openClock();
     for (const hours of [2, 2, 90_000, -700, 2]) answer(hours);
     expect(ahead()).toBe(2);
   });
 
-  it('is the median of the newest 25 answers, and of two the one that is behind', () => {
+  it('is the median of the newest 25 responses, and the earlier one of two', () => {
     const { answer, ahead } = openClock();
     for (const hours of [7, -3]) answer(hours);
     expect(ahead()).toBe(-3);
@@ -47,7 +47,7 @@ describe("the service's clock", () => {
     },
   );
 
-  it('follows a clock that is set while the run goes on', () => {
+  it("follows the service's clock when it is set during a run", () => {
     const { answer, ahead } = openClock();
     for (let i = 0; i < 100; i += 1) answer(5);
     for (let i = 0; i < 20; i += 1) answer(0);
@@ -64,7 +64,7 @@ describe("the service's clock", () => {
     'Fri, 20 Nov 9026 12:00:00 GMT',
     'Fri, 31 Dec 1999 23:59:59 GMT',
     'Fri, 01 Jan 2100 00:00:00 GMT',
-  ])('is not known from the header %j', (header) => {
+  ])('is unknown with the invalid Date header %j', (header) => {
     const { clock } = openClock();
     clock.note(header);
     expect(clock.now()).toBeUndefined();
@@ -89,7 +89,7 @@ test.each([
   ['0.0001', 1],
   ['2592000', 2_592_000_000],
   ['31622400', 31_622_400_000],
-])('%j is %i ms', (header, ms) => {
+])('the Retry-After %j is %i ms', (header, ms) => {
   expect(parseRetryAfter(header, NOW)).toBe(ms);
 });
 
@@ -103,8 +103,8 @@ test.each([
   '(x) Fri, 20 Nov 2026 12:00:30 GMT',
   'Fri, 20 Nov 2026 12:00:30 GMT+0200',
   'Fri, 20 Nov 2026 12:00:30 EST',
-  // Beyond a year nobody is asked to wait.
+  // A wait of more than a year is unusable.
   ...['9'.repeat(400), `1.${'9'.repeat(400)}e9`, '99999999', 'Fri, 31 Dec 9999 23:59:59 GMT'],
-])('%j says nothing usable', (header) => {
+])('the Retry-After %j is unusable', (header) => {
   expect(parseRetryAfter(header, NOW)).toBeUndefined();
 });

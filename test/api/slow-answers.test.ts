@@ -11,8 +11,8 @@ function trickle(response: ServerResponse, type: string, status = 200): void {
   response.on('close', () => clearInterval(timer));
 }
 
-describe('a service that sends a byte now and then', () => {
-  test('does not hold a JSON answer for ever: it is asked again as after any fault, then the run gives up', async () => {
+describe('a service that sends single bytes slowly', () => {
+  test("can't delay a JSON response forever: the call is retried, then reported as unavailable", async () => {
     const { client, urls } = await startService((_request, response) => trickle(response, 'application/json'), {
       timeouts: { bodyMs: 50 },
       attempts: 2,
@@ -25,14 +25,14 @@ describe('a service that sends a byte now and then', () => {
     expect(urls).toHaveLength(2);
   });
 
-  test('does not hold a refusal for ever: its status tells', async () => {
+  test("can't delay an error response forever: its status still decides the error code", async () => {
     const { client } = await startService((_request, response) => trickle(response, 'application/json', 401), {
       timeouts: { bodyMs: 50 },
     });
     expect((await catchError(client.bytes('/items', {}))).code).toBe('unauthorized');
   });
 
-  test('does not hold an export for ever: it broke off, and is not asked for again by the client', async () => {
+  test("can't delay an export forever: the export breaks off, and the client doesn't request it again", async () => {
     const { client, urls } = await startService((_request, response) => trickle(response, 'application/x-ndjson'), {
       timeouts: { bodyMs: 1, exportPace: { windowMs: 50, minBytes: 1000 } },
     });
@@ -45,7 +45,7 @@ describe('a service that sends a byte now and then', () => {
     expect(urls).toHaveLength(1);
   });
 
-  test('is in time where a JSON answer is whole soon enough: it is not held to the pace of an export', async () => {
+  test('may complete a JSON response below the minimum pace of an export', async () => {
     const { client } = await startService(
       (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -57,7 +57,7 @@ describe('a service that sends a byte now and then', () => {
     expect((await client.bytes('/items', {})).body.toString()).toBe('{}');
   });
 
-  test('does not hold a call for ever by interim answers', async () => {
+  test("can't delay a call forever with interim responses", async () => {
     const { client } = await startService(
       (_request, response) => {
         const timer = setInterval(() => response.writeProcessing(), 5);
@@ -70,7 +70,7 @@ describe('a service that sends a byte now and then', () => {
   });
 });
 
-describe('the pace of a body', () => {
+describe('the minimum pace of a body', () => {
   /** Reads a body of which a piece comes with each step: milliseconds until it, and its bytes. Returns the bytes read. */
   async function read(pace: BodyPace, steps: { afterMs: number; bytes: number; busyMs?: number }[]): Promise<number> {
     let now = 0;
@@ -93,7 +93,7 @@ describe('the pace of a body', () => {
 
   const minimum = { windowMs: 120_000, minBytes: 1000 };
 
-  test('is measured over a window: a pause in it is made up for', async () => {
+  test('is measured over a window, so later bytes make up for a pause', async () => {
     const steps = [
       { afterMs: 110_000, bytes: 1 },
       { afterMs: 20_000, bytes: 1000 },
@@ -105,7 +105,7 @@ describe('the pace of a body', () => {
     await expect(read({ minimum }, slow)).rejects.toThrow('only 12 bytes in 120 s; at least 1000 are required');
   });
 
-  test('is asked of no body that has ended: what came is whole, however late its end is told', async () => {
+  test("doesn't apply to a body that has ended, even if its end is noticed late", async () => {
     let now = 0;
     const queue = new BodyQueue({ pause: () => {}, resume: () => {}, close: () => {} }, () => now);
     queue.setPace({ totalMs: 60_000, minimum });
@@ -116,12 +116,12 @@ describe('the pace of a body', () => {
     expect(await last).toEqual({ done: true, value: undefined });
   });
 
-  test('counts no time in which the reader was busy', async () => {
+  test('excludes the time in which the reader was busy', async () => {
     const steps = Array.from({ length: 20 }, () => ({ afterMs: 1000, bytes: 1, busyMs: 60_000 }));
     expect(await read({ minimum }, steps)).toBe(20);
   });
 
-  test('of a JSON answer is a total', async () => {
+  test('of a JSON response is a limit on its total time', async () => {
     const steps = [
       { afterMs: 30_000, bytes: 10 },
       { afterMs: 29_000, bytes: 10 },

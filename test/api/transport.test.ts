@@ -22,7 +22,7 @@ async function listenSilently(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-test('a service that does not finish its TLS handshake is no connection, and nothing was sent', async () => {
+test('a service that never finishes its TLS handshake times out, and nothing was sent', async () => {
   const transport = open(`https://127.0.0.1:${await listenSilently()}`, { connectMs: 50 });
   const began = performance.now();
   const fault = await transport.get('/', {}).catch((error: unknown) => error);
@@ -30,7 +30,7 @@ test('a service that does not finish its TLS handshake is no connection, and not
   expect(performance.now() - began).toBeLessThan(8000);
 });
 
-test('names of headers are in lower case, and a header that is repeated is one', async () => {
+test('header names are lower-cased, and repeated headers are joined', async () => {
   const { port } = await listen((_request, response) => {
     response.writeHead(200, [
       ['X-Export-Rows', '7'],
@@ -44,7 +44,7 @@ test('names of headers are in lower case, and a header that is repeated is one',
   expect(headers).toMatchObject({ 'x-export-rows': '7', via: 'a, b' });
 });
 
-test('an interim answer that comes in time is passed over, however long the program runs', async () => {
+test('an interim response that arrives in time is skipped', async () => {
   const { port } = await listen((_request, response) => {
     response.writeProcessing();
     response.end('{}');
@@ -54,7 +54,7 @@ test('an interim answer that comes in time is passed over, however long the prog
   expect(status).toBe(200);
 });
 
-test('closing it closes connections that wait for the next call', async () => {
+test('closing the transport closes its idle connections', async () => {
   const { server, port } = await listen((_request, response) => void response.end('{}'));
   let closed = false;
   server.on('connection', (socket) => socket.on('close', () => (closed = true)));
@@ -66,7 +66,7 @@ test('closing it closes connections that wait for the next call', async () => {
   expect(closed).toBe(true);
 });
 
-test('what is broken off has its reason, and the service sees its connection closed', async () => {
+test("an aborted call rejects with the abort reason, and the service's connection is closed", async () => {
   let closed = false;
   let arrived = () => {};
   const asked = new Promise<void>((resolve) => (arrived = resolve));
@@ -84,7 +84,7 @@ test('what is broken off has its reason, and the service sees its connection clo
   expect(closed).toBe(true);
 });
 
-test('what is broken off before its connection is there is told so at once, and is never sent', async () => {
+test('a call aborted before its connection exists rejects at once and is never sent', async () => {
   const { port, requests } = await listen((_request, response) => void response.end('{}'));
   const transport = open(`http://127.0.0.1:${port}`);
   const answer = transport.get('/first', {}).catch((error: unknown) => error);
@@ -95,7 +95,7 @@ test('what is broken off before its connection is there is told so at once, and 
   expect(requests.map(({ url }) => url)).toEqual(['/second']);
 });
 
-test('who reads a body that was given up is told that it was', async () => {
+test('reading a discarded body rejects with the reason', async () => {
   const { port } = await listen((_request, response) => {
     response.writeHead(200);
     response.write('{');
@@ -105,7 +105,7 @@ test('who reads a body that was given up is told that it was', async () => {
   await expect(readAll(body)).rejects.toThrow('the rest of the body is not wanted');
 });
 
-test('unless told otherwise a connection has 10 s, an answer two minutes to begin, and a page one to end', () => {
+test('the default timeouts are 10 s to connect, two minutes for headers and one minute for a page', () => {
   expect(DEFAULT_TIMEOUTS).toEqual({
     connectMs: 10_000,
     headersMs: 120_000,
