@@ -4,7 +4,7 @@ import { explainCheckError } from '../../src/check/check.js';
 const explain = (cause: unknown) =>
   explainCheckError({ file: 'own.sql', sql: "FROM items WHERE title <> 'items'" }, cause);
 
-describe('an error of the SQL of a check', () => {
+describe('an error in the SQL of a check', () => {
   it.each([
     [
       'Binder Error: no column "a"\nDid you mean\n  "b"?\n\nLINE 12: SELECT a\n               ^',
@@ -14,14 +14,14 @@ describe('an error of the SQL of a check', () => {
     ['Failed to extract statements: Parser Error: near "y"\n\nLINE 2: FORM x', ':2', 'Parser Error: near "y"'],
     ["Conversion Error: 'IO Error' is no number", '', "Conversion Error: 'IO Error' is no number"],
     ['Out of Range Error: no Permission Error', '', 'Out of Range Error: no Permission Error'],
-  ])('is told with the file and the line: %j', (message, line, reason) => {
+  ])('is reported with the file and the line: %j', (message, line, reason) => {
     const cause = new Error(message);
     const told = explain(cause);
     expect(told).toMatchObject({ code: 'config', message: `own.sql${line}: can't run the check: ${reason}` });
     expect(told).toHaveProperty('cause', cause);
   });
 
-  it('is told where there is none', () => {
+  it('reports a file that contains no SQL', () => {
     const cause = new Error('Error in native callback');
     expect(explain(cause)).toMatchObject({ code: 'config', message: 'own.sql: the file contains no SQL', cause });
   });
@@ -35,7 +35,7 @@ describe('an error of the SQL of a check', () => {
     new Error('binder Error: of another program'),
     { message: 'Binder Error: of no error' },
     undefined,
-  ])('stays itself where the SQL is not to blame: %s', (cause) => {
+  ])("is passed on unchanged if the check's SQL isn't its cause: %s", (cause) => {
     expect(explain(cause)).toBe(cause);
   });
 });

@@ -49,7 +49,7 @@ const relicense = (attribution = 'NULL'): Row[] => [
 ];
 
 describe('the shipped checks', () => {
-  it('find nothing in an empty lake and in a sound one', async () => {
+  it('find no violations in an empty lake and in a sound one', async () => {
     expect(await findViolations()).toEqual({});
     await insertRows(db, 'items', [{}]);
     await insertRows(db, 'history', [{}, { change_id: '2' }]);
@@ -57,9 +57,9 @@ describe('the shipped checks', () => {
   });
 
   const faults: [check: string, when: string, rows: Rows, also?: string][] = [
-    ['items_key_unique', 'an item id stands twice', { items: [{}, {}] }],
+    ['items_key_unique', 'an item id occurs twice', { items: [{}, {}] }],
     ['items_key_present', 'an item has no id', { items: [{ item_id: 'NULL' }] }],
-    ['history_key_unique', 'a change id stands twice', { history: [{}, {}] }],
+    ['history_key_unique', 'a change id occurs twice', { history: [{}, {}] }],
     ['history_ordered', 'a later change was observed earlier', { history: [day(2), { change_id: '2' }] }],
     [
       'history_price_chain',
@@ -69,10 +69,10 @@ describe('the shipped checks', () => {
     ['price_with_currency', 'a price has no currency', { items: [{ currency: 'NULL' }] }],
     ['price_not_negative', 'a price is below zero', { items: [{ price: '-0.0001' }] }],
     ['currency_iso_4217', 'a listed item has a made-up currency', { items: [{ currency: "'EUX'" }] }],
-    ['gtin_check_digit', 'the check digit is wrong', { items: [{ gtin: "'4006381333932'" }] }],
-    ['gtin_check_digit', 'the length is wrong', { items: [{ gtin: "'40063813339'" }] }],
-    ['gtin_check_digit', 'it is not of digits', { items: [{ gtin: "'+40063813339'" }] }],
-    ['site_known', 'an item is of an unknown website', { items: [{ site_id: '7' }] }],
+    ['gtin_check_digit', 'a check digit is wrong', { items: [{ gtin: "'4006381333932'" }] }],
+    ['gtin_check_digit', 'a GTIN has a wrong length', { items: [{ gtin: "'40063813339'" }] }],
+    ['gtin_check_digit', 'a GTIN has other characters than digits', { items: [{ gtin: "'+40063813339'" }] }],
+    ['site_known', 'an item has an unknown website', { items: [{ site_id: '7' }] }],
     [
       'site_known',
       'the website has no current row',
@@ -80,7 +80,7 @@ describe('the shipped checks', () => {
     ],
     [
       'attribution_present',
-      'a spread lacks the text of a website in it',
+      'a spread lacks the license text of one of its websites',
       {
         sites: [{ site_id: '2', attribution: "'CC BY 4.0'" }],
         items: [{}, { item_id: '2', site_id: '2' }],
@@ -89,13 +89,13 @@ describe('the shipped checks', () => {
     ],
     [
       'attribution_kept',
-      'the last run lost a licence text',
+      'the last run lost a license text',
       {
         sites: relicense(),
       },
     ],
     ['listed_consistent', 'a removed item is listed', { items: [{ removed_at: 'now()' }] }],
-    ['row_equation', 'a received row is nowhere', secondRun({ received: '11' })],
+    ['row_equation', 'a received row is in no table', secondRun({ received: '11' })],
     ['export_rows', 'an export ended early', secondRun({ export_rows: '11' })],
     [
       'sample_matches',
@@ -113,7 +113,7 @@ describe('the shipped checks', () => {
     ],
     [
       'facet_counts',
-      'a website has fewer listings than the service counts, beyond what may move meanwhile',
+      'a website has fewer listings than the service counts, by more than concurrent changes explain',
       secondRun({
         facet_differences: `'${JSON.stringify([
           { facet: 'site', id: '1', name: 'Shop', service: 1_000, lake: 989 },
@@ -124,7 +124,7 @@ describe('the shipped checks', () => {
     ],
     [
       'schema_drift',
-      'an answer had a field that the document does not name',
+      'a response had a field that the API document does not name',
       secondRun({ schema_drift: `'[{"answer":"/items","field":"energy","rows":3}]'` }),
     ],
     [
@@ -134,36 +134,36 @@ describe('the shipped checks', () => {
     ],
     [
       'ledger_matches_plan',
-      'the service counted other export rows, lost ones included',
+      'the service counted another number of export rows, including lost ones',
       secondRun({ calls: '60', usage_calls: '70', export_rows_lost: '5', usage_export_rows: '14' }),
     ],
     [
       'ledger_matches_plan',
-      'the service counted fewer calls than those that it answered',
+      'the service counted fewer calls than it responded to',
       secondRun({ calls: '60', calls_refused: '20', usage_calls: '29', usage_export_rows: '10' }),
     ],
     ['rejects_few', 'a tenth was rejected', secondRun({ rejected: '1', written: '7' })],
     [
       'rejects_many',
-      'a fifth of a hundred and more rows was rejected',
+      'a fifth of more than a hundred rows was rejected',
       secondRun({ received: '105', rejected: '21', written: '84', deduplicated: '0' }),
       'rejects_few',
     ],
     ['price_spread_consistent', 'a quartile is above the median', { price_spread: [{ p25: '11' }] }],
-    ['price_spread_consistent', 'there is one shop', { price_spread: [{ shops: '1' }] }],
+    ['price_spread_consistent', 'a spread has only one shop', { price_spread: [{ shops: '1' }] }],
     ['price_spread_consistent', 'a trusted price is below the lowest', { price_spread: [{ trusted_min: '9' }] }],
     ['price_spread_daily_consistent', 'the highest price is below the others', { price_spread_daily: [{ max: '9' }] }],
-    ['history_key_unique', 'a difference of an item stands twice', { history: [DIFF, DIFF] }],
+    ['history_key_unique', 'a difference of an item occurs twice', { history: [DIFF, DIFF] }],
     [
       'history_price_chain',
-      'a change without a price stands between',
+      'a change without a price lies between two prices',
       {
         history: [{ price: '10' }, { change_id: '2' }, { change_id: '3', price: '12', previous_price: '11' }],
       },
     ],
     [
       'history_price_chain',
-      'a difference told another price',
+      'a difference reported another price',
       {
         history: [
           { ...DIFF, price: '10' },
@@ -173,12 +173,12 @@ describe('the shipped checks', () => {
     ],
     [
       'history_day',
-      'a change stands in the folder of another day',
+      'a change lies in the folder of another day',
       { history: [{ observed_date: "DATE '2026-01-02'" }] },
     ],
     [
       'item_price_last_change',
-      'the last change told another price',
+      'the last change reported another price',
       { items: [SEEN], history: [{ price: '9' }, { change_id: '2', price: '11', previous_price: '9' }] },
     ],
     ['listed_last_change', 'a removed item has no removal time', { items: [SEEN], history: [{ kind: "'REMOVED'" }] }],
@@ -195,8 +195,8 @@ describe('the shipped checks', () => {
       'the newest read is two days old',
       { datasets: [{ newest_scrape_at: "TIMESTAMPTZ '2025-12-30 11:59:59Z'" }] },
     ],
-    ['datasets_fresh', 'nothing was ever read', { datasets: [{ newest_scrape_at: 'NULL' }] }],
-    ['sources_healthy', 'three of ten are ill', { datasets: [{ healthy_models: '7' }] }],
+    ['datasets_fresh', 'a dataset was never read', { datasets: [{ newest_scrape_at: 'NULL' }] }],
+    ['sources_healthy', 'three of ten sources are unhealthy', { datasets: [{ healthy_models: '7' }] }],
     ['price_jump', 'a price is ten times the one before', { items: [{ price: '99', previous_price: '9.9' }] }],
     ['price_jump', 'a price is a hundredth of the one before', { items: [{ price: '1', previous_price: '100' }] }],
     [
@@ -211,12 +211,12 @@ describe('the shipped checks', () => {
     ],
     [
       'offer_duplicate',
-      'two listings of a website are one page',
+      'two listings of a website have the same page',
       { items: [{ url: "'https://a/1'" }, { item_id: '2', url: "'https://a/1'" }] },
     ],
     [
       'licence_text_changed',
-      'the last run brought another text',
+      'the last run changed a license text',
       {
         sites: relicense("'CC BY-NC 4.0'"),
       },
@@ -249,13 +249,13 @@ describe('the shipped checks', () => {
     ],
   ];
 
-  it.each(faults)('%s finds it when %s', async (check, _when, rows, also = check) => {
+  it.each(faults)('%s finds a violation when %s', async (check, _when, rows, also = check) => {
     expect(await findIn(rows)).toEqual({ [check]: 1n, [also]: 1n });
   });
 
   const sound: [when: string, rows: Rows][] = [
     [
-      'a change of the feed moved the time of an item that was read long before',
+      'a feed change advanced the last-seen time of an item that was read long before',
       {
         items: [
           {
@@ -296,14 +296,14 @@ describe('the shipped checks', () => {
       },
     ],
     [
-      'an item changed after its last change that is known',
+      'an item changed after its last known change',
       {
         items: [{ last_changed_at: "TIMESTAMPTZ '2026-01-01 00:00:01Z'" }],
         history: [{ price: '9' }, { change_id: '2', kind: "'REMOVED'", price: '9' }],
       },
     ],
     [
-      'a webhook is ahead of the feed',
+      'a webhook change is ahead of the feed',
       {
         runs: [{ run_number: '2', cursor_to: '1' }],
         items: [SEEN],
@@ -328,7 +328,7 @@ describe('the shipped checks', () => {
     ],
     ['a price is nine times the one before', { items: [{ price: '90', previous_price: '10' }] }],
     [
-      'a price far off is no whole number of times the others, or none is far off',
+      'an outlying price is no integer multiple of the others, or no price is an outlier',
       {
         offers: [
           { price_ratio: '6.5', findings: "['outlier']" },
@@ -351,7 +351,7 @@ describe('the shipped checks', () => {
       },
     ],
     [
-      'one page was two listings, of which one is gone, or is in two websites',
+      'a removed listing had the page of another one, or two websites share a page',
       {
         sites: [{ site_id: '2' }],
         items: [
@@ -362,7 +362,7 @@ describe('the shipped checks', () => {
       },
     ],
     [
-      'a website lost half of its listings, or they were lost before',
+      'a website lost half of its listings, or lost them in an earlier run',
       {
         runs: [{ run_number: '2', run_id: "'r2'" }],
         sites: [{ site_id: '2' }],
@@ -382,7 +382,7 @@ describe('the shipped checks', () => {
       },
     ],
     [
-      'a licence text was dropped by an earlier run',
+      'a license text was dropped by an earlier run',
       {
         sites: relicense(),
         runs: [{ run_number: '2', run_id: "'r2'" }],
@@ -399,18 +399,18 @@ describe('the shipped checks', () => {
     ],
   ];
 
-  it.each(sound)('find nothing when %s', async (_when, rows) => {
+  it.each(sound)('find no violations when %s', async (_when, rows) => {
     expect(await findIn(rows)).toEqual({});
   });
 
-  it('have a case each in `faults` above', () => {
+  it('each have a case in `faults` above', () => {
     const tested = new Set(faults.map(([check]) => check));
     const untested = checks.map(({ name }) => name).filter((name) => !tested.has(name));
     if (untested.length > 0)
       expect.fail(`test/check/checks.test.ts: \`faults\` has no rows for ${untested.join(', ')}.`);
   });
 
-  it('look within a run only at the change ids that the run wrote', async () => {
+  it('examine, within a run, only the change ids that the run wrote', async () => {
     await insertRows(db, 'history', [{}, {}, { change_id: '2', run_id: "'r2'" }]);
     expect(await findViolations('r2')).toEqual({});
     await insertRows(db, 'history', [{ change_id: '2', run_id: "'r2'" }]);

@@ -19,7 +19,7 @@ async function load(text: string) {
 }
 
 describe("a folder of the user's checks", () => {
-  it('is read after the shipped ones', async () => {
+  it('is loaded after the shipped checks', async () => {
     const shipped = await loadChecks();
     const checks = await load(
       `${HEADER}-- parameter: most DOUBLE default 5: highest price\nSELECT item_id FROM items WHERE price > $most\n`,
@@ -46,12 +46,12 @@ describe("a folder of the user's checks", () => {
     await expect(load(text)).rejects.toMatchObject({ code: 'config', message: expect.stringMatching(message) });
   });
 
-  it('counts over all rows, even if it has the scope of a shipped check that was copied', async () => {
+  it('counts over all rows, even if a check copies the scope of a shipped one', async () => {
     const checks = await load(`${HEADER}-- scope: row\nSELECT item_id FROM items`);
     expect(checks.at(-1)).toMatchObject({ name: 'own', scope: undefined });
   });
 
-  it('must be there', async () => {
+  it("is refused if it doesn't exist", async () => {
     await expect(loadChecks(join(folder, 'none'))).rejects.toThrow(/none: can't read checks from this folder$/u);
   });
 });

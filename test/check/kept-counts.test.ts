@@ -75,12 +75,12 @@ const planned = (check: Check) => ({
   values: Object.fromEntries(check.parameters.map(({ name, default: value }) => [name, value])),
 });
 
-/** How many of the checks a run counts on from a text of kept counts. */
+/** How many of the checks a run can update from a text of kept counts. */
 async function countKnown(text: string | undefined, list: ListFiles, some: ConfiguredCheck[], changed = NONE) {
   return (await new KeptCounts(text, list).countOn(graph, CHECKED, CHANGED, some, changed)).size;
 }
 
-describe('checks that count on from the run before', () => {
+describe("checks that update the previous run's counts", () => {
   beforeAll(() => changeItems([1], []));
 
   const writeAll = async () => {
@@ -89,7 +89,7 @@ describe('checks that count on from the run before', () => {
     return kept.write(files(7));
   };
 
-  it('read all rows where nothing is kept, or of another version, query or parameter', async () => {
+  it('read all rows if no counts are kept, or the version, the query or a parameter differs', async () => {
     const text = await writeAll();
     const every = checks.map(planned);
     expect(await countKnown(text, files(7), every)).toBeGreaterThan(0);
@@ -103,7 +103,7 @@ describe('checks that count on from the run before', () => {
     expect(await countKnown(text, files(7), [{ ...jump, values: { factor: 5 } }])).toBe(0);
   });
 
-  it('find what they find over all rows, and each row of their samples is a violation', async () => {
+  it('find the same violations as over all rows, and sample only violations', async () => {
     await changeItems(range(1, 60), []);
     let kept = new KeptCounts(undefined, files(0));
     await runChecks(graph, CHECKED, checks, {}, all(kept));
@@ -139,7 +139,7 @@ describe('checks that count on from the run before', () => {
     return [counted, sample];
   };
 
-  it('keep the rows of other items in their sample, once each, and at most five', async () => {
+  it("keep other items' rows in their sample, once each and five at most", async () => {
     await changeItems([1, 2], []);
     const one = own('SELECT item_id FROM items');
     const row = (id: number) => `{"item_id":${id}}`;
@@ -149,7 +149,7 @@ describe('checks that count on from the run before', () => {
     expect(await countBehind(one, 20n, [3, 4, 5, 6, 7].map(row))).toEqual([20n, [a, c, row(3), row(4), row(5)]]);
   });
 
-  it('are counted again over all rows where what is kept cannot be right, or no row is left to show', async () => {
+  it("recount over all rows if the kept count can't be right or no sample row is left", async () => {
     const one = own('SELECT item_id FROM items WHERE item_id > 100');
     expect(await countBehind(one, 3n, ['{"item_id":7}'])).toEqual([3n, ['{"item_id":7}']]);
     expect(await countBehind(one, 3n, [])).toEqual([undefined, undefined]);
@@ -157,7 +157,7 @@ describe('checks that count on from the run before', () => {
     expect(await countBehind(own('SELECT item_id FROM items'), 1n, ['{"item_id":7}'])).toEqual([undefined, undefined]);
   });
 
-  it('drop the rows of other items where the run had more violations before it than are listed', async () => {
+  it("drop other items' sample rows if a run had more earlier violations than are listed", async () => {
     await changeItems([1, 2], []);
     await db.run("UPDATE items_before SET run_id = 'many'");
     const sampleBehind = (each: number) =>
@@ -170,7 +170,7 @@ describe('checks that count on from the run before', () => {
     expect(await sampleBehind(5001)).toEqual([3n, ['{"n":0}', '{"n":0}']]);
   });
 
-  it('are read with their parameters, for the checks and files that are unchanged', async () => {
+  it('can be read back with their parameters, for unchanged checks and files', async () => {
     const few = checks.slice(0, 3);
     const text = await writeAll();
     const found = await runChecks(graph, CHECKED, few, {});
@@ -182,7 +182,7 @@ describe('checks that count on from the run before', () => {
     expect(readKeptCounts(text, [...others, { ...(few[0] as Check), name: 'new' }], files(7))).toEqual([]);
   });
 
-  it('read all rows where another table that they read changes', async () => {
+  it('read all rows if another table that they read has changed', async () => {
     const text = await writeAll();
     const site = checks.filter(({ name }) => name === 'site_known').map(planned);
     expect(await countKnown(text, files(7), site, new Set(['items', 'offers']))).toBe(1);
@@ -192,13 +192,13 @@ describe('checks that count on from the run before', () => {
   it.each([
     ['', 'SELECT item_id FROM items JOIN Sites USING (site_id) WHERE NOT is_current'],
     ['-- parameter: n BIGINT default 2: a\n', 'SELECT item_id FROM items, sites WHERE site_id < $n AND NOT is_current'],
-  ])('read all rows where a table changes that SQL with USING or a parameter names: %s%s', async (head, sql) => {
+  ])('read all rows if a table changes that their SQL names beside USING or a parameter: %s%s', async (head, sql) => {
     const one = own(`${head}${sql}`);
     const kept = new KeptCounts(undefined, files(0));
     kept.note(one, { violations: 0n, rows: [], seconds: 0 });
     const text = kept.write(files(7));
     expect(await countKnown(text, files(7), [one], new Set(['items', 'sites']))).toBe(0);
-    // Another program changed websites, or a rebuild made them again.
+    // Another program changed the websites, or a rebuild recreated them.
     expect(await countKnown(text, (table) => files(table === 'sites' ? 8 : 7)(), [one])).toBe(0);
   });
 });

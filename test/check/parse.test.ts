@@ -8,14 +8,14 @@ import { parseCheck } from '../../src/check/parse.js';
 const HEADER = '-- name: a\n-- severity: warn\n-- description: d\n-- next: n\n';
 
 describe('a check file', () => {
-  it('says which rows its violations follow from', () => {
+  it('declares the rows from which its violations follow', () => {
     const scopeOf = (line: string) => parseCheck(`${HEADER}${line}SELECT 1`, 'a.sql').scope;
     expect(scopeOf('')).toBeUndefined();
     expect(scopeOf('-- scope: row\n')).toBe('row');
     expect(scopeOf('-- scope: site_id, url\n')).toEqual(['site_id', 'url']);
   });
 
-  it('gives its header, its parameters and its SQL', () => {
+  it('is parsed into its header, its parameters and its SQL', () => {
     const text = `${HEADER}-- parameter: share DOUBLE default 0.5: largest share\nSELECT 1 WHERE $share > 1\n`;
     expect(parseCheck(text, 'a.sql')).toEqual({
       name: 'a',
@@ -28,7 +28,7 @@ describe('a check file', () => {
     });
   });
 
-  it('may have lines as Windows ends them, several parameters, and other comments behind its header', () => {
+  it('may have Windows line endings, several parameters, and other comments after its header', () => {
     const parameters = ['share', 'most'].map((name) => `-- parameter: ${name} DOUBLE default 1: x\n`).join('');
     const text = `${HEADER}${parameters}\n-- name: no header any more\nSELECT $share + $most\n`;
     const { parameters: found, ...check } = parseCheck(text.replaceAll('\n', '\r\n'), 'a.sql');
@@ -57,7 +57,7 @@ describe('a check file', () => {
     expect(() => parseCheck(text, 'a.sql')).toThrow(message);
   });
 
-  it('is refused when another has its name', async () => {
+  it('is refused if another file has the same check name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'checks-'));
     await writeFile(join(folder, 'a.sql'), `${HEADER}SELECT 1`);
     await writeFile(join(folder, 'b.sql'), `${HEADER}SELECT 1`);

@@ -28,7 +28,7 @@ async function run(checks: Check[], settings: CheckSettings = {}) {
 }
 
 describe('a run of checks', () => {
-  it('counts exactly and shows the first five rows', async () => {
+  it('counts violations exactly and samples the first five rows', async () => {
     const [result] = await run([few]);
     expect(result).toMatchObject({ name: 'few', severity: 'error', violations: 7n });
     expect(result?.sample).toBe('[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}]');
@@ -36,14 +36,14 @@ describe('a run of checks', () => {
     expect(result?.seconds).toBeLessThan(60);
   });
 
-  it('shows the same five rows in whatever order they come', async () => {
+  it('samples the same five rows in whatever order the query returns them', async () => {
     const sql = (order: string) => `SELECT n, 'x' AS "1" FROM range(50000) t(n) ORDER BY ${order}`;
     const results = await run(['n', 'n DESC', 'hash(n)'].map((order, at) => writeCheck(`by_${at}`, sql(order))));
     const first = [0, 1, 2, 3, 4].map((n) => `{"n":${n},"1":"x"}`);
     expect(results.map(({ sample }) => sample)).toEqual(Array(3).fill(`[${first.join(',')}]`));
   });
 
-  it('counts beyond one chunk of rows', async () => {
+  it('counts violations in more than one chunk of rows', async () => {
     const [result] = await run([writeCheck('many', 'SELECT 1 AS one FROM range(10001)')]);
     expect(result?.violations).toBe(10_001n);
   });
@@ -55,14 +55,14 @@ describe('a run of checks', () => {
     expect(result?.sample).toBe('[{"id":9223372036854775807,"price":99999999999999.9999,"names":["a"],"gone":null}]');
   });
 
-  it('takes severity and parameters from the settings, and leaves out what is off', async () => {
+  it('uses severity and parameters from the settings, and skips checks that are off', async () => {
     const settings: CheckSettings = { few: { severity: 'gate', parameters: { limit: 2 } }, none: { severity: 'off' } };
     const results = await run([few, none], settings);
     expect(results).toHaveLength(1);
     expect(results[0]).toMatchObject({ severity: 'gate', violations: 2n });
   });
 
-  it('names the check and the parameter that were meant', async () => {
+  it('suggests the check or the parameter with a similar name', async () => {
     await expect(run([few, none], { nune: {} })).rejects.toMatchObject({
       code: 'config',
       message: 'checks.nune: no such check',
@@ -74,7 +74,7 @@ describe('a run of checks', () => {
     });
   });
 
-  it('repeats no unknown name that is not near a known one: it may be a secret', async () => {
+  it("doesn't repeat an unknown name unless it resembles a known one, because it may be a secret", async () => {
     const refused = (checks: Check[], settings: CheckSettings) => expect(run(checks, settings)).rejects;
     await refused([few, none], { secret: {} }).toMatchObject({
       ...{ code: 'config', message: 'checks: unknown check', facts: { hint: 'Known: few, none.' } },
@@ -95,7 +95,7 @@ describe('a run of checks', () => {
     ['DOUBLE', '1', 'a number, not text'],
     ['DOUBLE', Number.POSITIVE_INFINITY, 'a number, not a number'],
     ['VARCHAR', 1, 'text, not a number'],
-  ])('refuses %s %j', async (type, x, found) => {
+  ])('refuses the parameter %s %j', async (type, x, found) => {
     await expect(run([typed(type)], { typed: { parameters: { x } } })).rejects.toMatchObject({
       code: 'config',
       message: `checks.typed.parameters.x: must be ${found}`,
@@ -108,7 +108,7 @@ describe('a run of checks', () => {
     ['DOUBLE', 7, '7'],
     ['DOUBLE', 0.1, '0.1'],
     ['VARCHAR', "it's 1", '"it\'s 1"'],
-  ])('gives %s %j to the SQL as it is', async (type, x, shown) => {
+  ])('passes the parameter %s %j to the SQL unchanged', async (type, x, shown) => {
     const [result] = await run([typed(type)], { typed: { parameters: { x } } });
     expect(result?.sample).toBe(`[{"x":${shown},"type":"${type}"}]`);
   });
@@ -120,7 +120,7 @@ describe('a run of checks', () => {
     "SELECT 1 AS a;\n--one's\n",
     "SELECT 1 AS a WHERE '--' = '--'",
     'SELECT 1 AS a;--one\n--two\n;',
-  ])('runs SQL however it ends: %j', async (sql) => {
+  ])('runs SQL with any ending: %j', async (sql) => {
     expect((await run([writeCheck('ends', sql)]))[0]).toMatchObject({ violations: 1n, sample: '[{"a":1}]' });
   });
 
@@ -133,7 +133,7 @@ describe('a run of checks', () => {
     ["$$1;'$$ || ';'", "1;';"],
     ["';' /* it's * / ; */ || ';' -- it's\n || ';' -- \"", ';;;'],
     ['";" FROM (SELECT 1 AS ";")', undefined],
-  ])('leaves a semicolon in a literal, a name or a comment as it is: %s', async (sql, text) => {
+  ])('keeps a semicolon in a literal, a name or a comment: %s', async (sql, text) => {
     const [result] = await run([writeCheck('own', `SELECT ${sql};\n`)]);
     expect(Object.values(JSON.parse(result?.sample ?? '[]')[0])).toEqual([text ?? 1]);
   });
@@ -149,7 +149,7 @@ describe('a run of checks', () => {
       'SELECT n + 9223372036854775807 AS m FROM range(3) t(n) WHERE m > 1',
       /^broken\.sql(:5)?: can't run the check: Out of Range/u,
     ],
-  ])('names the file of a gate that does not run: %s', async (sql, message) => {
+  ])('fails with the file name if the SQL of a gate check fails: %s', async (sql, message) => {
     const gate = { broken: { severity: 'gate' as const } };
     await expect(run([writeCheck('broken', sql)], gate)).rejects.toMatchObject({
       code: 'config',
@@ -157,7 +157,7 @@ describe('a run of checks', () => {
     });
   });
 
-  it('goes on behind a check that does not run and is no gate: it failed, and its sample says why', async () => {
+  it('continues after a failing check that is no gate, and samples its error', async () => {
     const [broken, next] = await run([writeCheck('broken', "SELECT CAST('x' AS BIGINT)"), few]);
     expect(broken).toMatchObject({ violations: 1n, sample: expect.stringMatching(/broken\.sql.*Conversion Error/u) });
     expect(next).toMatchObject({ violations: 7n });

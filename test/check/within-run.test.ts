@@ -76,8 +76,8 @@ const count = async (hasFewChanges: boolean) => {
   return results.map(({ name, violations, sample }) => [name, violations, sample === '[]']);
 };
 
-describe('checks that look within a run', () => {
-  it('find over the rows that the run touched what they find over all', async () => {
+describe('checks restricted to the rows of a run', () => {
+  it('find the same violations over the rows that the run touched as over all rows', async () => {
     const all = await count(false);
     expect(await count(true)).toEqual(all);
     expect(all.map(([name]) => name)).toContain('history_ordered');
@@ -86,7 +86,7 @@ describe('checks that look within a run', () => {
     expect(all.filter(([, violations]) => violations !== 0n).length).toBeGreaterThan(3);
   });
 
-  it('see all columns where their SQL does not name them', async () => {
+  it("get all columns if their SQL doesn't name the columns", async () => {
     const header = '-- name: own\n-- severity: warn\n-- description: b\n-- next: c\n-- within_run: item_id\n';
     const touched = "item_id IN (SELECT item_id FROM history WHERE run_id = getvariable('run_id'))";
     for (const sql of [
@@ -103,7 +103,7 @@ describe('checks that look within a run', () => {
     }
   });
 
-  it('read only the rows of items that the run touched, and of tables that have the column', async () => {
+  it('read only the rows of touched items, in tables that have the column', async () => {
     const header = '-- name: own\n-- severity: warn\n-- description: b\n-- next: c\n-- within_run: ';
     const countOf = async (column: string, sql: string) => {
       const own = parseCheck(`${header}${column}\n${sql}`, 'own.sql');
@@ -112,17 +112,17 @@ describe('checks that look within a run', () => {
     };
     expect(await countOf('item_id', 'SELECT item_id FROM items')).toBe(14n);
     expect(await countOf('item_id', 'SELECT item_id FROM history')).toBe(81n);
-    // History does not have it.
+    // The table history doesn't have this column.
     expect(await countOf('is_listed', 'SELECT kind FROM history JOIN items USING (item_id)')).toBe(240n);
   });
 
-  it('are left to the rows of all where their SQL does not run', async () => {
+  it('fall back to all rows if their restricted SQL fails', async () => {
     const broken = checks.slice(0, 1).map((check) => ({ ...check, sql: 'SELECT nothing FROM items' }));
     const planned = broken.map((check) => ({ check, severity: check.severity, values: {} }));
     expect((await countWithinRun(graph, CHECKED, CHANGED, planned)).size).toBe(0);
   });
 
-  it('name a column of items', () => {
+  it('may declare only a column of items', () => {
     const header = '-- name: a\n-- severity: warn\n-- description: b\n-- next: c\n';
     expect(parseCheck(`${header}-- within_run: item_id\nSELECT 1 FROM items`, 'a.sql').withinRun).toBe('item_id');
     expect(() => parseCheck(`${header}-- within_run: item_ids\nSELECT 1 FROM items`, 'a.sql')).toThrow(

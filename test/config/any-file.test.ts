@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
-/** Files that a user writes, with anything in them: read, or refused by a message that says where and what. */
+/** Files that a user writes, with any content: they are read, or refused by a message with the place and the problem. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -102,7 +102,7 @@ function edit(text: string, changes: { at: number; how: string; text: string }[]
   return lines.join('\n');
 }
 
-test('any change of the shipped pipeline file leaves one that is read, or refused with its place', () =>
+test('the pipeline file, after any edit, is read or refused with the place of the error', () =>
   fc.assert(
     fc.asyncProperty(edits, (changes) =>
       readOrRefuse('prices.yaml', edit(shipped, changes), (file) => readPipeline(file, ENV)),
@@ -110,7 +110,7 @@ test('any change of the shipped pipeline file leaves one that is read, or refuse
     { seed: 2026, numRuns: 300 },
   ));
 
-test('any bytes in place of a pipeline file, of matches and of a price list are read, or refused with their place', () =>
+test('a pipeline file, matches or a price list of any bytes is read or refused with the place of the error', () =>
   fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
       await readOrRefuse('any.yaml', bytes, (file) => readPipeline(file, ENV));
@@ -167,7 +167,7 @@ test.each([
     (list: string) => loadWatchList(db, { list }),
   ],
   ['matches', ['product', 'other', 'match'], readUserMatches],
-])('%s with any cells is read, or refused with its line', (_, header, read) =>
+])('%s with any cells is read or refused with its line', (_, header, read) =>
   fc.assert(
     fc.asyncProperty(table, ({ mark, delimiter, end, rows }) => {
       const text = mark + [header, ...rows].map((row) => row.join(delimiter)).join(end);

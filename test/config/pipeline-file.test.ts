@@ -45,7 +45,7 @@ async function readFault(text: string): Promise<string> {
 }
 
 describe('a pipeline file', () => {
-  test('needs the address, the key and the folder of the lake; the rest has defaults', async () => {
+  test("requires the address, the key and the lake's folder; every other key has a default", async () => {
     expect(await read(SOURCE + LAKE)).toEqual({
       file,
       name: 'prices',
@@ -78,7 +78,7 @@ describe('a pipeline file', () => {
     });
   });
 
-  test('maps attributes for all websites, and for one by its id', async () => {
+  test('maps attributes for all websites and for one website by its id', async () => {
     const attributes = '{availability: stock, shippingCost: [a, b.c], values: {in stock: [1, yes, true]}}';
     const shops = '{9007199254740993: {attributes: {condition: []}}, 7: {attributes: {}}}';
     const { analysis } = await read(`${SOURCE}${LAKE}analysis: {attributes: ${attributes}, shops: ${shops}}\n`);
@@ -92,7 +92,7 @@ describe('a pipeline file', () => {
     });
   });
 
-  test('names shards, each with its datasets and perhaps its part of the budget', async () => {
+  test('declares shards, each with its datasets and an optional share of the budget', async () => {
     const { source } = await read(
       `${SOURCE}  shards: { a: { datasets: [3, 2], budget: 60.5% }, b-1: { datasets: [9] } }\n${LAKE}`,
     );
@@ -100,13 +100,13 @@ describe('a pipeline file', () => {
     expect((await read(`${SOURCE}${LAKE}`)).source.shards).toBeUndefined();
   });
 
-  test('with a remote keeps superseded files for a day, for those who read a version there', async () => {
+  test('with a remote, keeps superseded files for a day for readers of an older version', async () => {
     const remote = 's3://bucket/prices?endpoint=http://127.0.0.1:9000';
     const { lake } = await read(`${SOURCE}${LAKE}  remote: ${remote}\n`);
     expect(lake).toMatchObject({ path: './lake', remote, retention: DAY_MS, tables: {} });
   });
 
-  test('with metadata of Iceberg keeps superseded files for a day, for those who read a snapshot', async () => {
+  test('with Iceberg metadata, keeps superseded files for a day for readers of an older snapshot', async () => {
     const set = async (iceberg: string) => (await read(`${SOURCE}${LAKE}  iceberg: ${iceberg}\n`)).lake;
     expect(await set('true')).toMatchObject({ iceberg: true, retention: DAY_MS });
     expect(await set('gs://bucket/a lake')).toMatchObject({ iceberg: 'gs://bucket/a lake', retention: DAY_MS });
@@ -116,7 +116,7 @@ describe('a pipeline file', () => {
       await expect(set(other)).rejects.toThrow('must be true, false');
   });
 
-  test('may set everything', async () => {
+  test('may set every key', async () => {
     const text = `name: shop-prices_2.0
 ${SOURCE}  history: none
   datasets: [15, 9223372036854775807, "\${DATASET}", 12]
@@ -143,7 +143,7 @@ checks:
   });
 
   test.each(['pipelines/prices.yaml', 'pipelines/demo.yaml'])(
-    'that ships with the package is one: %s',
+    'is valid as shipped with the package: %s',
     async (name) => {
       const shipped = { PRICELAKE_BASE_URL: 'https://api.example', PRICELAKE_API_KEY: SECRET };
       const pipeline = await readPipeline(packagePath(name), shipped);
@@ -151,7 +151,7 @@ checks:
     },
   );
 
-  test('may say what columns of export rows hold', async () => {
+  test('may map columns of export rows to fields', async () => {
     const { source } = await read(`${SOURCE}  mapping: { sku: id, shop: site, "Shop No": site.id }\n${LAKE}`);
     expect(source.mapping).toEqual({ sku: 'id', shop: 'site', 'Shop No': 'site.id' });
   });
@@ -161,14 +161,14 @@ checks:
     ['amount: nothing like it', 'there are id, title, brand,'],
     ['a: price, b: price', 'that no other column maps to'],
     ['amount: 5', 'must be a field of Item, such as price or site.id'],
-  ])('may map columns to fields of Item alone, once each: %s', async (mapping, said) => {
+  ])('may map columns only to fields of Item, and each field once: %s', async (mapping, said) => {
     await expect(read(`${SOURCE}  mapping: { ${mapping} }\n${LAKE}`)).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining(said),
     });
   });
 
-  test('takes variables inside of texts, and their values as they are', async () => {
+  test('may use variables inside texts, and inserts their values unchanged', async () => {
     const text =
       SOURCE.replace('https://api.example', '${URL}/eu') + LAKE.replace('./lake', '"${HOME_OF_DATA}/${KEY}"');
     const pipeline = await read(text);
@@ -182,7 +182,7 @@ checks:
     ['36h', 1.5 * DAY_MS],
     ['7d', 7 * DAY_MS],
     ['2w', 14 * DAY_MS],
-  ])('keeps raw bytes for %s', async (keep, ms) => {
+  ])('keeps landed bytes for %s', async (keep, ms) => {
     expect((await read(`${SOURCE}${LAKE}landing: {keep: ${keep}}\n`)).landing.keep).toBe(ms);
   });
 
@@ -190,18 +190,18 @@ checks:
     ['0', 0],
     ['90m', 5_400_000],
     ['2h', 7_200_000],
-  ])('reads the feed again from %s before its cursor', async (overlap, ms) => {
+  ])('reads the feed again from %s before the cursor', async (overlap, ms) => {
     expect((await read(`${SOURCE}  feedOverlap: ${overlap}\n${LAKE}`)).source.feedOverlap).toBe(ms);
   });
 
-  test.each(['15', '5s', '1d', '00m'])('refuses the overlap %s of the feed', async (overlap) => {
+  test.each(['15', '5s', '1d', '00m'])('refuses the feed overlap %s', async (overlap) => {
     await expect(read(`${SOURCE}  feedOverlap: ${overlap}\n${LAKE}`)).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining('must be a duration such as 15m or 2h, or 0'),
     });
   });
 
-  test('may name a file that holds the key', async () => {
+  test('may refer to a file that contains the key', async () => {
     await writeFile(path.join(folder, 'key'), `${SECRET}\n`);
     const pipeline = await read(SOURCE.replace('${KEY}', `{file: ${folder}/key}`) + LAKE);
     expect(pipeline.source.apiKey).toBe(SECRET);
@@ -215,7 +215,7 @@ describe('the webhook of a pipeline file', () => {
   };
   const BARE = 'source:\n  baseUrl: ${NOT_SET}\n  apiKey: {file: "${NOT_SET}/key"}\n';
 
-  test('has a secret from a variable, from a file, or several; the receiver has no use for the key', async () => {
+  test("has a secret from a variable or a file, or several; the receiver doesn't need the API key", async () => {
     expect(await readSecrets(`${BARE}${LAKE}webhook: {secret: "\${SECRET}"}\n`)).toEqual(['whsec_1']);
     expect(await readSecrets(`${BARE}${LAKE}webhook:\n  secret: {file: "\${HOME_OF_DATA}/secret"}\n`)).toEqual([
       { file: '/data/secret' },
@@ -224,11 +224,11 @@ describe('the webhook of a pipeline file', () => {
     expect(await readSecrets(list)).toEqual(['whsec_1', 'whsec_2', { file: '/run/old' }]);
   });
 
-  test('is of no use to a run, which needs none of its variables', async () => {
+  test("isn't read by a run, which needs none of its variables", async () => {
     expect(await read(`${SOURCE}${LAKE}webhook: {secret: "\${NOT_SET}"}\n`)).not.toHaveProperty('webhook');
   });
 
-  test('is missed by the receiver where there is none', async () => {
+  test('is required by the receiver', async () => {
     await expect(readSecrets(BARE + LAKE)).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining('webhook.secret is missing'),
@@ -424,14 +424,14 @@ const FAULTS: [text: string, fault: string][] = [
 ];
 
 describe('a pipeline file is refused in one clear line', () => {
-  test.each(FAULTS)('as %j', async (text, fault) => {
+  test.each(FAULTS)('if it contains %j', async (text, fault) => {
     expect(await readFault(text)).toBe(`prices.yaml:${fault}${/; (it must|did)/.test(fault) ? EXAMPLE : ''}`);
   });
 
   test.each([
     ['nowhere.yaml', 'there is no such file'],
     ['', 'it is a folder'],
-  ])('when it cannot be read: %j', async (name, reason) => {
+  ])('if it cannot be read: %j', async (name, reason) => {
     const missing = path.join(folder, name);
     await expect(readPipeline(missing, env)).rejects.toMatchObject({
       code: 'config',
@@ -440,12 +440,12 @@ describe('a pipeline file is refused in one clear line', () => {
     });
   });
 
-  test('for the key as the name of a check', async () => {
+  test('if the key is the name of a check', async () => {
     const text = `${SOURCE}${LAKE}checks: {${SECRET}: {severity: off}}\n`;
     expect(await readFault(text)).toMatch(/^prices\.yaml:6:10: checks: unknown check \(Known: attribution_kept, /);
   });
 
-  test('and the parser prints no key of it', async () => {
+  test('and the YAML parser prints no key of it', async () => {
     const warnings: unknown[] = [];
     const listen = (warning: unknown) => warnings.push(warning);
     process.on('warning', listen);

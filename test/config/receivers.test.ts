@@ -14,14 +14,14 @@ const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-receivers-'));
 const file = path.join(folder, 'prices.yaml');
 afterAll(() => rm(folder, { recursive: true }));
 
-describe('receivers of messages', () => {
+describe('receivers of notifications', () => {
   const hook = 'https://hooks.example/T0KEN';
   const readReceivers = async (notify: string, address = hook) => {
     await writeFile(file, `${SOURCE}${LAKE}notify: ${notify}\n`);
     return readNotify(file, { HOOK: address, SIGN: 'sign' });
   };
 
-  test('have addresses and secrets from variables, and none by default', async () => {
+  test('have addresses and secrets from variables, and there are none by default', async () => {
     const list =
       '[{ slack: "${HOOK}" }, { url: "${HOOK}", secret: "${SIGN}", staleAfter: 2d }, { command: [say, hi] }]';
     expect((await readReceivers(list)).notify).toEqual([
@@ -33,7 +33,7 @@ describe('receivers of messages', () => {
     expect((await readNotify(file, {})).notify).toEqual([]);
   });
 
-  test('need no variable where nobody is told', async () => {
+  test('need no variables in a command that notifies nobody', async () => {
     await writeFile(file, `${SOURCE}${LAKE}notify: [{ slack: "\${NOT_SET}" }]\n`);
     const pipeline = await readPipeline(file, { KEY: 'key' });
     expect(pipeline).not.toHaveProperty('notify');
@@ -51,7 +51,7 @@ describe('receivers of messages', () => {
     ['[{ mail: me }]', 'notify.0 has an unknown key'],
     ['[{ slak: "${HOOK}" }]', 'unknown key "notify.0.slak"'],
     ['{ slack: "${HOOK}" }', 'notify is a mapping; it must be a list of at most 10 receivers'],
-  ])('are refused with what is wrong, without an address: %s', async (notify, message) => {
+  ])('are refused with the problem but without an address: %s', async (notify, message) => {
     const error = await readReceivers(notify).catch((reason: PricelakeError) => reason);
     expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(message) });
     expect(inspect(error, { depth: 20 })).not.toContain('T0KEN');
@@ -63,7 +63,7 @@ describe('receivers of messages', () => {
     ['file:///T0KEN', 'must start with https://'],
     ['https://me:T0KEN@hooks.example/', 'without a user name and password'],
     ['T0KEN', 'must be a URL'],
-  ])('have addresses by https, or of this machine: %s', async (address, message) => {
+  ])('need an https address unless it is on this machine: %s', async (address, message) => {
     const error = await readReceivers('[{ teams: "${HOOK}" }]', address).catch((reason: PricelakeError) => reason);
     expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(message) });
     expect(inspect(error, { depth: 20 })).not.toContain('T0KEN');

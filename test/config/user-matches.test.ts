@@ -8,7 +8,7 @@ const folder = await mkdtemp(join(tmpdir(), 'pricelake-user-matches-'));
 afterAll(() => rm(folder, { recursive: true }));
 const file = join(folder, 'matches.csv');
 
-/** The rows that a pipeline file with these lines of matches gives. */
+/** Returns the matches that a pipeline file with these lines yields. */
 async function read(lines: string[], header = 'product,other,match'): Promise<string[] | undefined> {
   await writeFile(file, [header, ...lines].join('\n'));
   const pipeline = join(folder, 'prices.yaml');
@@ -20,7 +20,7 @@ async function read(lines: string[], header = 'product,other,match'): Promise<st
   return userMatches?.map(({ productId, otherId, isMatch }) => `${productId} ${isMatch ? '=' : '≠'} ${otherId}`);
 }
 
-test('a GTIN stands for all, and chains are followed', async () => {
+test("uses a product's GTIN as the representative of its group, and follows chains of matches", async () => {
   expect(await read(['acme-b,acme-a,yes', 'acme-b,acme-c,YES', 'x-1,0004006381333931,yes', 'x-1,x-0,yes'])).toEqual([
     'acme-b = acme-a',
     'acme-c = acme-a',
@@ -29,7 +29,7 @@ test('a GTIN stands for all, and chains are followed', async () => {
   ]);
 });
 
-test('lines without a decision, other columns and repeated lines say nothing', async () => {
+test('ignores lines without a decision, other columns and repeated lines', async () => {
   const header = '\ufeffother,title,Match ,product';
   const lines = ['b-1,"Pen, ""red""\nand blue",no,a-1', 'a-1,,no,b-1', 'c-1,Pen,,a-1', '', 'a-1,Pen, ,a-1'];
   expect(await read(lines, header)).toEqual(['b-1 ≠ a-1']);
@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test('a file without its columns, and none at all, are refused', async () => {
+test('refuses a missing column and a missing file', async () => {
   await expect(read([], 'product,match')).rejects.toThrow(`${file}:1: missing column other`);
   const none = join(folder, 'none.csv');
   const pipeline = join(folder, 'prices.yaml');
