@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** A table with a column of every type; the first is the key, and lies in folders by day. */
+/** A table with a column of every type; the first column is the key, and the table is partitioned by day. */
 const every: TableSchema = {
   table: 'items',
   description: 'It\'s "all"',
@@ -27,12 +27,12 @@ const every: TableSchema = {
   columns: COLUMN_TYPES.map((type, i) => ({ name: `c${i}`, type, nullable: i > 0, description: `d\\${i}` })),
 };
 
-/** Without the comments of most columns. */
+/** Writes the DDL without the comments of most columns. */
 const writeShort = (dialect: 'postgres' | 'redshift') =>
   writeSql(every, SQL_DIALECTS[dialect]).replaceAll(/COMMENT ON COLUMN "items"."c[2-7]".*\n/g, '');
 
-describe('the contract as DDL', () => {
-  it.each(TABLE_NAMES)('of %s makes the table in DuckDB, with its descriptions', async (table) => {
+describe('the data contract as DDL', () => {
+  it.each(TABLE_NAMES)('of %s creates the table in DuckDB with its descriptions', async (table) => {
     const schema = loadTableSchema(table);
     for (const statement of writeSql(schema, SQL_DIALECTS.ddl).split(';\n')) {
       if (statement.trim() !== '') await db.run(statement);
@@ -51,7 +51,7 @@ describe('the contract as DDL', () => {
     );
   });
 
-  it('has the types of PostgreSQL', () => {
+  it("uses PostgreSQL's types", () => {
     expect(writeShort('postgres')).toMatchInlineSnapshot(`
       "CREATE TABLE "items" (
         "c0" bigint NOT NULL,
@@ -71,7 +71,7 @@ describe('the contract as DDL', () => {
     `);
   });
 
-  it('has the types of Snowflake', () => {
+  it("uses Snowflake's types", () => {
     expect(writeSql(every, SQL_DIALECTS.snowflake)).toMatchInlineSnapshot(`
       "CREATE TABLE "ITEMS" (
         "C0" BIGINT NOT NULL COMMENT 'd\\\\0',
@@ -88,7 +88,7 @@ describe('the contract as DDL', () => {
     `);
   });
 
-  it('has the types of Redshift', () => {
+  it("uses Redshift's types", () => {
     expect(writeShort('redshift')).toMatchInlineSnapshot(`
       "CREATE TABLE "items" (
         "c0" BIGINT NOT NULL,
@@ -108,7 +108,7 @@ describe('the contract as DDL', () => {
     `);
   });
 
-  it('has the types of BigQuery', () => {
+  it("uses BigQuery's types", () => {
     expect(writeSql(every, SQL_DIALECTS.bigquery)).toMatchInlineSnapshot(`
       "CREATE TABLE \`items\` (
         \`c0\` INT64 NOT NULL OPTIONS (description = "d\\\\0"),
@@ -128,14 +128,14 @@ describe('the contract as DDL', () => {
     `);
   });
 
-  it('declares no key of which a part may be null', () => {
+  it('declares no primary key if a key column may be null', () => {
     const open = { ...every, key: ['c0', 'c1'] };
     for (const dialect of Object.values(SQL_DIALECTS)) expect(writeSql(open, dialect)).not.toContain('PRIMARY KEY');
   });
 });
 
-describe('the contract in other forms', () => {
-  it('is a JSON Schema that takes rows as they are written, and refuses others', () => {
+describe('the data contract in other formats', () => {
+  it('as JSON Schema accepts the rows as written and refuses invalid ones', () => {
     const schema = describeJson([every], true);
     const text = JSON.stringify(schema, (_name, value) => (typeof value === 'bigint' ? Number(value) : value));
     const row = z.fromJSONSchema(JSON.parse(text));
@@ -152,7 +152,7 @@ describe('the contract in other forms', () => {
     ]);
   });
 
-  it.each(TABLE_NAMES)('is an Arrow schema, of %s as query gives it', async (table) => {
+  it.each(TABLE_NAMES)('as an Arrow schema of %s equals the schema of a query result', async (table) => {
     const schema = loadTableSchema(table);
     const arrow = tableFromIPC(writeArrowSchema(schema)).schema;
     const result = await db.connection.run(writeEmptySelect(table));
@@ -166,7 +166,7 @@ describe('the contract in other forms', () => {
     expect(arrow.metadata.get('key')).toBe(JSON.stringify(schema.key));
   });
 
-  it.each(TABLE_NAMES)('is the struct of %s that Spark reads from its Delta log', (table) => {
+  it.each(TABLE_NAMES)('as a Spark struct of %s equals the schema in the Delta log', (table) => {
     const schema = loadTableSchema(table);
     const delta = JSON.parse(writeDeltaSchema(schema));
     const spark = describeSparkSchema(schema);

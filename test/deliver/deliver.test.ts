@@ -95,7 +95,7 @@ async function readChanges(table: TableName, since: string, columns: string): Pr
 }
 
 describe('changes', () => {
-  test.each(TABLES)('of %s are exactly the rows that differ, since each run', async (table) => {
+  test.each(TABLES)('of %s are exactly the rows that differ since each run', async (table) => {
     for (const run of [0, 1, 2, 3]) {
       const expected = compare(copies[run]?.[table] as Copy, copies[3]?.[table] as Copy);
       expect(await readChanges(table, String(run), `change, ${KEYS[table]}`), `since run ${run}`).toEqual(expected);
@@ -103,7 +103,7 @@ describe('changes', () => {
     if (table === 'items') expect(compare(copies[1]?.items as Copy, copies[3]?.items as Copy).join()).toMatch(/new.*/);
   });
 
-  test('name the columns that differ, and what was told of an item', async () => {
+  test('of items list the columns that differ and the events in history', async () => {
     const names = await readChanges('items', '1', "change, array_to_string(changed_columns, ',')");
     expect(names.some((line) => /^changed .*\bprice\b/.test(line))).toBe(true);
     const told = await readLake(
@@ -115,7 +115,7 @@ describe('changes', () => {
     expect(events).toEqual(told.map(([id, kinds]) => `${id} ${kinds}`).sort());
   });
 
-  test('since a version and a time are those since its run', async () => {
+  test('since a version or a time equal those since its run', async () => {
     const lake = await openLake(world.lakePath, { create: false });
     const { version } = await readTable(lake, 'items');
     const since = await readChanges('items', '2', 'change, item_id');
@@ -124,7 +124,7 @@ describe('changes', () => {
     expect(since.length).toBeGreaterThan(10);
   });
 
-  test('stream in every format, with what they are of', async () => {
+  test('are written in every format, with a report of the table and the runs', async () => {
     const output = path.join(world.folder, 'new.parquet');
     const request = { table: 'items' as const, since: '2', lake: world.lakePath };
     const report = await showChanges({ ...request, format: 'parquet', output }, openContext(true));
@@ -135,7 +135,7 @@ describe('changes', () => {
     expect(csv.output.text).toMatch(/^change,changed_columns,events,item_id,title,/);
   });
 
-  test('without the replaced files are written rows of items, and an error for what runs rewrite', async () => {
+  test('after superseded files are deleted, are written rows for items and an error for rewritten tables', async () => {
     const folder = path.join(world.lakePath, 'items');
     const lake = await openLake(world.lakePath, { create: false });
     const current = new Set((await readTable(lake, 'items')).files.map((file) => file.path));
@@ -152,7 +152,7 @@ describe('changes', () => {
 });
 
 describe('manifest --since', () => {
-  test('lists the files that runs added and removed, and as files to load those that still stand', async () => {
+  test('lists the files that runs added and removed, and loads only added files that are still current', async () => {
     const lake = await openLake(world.lakePath, { create: false });
     const manifest = await readManifest(lake, { table: 'items', since: '1', base: 'gs://b/lake/' });
     const whole = await readManifest(lake, { table: 'items', base: 'gs://b/lake' });
@@ -176,7 +176,7 @@ describe('manifest --since', () => {
     );
   });
 
-  test('parts long lists as loaders take them', () => {
+  test("splits long lists at the loader's limit", () => {
     const file = { rows: 1n, bytes: 1, sha256: undefined, partition: {}, missing_columns: [] };
     const files = Array.from({ length: 1001 }, (_, i) => ({ ...file, url: `s3://b/it's/items/${i}.parquet` }));
     const manifest = { table: 'items' as const, version: 1n, rows: 1n, bytes: 1, files, attribution: [] };
@@ -212,7 +212,7 @@ describe('load', () => {
     }
   }
 
-  test('brings a copy from run to run; what is repeated, or starts elsewhere, changes nothing', async () => {
+  test('updates a copy run by run; repeating a load or loading everything again changes nothing', async () => {
     await load(1, undefined);
     await expectEqual(1);
     const loads = await load(2, 1n);
@@ -231,7 +231,7 @@ describe('load', () => {
     expect(await copy.rows('SELECT DISTINCT run_number FROM pricelake_loads')).toEqual([{ run_number: 3n }]);
   });
 
-  test('takes several runs at once, and refuses what the lake cannot tell', async () => {
+  test("covers several runs at once, and refuses a run that the lake doesn't have", async () => {
     await copy.run('UPDATE pricelake_loads SET run_number = 1');
     await copy.run('DELETE FROM items WHERE run_id NOT LIKE $1', ['000001-%']);
     await load(3, 1n);
@@ -257,7 +257,7 @@ describe('load', () => {
 });
 
 describe('--since', () => {
-  test('takes a run, a version or a time, and nothing else', () => {
+  test('accepts a run, a version or a time, and nothing else', () => {
     expect(parseSince('9007199254740993')).toEqual({ kind: 'run', number: 9007199254740993n });
     expect(parseSince('000041-20261122T080000Z')).toMatchObject({ kind: 'run', number: 41n });
     expect(parseSince('v14')).toEqual({ kind: 'version', version: 14n });
@@ -266,7 +266,7 @@ describe('--since', () => {
       expect(() => parseSince(text), text).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
-  test('names what this lake has: no run to come, and none of another lake', async () => {
+  test('refuses a future run, a future version, and a run of another lake', async () => {
     for (const since of ['4', 'v99', '000002-20200101T000000Z'])
       await expect(readChanges('items', since, 'item_id'), since).rejects.toMatchObject({ code: 'usage' });
   });

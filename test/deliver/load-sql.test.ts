@@ -8,7 +8,7 @@ import { BASES } from './copy.js';
 
 const file = (path: string) => ({ path, rows: 1n, bytes: 1, partitionValues: {}, stats: '', modifiedAt: 0 });
 
-/** As much of a load as can go wrong in SQL: a partition's value that another program chose, and a quote in a path. */
+/** A load with everything that could break its SQL: a hostile partition value, and quotes in a path and an id. */
 const LOAD: TableLoad = {
   table: 'items',
   tableId: "it's",
@@ -26,7 +26,7 @@ const LOAD: TableLoad = {
   total: 1n,
 };
 
-test('a script stages, changes the copy in one transaction that records the run last, and cleans up', () => {
+test('a script stages rows, changes the copy in one transaction that also records the run, and drops the stage', () => {
   const script = writeLoadScript('snowflake', [LOAD], { schema: 'shop.prices', base: '@stage' });
   expect(script.filter((sql) => !sql.startsWith('CREATE'))).toMatchInlineSnapshot(`
     [
@@ -41,7 +41,7 @@ test('a script stages, changes the copy in one transaction that records the run 
   `);
 });
 
-test('items change in one statement where a database has no transaction over several', () => {
+test('without multi-statement transactions, a script changes items in one MERGE statement', () => {
   const keys: TableLoad = { ...LOAD, rows: { kind: 'keys', key: 'item_id', runIds: ['000042-x'] } };
   const script = writeLoadScript('databricks', [keys], { schema: undefined, base: 's3://b/lake' });
   expect(script.filter((sql) => /^(MERGE|DELETE|INSERT|UPDATE|BEGIN|COPY)/.test(sql))).toMatchInlineSnapshot(`
@@ -55,17 +55,20 @@ test('items change in one statement where a database has no transaction over sev
   `);
 });
 
-test.each(WAREHOUSES)('for %s a staging table takes null in every column, as the files may have it', (warehouse) => {
-  const script = writeLoadScript(warehouse, [LOAD], { schema: undefined, base: BASES[warehouse] });
-  const stages = script.filter((sql) => /^CREATE .*pricelake_stage_items/i.test(sql));
-  expect(stages).toHaveLength(warehouse === 'postgres' ? 0 : 1);
-  for (const sql of stages) {
-    expect(sql).toMatch(/\(.*item_id.*title.*run_id.*\)$/i);
-    expect(sql).not.toMatch(/NOT NULL|\bLIKE\b/);
-  }
-});
+test.each(WAREHOUSES)(
+  'the staging table for %s allows null in every column, because files may contain it',
+  (warehouse) => {
+    const script = writeLoadScript(warehouse, [LOAD], { schema: undefined, base: BASES[warehouse] });
+    const stages = script.filter((sql) => /^CREATE .*pricelake_stage_items/i.test(sql));
+    expect(stages).toHaveLength(warehouse === 'postgres' ? 0 : 1);
+    for (const sql of stages) {
+      expect(sql).toMatch(/\(.*item_id.*title.*run_id.*\)$/i);
+      expect(sql).not.toMatch(/NOT NULL|\bLIKE\b/);
+    }
+  },
+);
 
-test.each(WAREHOUSES)('for %s no value leaves its quotes', (warehouse) => {
+test.each(WAREHOUSES)('no value leaves its quotes in the script for %s', (warehouse) => {
   const sql = writeLoadScript(warehouse, [LOAD], { schema: undefined, base: BASES[warehouse] }).join(';\n');
   // Without texts and names nothing of the value is left; in texts of PostgreSQL a backslash escapes nothing.
   const texts =
@@ -76,7 +79,7 @@ test.each(WAREHOUSES)('for %s no value leaves its quotes', (warehouse) => {
   expect(bare).not.toMatch(/DROP TABLE items|--/);
 });
 
-test('names of schemas and addresses are checked before they stand in SQL', () => {
+test('schema names and base addresses are validated before they are used in SQL', () => {
   for (const schema of ['a"b', 'a.b.c', "x'; DROP", '', '1a']) {
     expect(() => requireSchemaName(schema), schema).toThrow(expect.objectContaining({ code: 'usage' }));
   }

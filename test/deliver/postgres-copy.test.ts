@@ -6,7 +6,7 @@ import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { makeFolder, openDatabase } from '../lake/fixture.js';
 
-test('columns of JSON are those that say so', () => {
+test('the columns that hold JSON are those whose descriptions say so', () => {
   const named = TABLE_NAMES.flatMap((table) =>
     loadTableSchema(table)
       .columns.filter(holdsJson)
@@ -16,7 +16,7 @@ test('columns of JSON are those that say so', () => {
   expect(named.filter((name) => !name.startsWith('runs.'))).toHaveLength(5);
 });
 
-test('rows are text as COPY takes it: nulls, escapes, exact digits, instants in UTC, arrays', async () => {
+test('rows are valid COPY text: nulls, escapes, exact digits, instants in UTC, arrays', async () => {
   const db = await openDatabase();
   const file = join(await makeFolder(), 'rows');
   const columns = loadTableSchema('items').columns.filter(({ name }) =>

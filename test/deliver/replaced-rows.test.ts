@@ -93,24 +93,24 @@ beforeEach(async () => {
   await copy.run(writeLoadsTable(TARGET));
 });
 
-test('a partition that lost rows is loaded whole, beside what runs added to others', async () => {
+test('a partition that lost rows is loaded as a whole, beside the rows that runs added to others', async () => {
   await runTwice();
   expect(await load(1n)).toBe('runs');
   await expectEqual();
   expect((await copy.rows('SELECT count(*) AS n FROM history'))[0]?.n).toBe(11n);
 });
 
-test('a row that a run took away is gone, as long as the file that held it is kept', async () => {
+test('a row that a run removed is reported as gone while its old file is kept', async () => {
   await runTwice(24 * 3600 * 1000);
   expect(await readChanges('1')).toEqual(['gone 4', 'new 10', 'new 11']);
 });
 
-test('where it is not kept, what was there is not known', async () => {
+test('a removed row is an error once its old file is no longer kept', async () => {
   await runTwice();
   await expect(readChanges('1')).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('history') });
 });
 
-test('compaction is no change, however often it moves rows', async () => {
+test('compaction is not reported as a change, however often it moves rows', async () => {
   await runOnce();
   const compact = async () => {
     const day = await findDay('2026-11-21');
@@ -128,7 +128,7 @@ test('compaction is no change, however often it moves rows', async () => {
   expect((await copy.rows('SELECT count(*) AS n FROM history'))[0]?.n).toBe(12n);
 });
 
-test('a log that was cleaned tells nothing of older runs, and a whole load does not ask it', async () => {
+test('a cleaned log refuses changes since older runs but allows a full load', async () => {
   await runTwice();
   for (let run = 3; run <= 12; run += 1) await commit('history', rows(run, `${10 * run}, ${10 * run + 1}`), { run });
   await commit('runs', select('runs', { run_id: "'run-12'" }), { run: 12 });
@@ -140,7 +140,7 @@ test('a log that was cleaned tells nothing of older runs, and a whole load does 
   await expectEqual();
 });
 
-test('what a rebuild changed is loaded whole', async () => {
+test('rows that a rebuild replaced require a full load', async () => {
   await runTwice();
   const { files } = await readTable(lake, 'history');
   await commit('history', rows(2, '0, 5'), { remove: files, operation: 'REBUILD' });

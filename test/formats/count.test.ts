@@ -12,7 +12,7 @@ test.each([
   expect(formatCount(count)).toBe(text);
 });
 
-test('one has a noun of its own', () => {
+test('a count of one uses the singular noun', () => {
   expect([countOf(1n, 'shop'), countOf(1234, 'shop')]).toEqual(['1 shop', '1,234 shops']);
   expect(countOf(0, 'entry', 'entries')).toBe('0 entries');
 });

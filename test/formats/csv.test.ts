@@ -44,7 +44,7 @@ function scan(bytes: Buffer, next: () => number): { ends: number[]; isOpen: bool
 }
 
 describe('CSV', () => {
-  test('is read as it was written: nulls, empty texts, quotes and newlines inside of cells', async () => {
+  test('is read as it was written, with nulls, empty texts, quotes and newlines in cells', async () => {
     const random = createSeeded(71);
     const file = path.join(await makeFolder(), 'table.csv');
     for (let round = 0; round < 150; round++) {
@@ -60,7 +60,7 @@ describe('CSV', () => {
     }
   });
 
-  test('has its records end in the same places whatever the chunks', () => {
+  test('has the same record ends for any chunk sizes', () => {
     const random = createSeeded(72);
     for (let round = 0; round < 150; round++) {
       const table = makeTable(random);
@@ -72,11 +72,11 @@ describe('CSV', () => {
     }
   });
 
-  test.each(['a,"b', 'a,"b"c', '"a" ,b', 'a,"b" '])('that is none is told: %s', (text) => {
+  test.each(['a,"b', 'a,"b"c', '"a" ,b', 'a,"b" '])('with invalid quoting is refused: %s', (text) => {
     expect(parseCsvRecord(text)).toBeUndefined();
   });
 
-  test('may have a quote inside of a cell that does not begin with one', () => {
+  test("may have a quote inside a cell that doesn't begin with one", () => {
     expect(parseCsvRecord('5" pipe,a')).toEqual(['5" pipe', 'a']);
     expect(scan(Buffer.from('5" pipe,a\nb,c\n'), () => 3).ends).toEqual([10, 14]);
   });

@@ -15,7 +15,7 @@ function elementsOf(json: string): string[] {
 }
 
 describe('the fields of an object', () => {
-  test('are found with the bytes of their values, however they are written', () => {
+  test('are found with the bytes of their values, in any white space', () => {
     expect(fieldsOf(' {"a" : 1 ,\r\n"b":"x",\t"c":{"d":[{}]},"e":null,"f":[1,"]"],"g":-1.5e+3} ')).toEqual({
       a: '1',
       b: '"x"',
@@ -28,7 +28,7 @@ describe('the fields of an object', () => {
     expect(fieldsOf('{ \n }')).toEqual({});
   });
 
-  test('have names that are unescaped, and strings may hold what looks like structure', () => {
+  test('have unescaped names, and strings may contain structural characters', () => {
     expect(fieldsOf(String.raw`{"\u0061\"b":"}\"],\\","\\":"\\\"","😀":"{[","":0}`)).toEqual({
       'a"b': String.raw`"}\"],\\"`,
       '\\': String.raw`"\\\""`,
@@ -37,7 +37,7 @@ describe('the fields of an object', () => {
     });
   });
 
-  test('end where the object ends: a line may follow', () => {
+  test('end where the object ends, so that another line may follow', () => {
     const bytes = Buffer.from('{"a":1}\n{"a":2}\n');
     expect(text(bytes, readFields(bytes, 8).get('a') as Slice)).toBe('2');
   });
@@ -47,7 +47,7 @@ describe('the fields of an object', () => {
     ...['{"a":}', '{"a":1 "b":2}', '{"a":"x}', '{"a":[1}', '{"a":{"b":[}', '{"a\\', '{"\\x":1}', '<html>'],
     // Another character in the place of a colon or a comma.
     ...['{"a"x1}', '{"a";1}', '{"a":1 x"b":2}', '{"a":1 ;"b":2}', '["a":1}'],
-  ])('of %j are refused as not JSON', (json) => {
+  ])('of the invalid object %j are refused as not JSON', (json) => {
     expect(() => readFields(Buffer.from(json))).toThrow(SyntaxError);
   });
 
@@ -58,19 +58,19 @@ describe('the fields of an object', () => {
     ['{"a":1 "b":2}', 7],
     ['{"a":"x}', 5],
     ['{"a":}', 5],
-  ])('of %j are refused with the place', (json, place) => {
+  ])('of the invalid object %j are refused with the byte offset', (json, place) => {
     expect(() => readFields(Buffer.from(json))).toThrow(`not JSON at byte ${place}`);
   });
 });
 
 describe('one field', () => {
-  test('is found without looking at those behind it', () => {
+  test('is found without reading the fields after it', () => {
     const bytes = Buffer.from('{"x":{"id":1},"id":7,oops');
     expect(text(bytes, findField(bytes, 0, (name) => name === 'id') as Slice)).toBe('7');
     expect(() => findField(bytes, 0, (name) => name === 'title')).toThrow(SyntaxError);
   });
 
-  test('is undefined when the object has none of that name', () => {
+  test('is undefined if the object has no field of that name', () => {
     expect(findField(Buffer.from('{"a":{"id":1}}'), 0, (name) => name === 'id')).toBeUndefined();
   });
 });
@@ -84,7 +84,7 @@ describe('the elements of an array', () => {
 
   test.each([
     ...['', '{1]', '{}', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '[1 x2]', '["a";"b"]', '["a', '[{"a":1]', 'null'],
-  ])('of %j are refused as not JSON', (json) => {
+  ])('of the invalid array %j are refused as not JSON', (json) => {
     expect(() => readElements(Buffer.from(json), 0)).toThrow(SyntaxError);
   });
 });
@@ -92,14 +92,17 @@ describe('the elements of an array', () => {
 describe('an int64', () => {
   const read = (json: string) => readInt64(Buffer.from(json), { start: 0, end: Buffer.byteLength(json) });
 
-  test.each(['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808'])('%s is exact', (json) => {
-    expect(read(json)).toBe(BigInt(json));
-  });
+  test.each(['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
+    '%s is parsed exactly',
+    (json) => {
+      expect(read(json)).toBe(BigInt(json));
+    },
+  );
 
   test.each([
     ...['9223372036854775808', '-9223372036854775809', '99999999999999999999', '1.0', '1e3', '01', '-', '', '+1'],
     ...['"1"', 'null', 'true', ' 1', '0x1', '1_0', '١'],
-  ])('%j is none', (json) => {
+  ])('%j is refused', (json) => {
     expect(() => read(json)).toThrow(SyntaxError);
   });
 });
@@ -123,7 +126,7 @@ function writeString(random: Seeded): string {
 }
 
 describe('random JSON', () => {
-  test('falls into the same parts as JSON.parse makes of it', () => {
+  test('is split into the same parts as by JSON.parse', () => {
     const random = createSeeded(31);
     let containers = 0;
     for (let n = 0; n < 3_000; n++) {
@@ -141,7 +144,7 @@ describe('random JSON', () => {
     expect(containers).toBeGreaterThan(500);
   });
 
-  test('that is cut or damaged gives parts or a SyntaxError, and always ends', () => {
+  test('that is truncated or damaged yields parts or a SyntaxError, and the scan always ends', () => {
     const random = createSeeded(32);
     let refused = 0;
     for (let n = 0; n < 3_000; n++) {

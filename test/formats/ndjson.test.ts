@@ -13,7 +13,7 @@ async function write(lines: readonly string[], end = '\n'): Promise<string> {
   return file;
 }
 
-/** Lines of lengths around those of the pieces that a file is read in. */
+/** Lines whose lengths are near the size of the pieces in which a file is read. */
 function makeLines(): string[] {
   const random = createSeeded(5);
   const lengths = [0, 1, 3 * MEGABYTE, 4 * MEGABYTE - 1, 4 * MEGABYTE, 11 * MEGABYTE, 2, 0];
@@ -21,7 +21,7 @@ function makeLines(): string[] {
   return [...lengths, ...short].map((length, index) => String.fromCharCode(97 + (index % 26)).repeat(length));
 }
 
-test.each(['\n', ''])('lines of a file are whole, however long they are (the file ends in %j)', async (end) => {
+test.each(['\n', ''])('the lines of a file are complete, however long they are (the file ends in %j)', async (end) => {
   const lines = makeLines();
   const file = await write([...lines, '{"last":"ß"}'], end);
   const read: string[] = [];
@@ -29,7 +29,7 @@ test.each(['\n', ''])('lines of a file are whole, however long they are (the fil
   expect(read).toEqual([...lines, '{"last":"ß"}']);
 });
 
-test('pieces of a file end at line ends, and are the file', async () => {
+test('the pieces of a file end at line ends, and together equal the file', async () => {
   const file = await write(makeLines());
   const pieces: string[] = [];
   for await (const piece of readWholeLines(file)) pieces.push(piece.toString());
@@ -38,7 +38,7 @@ test('pieces of a file end at line ends, and are the file', async () => {
   expect(pieces.join('')).toBe(`${makeLines().join('\n')}\n`);
 });
 
-test('an empty file has no line', async () => {
+test('an empty file has no lines', async () => {
   const read: Buffer[] = [];
   for await (const line of readLines(await write([], ''))) read.push(line);
   expect(read).toEqual([]);

@@ -6,7 +6,7 @@ test.each([
   ['s3://my.bucket/a/b/', { bucket: 'my.bucket', prefix: 'a/b' }],
   ['s3://bucket/a?endpoint=http://127.0.0.1:9000', { endpoint: 'http://127.0.0.1:9000', pathStyle: true }],
   ['s3://bucket/a?endpoint=https://r2.example&pathStyle=false&region=auto', { pathStyle: false, region: 'auto' }],
-])('%s is an address', (text, expected) => {
+])('%s is a valid remote address', (text, expected) => {
   expect(parseRemoteUrl(text)).toMatchObject(expected);
 });
 
@@ -18,11 +18,11 @@ test.each([
     's3://bucket?endpoint=http://user:secret@host',
     's3://bucket?endpoint=http://host/path',
   ],
-])('"%s" is none', (text) => {
+])('"%s" is not a valid remote address', (text) => {
   expect(parseRemoteUrl(text)).toBeUndefined();
 });
 
-test('what is shown is what names the lake', () => {
+test('only the parts that identify the lake are shown', () => {
   const url = parseRemoteUrl('s3://bucket/a?endpoint=http://host:1&region=x');
   expect(url && showRemoteUrl(url)).toBe('s3://bucket/a?endpoint=http://host:1');
 });
