@@ -16,13 +16,15 @@ beforeEach(async () => {
 });
 
 /** What a process gets from a module of this text. */
-async function load(text: string, { command = 'sync', exit = 0 } = {}): Promise<string> {
+async function load(text: string, { command = 'sync', exit = 0, flags = [] as string[] } = {}): Promise<string> {
   const file = join(folder, 'module.cjs');
   await writeFile(file, text);
   const code = `import { requireCompiled } from ${JSON.stringify(BUILT)};
     process.stdout.write(requireCompiled(${[file, compiled, command].map((one) => JSON.stringify(one)).join()}).say());
     process.exitCode = ${exit};`;
-  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  const { stdout, status } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', code], {
+    encoding: 'utf8',
+  });
   expect(status).toBe(exit);
   return stdout;
 }
@@ -64,6 +66,21 @@ test('a process that refuses what was typed keeps no code, but one that fails ot
   await expect(listKept()).rejects.toMatchObject({ code: 'ENOENT' });
   await load(say('one'), { command: 'check', exit: 3 });
   expect(await listKept()).toHaveLength(1);
+});
+
+/** WebAssembly with an exported function `f` that counts down from its argument. */
+const COUNTDOWN = '0061736d0100000001050160017f0003020100070501016600000a10010e000340200041016b22000d000b0b';
+
+test('WebAssembly that is hot is not optimized', async () => {
+  const text = `exports.say = () => {
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from('${COUNTDOWN}', 'hex')));
+    for (let call = 0; call < 500; call += 1) exports.f(10_000);
+    return 'counted';
+  };`;
+  const said = await load(text, { flags: ['--trace-wasm-compilation-times'] });
+  expect(said).toContain('using Liftoff');
+  expect(said).not.toContain('TurboFan');
+  expect(said).toContain('counted');
 });
 
 test('kept code that is damaged is not run, and is replaced', async () => {
