@@ -98,7 +98,7 @@ export async function buildDist(): Promise<void> {
   ]);
   for (const { path: file, text } of bundles.outputFiles) replaceFile(file, text);
   chmodSync(inRoot(`${COMMAND}/main.js`), 0o755);
-  writeFileSync(inRoot(LAST), collectLicences([bundles.metafile, entries.metafile]));
+  writeFileSync(inRoot(LAST), collectLicenses([bundles.metafile, entries.metafile]));
   utimesSync(inRoot(LAST), begun, begun);
 }
 
@@ -108,14 +108,14 @@ function replaceFile(file: string, text: string): void {
   renameSync(temporary, file);
 }
 
-/** The licence texts of the packages in the bundle. */
-function collectLicences(built: Metafile[]): string {
+/** The license texts of the packages in the bundle. */
+function collectLicenses(built: Metafile[]): string {
   const inputs = built.flatMap((one) => Object.keys(one.inputs));
   const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/u.exec(input) ?? []);
-  return [...new Set(folders.map(readLicence))].sort().join('\n\n');
+  return [...new Set(folders.map(readLicense))].sort().join('\n\n');
 }
 
-function readLicence(folder: string): string {
+function readLicense(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(inRoot(`${folder}/package.json`), 'utf8'));
   const file = readdirSync(inRoot(folder)).find((entry) => /^licen[cs]e/iu.test(entry));
   const text = file === undefined ? '' : `\n\n${readFileSync(inRoot(`${folder}/${file}`), 'utf8').trim()}`;

@@ -1,5 +1,5 @@
 /**
- * npm run bench:trials [-- --products 3000 --seeds 1,2 --catalogue ITEMS.ndjson.gz]
+ * npm run bench:trials [-- --products 3000 --seeds 1,2 --catalog ITEMS.ndjson.gz]
  * Measures how often spreads are wrong: those of raw prices, of six lines of SQL, and of the lake's rule. The fault
  * generators in test/trials know which prices are wrong. Uses real products from a recorded catalog, or generated ones.
  * Prints Markdown.
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { inventBaseProducts, readBaseProducts } from '../test/trials/base-products.js';
 import { generateMarketplaces } from '../test/trials/generators/marketplaces.js';
-import { generateMerchantCatalogues } from '../test/trials/generators/merchant-catalogues.js';
+import { generateMerchantCatalogs } from '../test/trials/generators/merchant-catalogs.js';
 import { generateScrapedShops } from '../test/trials/generators/scraped-shops.js';
 import { renderItems, type Trial } from '../test/trials/trial.js';
 import { startSandbox, sync } from './processes.js';
@@ -21,13 +21,13 @@ const { values } = parseArgs({
   options: {
     products: { type: 'string', default: '3000' },
     seeds: { type: 'string', default: '1' },
-    catalogue: { type: 'string' },
+    catalog: { type: 'string' },
   },
 });
 
 const GENERATORS = {
   'scraped shops': generateScrapedShops,
-  'merchant catalogues': generateMerchantCatalogues,
+  'merchant catalogs': generateMerchantCatalogs,
   marketplaces: generateMarketplaces,
 };
 const RULES = ['raw', 'six-lines', 'rule'];
@@ -83,7 +83,7 @@ async function tryRules({ items, truth }: Trial): Promise<Record<string, Figures
 }
 
 const count = Number(values.products);
-const recorded = values.catalogue === undefined ? undefined : await readBaseProducts(values.catalogue);
+const recorded = values.catalog === undefined ? undefined : await readBaseProducts(values.catalog);
 console.log(
   '| generator | seed | rule | shown | false of 50 | of 200 | of all | honest spreads of 50 % or more | shown right |',
 );

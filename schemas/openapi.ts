@@ -10,7 +10,7 @@ Integers of format int64 go above 2^53: read them exactly.
 Every answer also carries \`RateLimit-*\` and \`X-Quota-*\` headers; their exact names are not shown.
 Server-side error answers (5xx): not shown.`;
 
-/** The licence is that of this description: the terms of the service are not shown. */
+/** The license is that of this description: the terms of the service are not shown. */
 const INFO = {
   title: 'Price and Product Data API',
   version: 'v1',

@@ -31,7 +31,7 @@ export async function makeQuestionLake(): Promise<QuestionLake> {
     items: 2000,
     startAt: new Date(START),
     ratePerSecond: null,
-    wrap: (next) => async (request) => (hours === 0 ? next(request) : changeLicence(await next(request))),
+    wrap: (next) => async (request) => (hours === 0 ? next(request) : changeLicense(await next(request))),
   });
   const io = { ...realIo, now: () => new Date(START + hours * 3_600_000 + 60_000), sleep: async () => {} };
   const pipeline = pipelineSchema.parse({
@@ -54,7 +54,7 @@ export async function makeQuestionLake(): Promise<QuestionLake> {
 }
 
 /** Changes a shop's license text in a response, because the sandbox's shops keep theirs. */
-async function changeLicence(answer: Response): Promise<Response> {
+async function changeLicense(answer: Response): Promise<Response> {
   const text = await answer.text();
   const { status, headers } = answer;
   headers.delete('content-length');

@@ -5,7 +5,7 @@ const LINE = 18;
 const MARGIN = 20;
 const BAR = 34;
 
-const COLOURS: [pattern: RegExp, colour: string][] = [
+const COLORS: [pattern: RegExp, color: string][] = [
   [/^\$ .*/, '#7ee787'],
   [/[─└┤]+/g, '#6e7681'],
   [/░+/g, '#1f6feb'],
@@ -26,7 +26,7 @@ function drawTerminal(lines: string[]): string {
   const width = Math.ceil(columns * CHARACTER + 2 * MARGIN);
   const height = BAR + lines.length * LINE + MARGIN;
   const dots = ['#ff5f57', '#febc2e', '#28c840'].map(
-    (colour, nth) => `<circle cx="${MARGIN + nth * 20}" cy="18" r="6" fill="${colour}"/>`,
+    (color, nth) => `<circle cx="${MARGIN + nth * 20}" cy="18" r="6" fill="${color}"/>`,
   );
   const rows = lines.flatMap((line, nth) => drawLine(line, BAR + (nth + 1) * LINE));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeXml(lines[0] ?? '')}">
@@ -40,30 +40,30 @@ ${rows.join('\n')}
 
 /** Draws one text element per color. Each is as wide as its characters, so that columns align in any font. */
 function drawLine(line: string, y: number): string[] {
-  const spans = COLOURS.reduce<[text: string, colour?: string][]>(
-    (parts, [pattern, colour]) =>
-      parts.flatMap((part) => (part[1] === undefined ? splitBy(part[0], pattern, colour) : [part])),
+  const spans = COLORS.reduce<[text: string, color?: string][]>(
+    (parts, [pattern, color]) =>
+      parts.flatMap((part) => (part[1] === undefined ? splitBy(part[0], pattern, color) : [part])),
     [[line]],
   );
   let column = 0;
-  return spans.flatMap(([text, colour]) => {
+  return spans.flatMap(([text, color]) => {
     const x = MARGIN + column * CHARACTER;
     const length = [...text].length;
     column += length;
     if (text.trim() === '') return [];
-    const fill = colour === undefined ? '' : ` style="fill: ${colour}"`;
+    const fill = color === undefined ? '' : ` style="fill: ${color}"`;
     return `<text x="${x.toFixed(1)}" y="${y}" textLength="${(length * CHARACTER).toFixed(1)}"${fill}>${escapeXml(text)}</text>`;
   });
 }
 
-function splitBy(text: string, pattern: RegExp, colour: string): [text: string, colour?: string][] {
-  const parts: [text: string, colour?: string][] = [];
+function splitBy(text: string, pattern: RegExp, color: string): [text: string, color?: string][] {
+  const parts: [text: string, color?: string][] = [];
   let end = 0;
   for (const { 0: match, index } of text.matchAll(new RegExp(pattern, 'g'))) {
-    parts.push([text.slice(end, index)], [match, colour]);
+    parts.push([text.slice(end, index)], [match, color]);
     end = index + match.length;
   }
-  return [...parts, [text.slice(end)]].filter(([part]) => part !== '') as [text: string, colour?: string][];
+  return [...parts, [text.slice(end)]].filter(([part]) => part !== '') as [text: string, color?: string][];
 }
 
 const escapeXml = (text: string) =>

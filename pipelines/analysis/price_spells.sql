@@ -42,7 +42,7 @@ runs AS (
     CASE WHEN next_kind <> 'REMOVED' THEN 'CHANGED' ELSE next_kind END AS ended
   FROM price_runs
 ),
-neighbours AS (
+neighbors AS (
   SELECT
     *,
     lag(to_at) OVER in_order AS ended_before,
@@ -59,11 +59,11 @@ neighbours AS (
 marked AS MATERIALIZED (
   SELECT
     * EXCLUDE (currency_before, next_from_at, next_price, next_currency, price_before),
-    CASE WHEN currency_before = currency THEN neighbours.price_before END AS prior_price,
+    CASE WHEN currency_before = currency THEN neighbors.price_before END AS prior_price,
     CASE WHEN ended_before = from_at AND currency_before = currency THEN price_before END AS price_before,
-    coalesce(ended_before <> from_at OR neighbours.price_before <> price OR currency_before <> currency, true) AS is_first,
+    coalesce(ended_before <> from_at OR neighbors.price_before <> price OR currency_before <> currency, true) AS is_first,
     coalesce(next_from_at <> to_at OR next_price <> price OR next_currency <> currency, true) AS is_last
-  FROM neighbours
+  FROM neighbors
 ),
 spells AS MATERIALIZED (
   SELECT * EXCLUDE (is_first, is_last) FROM marked WHERE is_first AND is_last

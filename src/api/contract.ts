@@ -24,7 +24,7 @@ export const categoryRef = z
   .meta({ id: 'CategoryRef', description: 'The category of an item or a product.' });
 const category = categoryRef.nullable().describe('Null if there is none');
 
-const CREDIT = 'Licence and credit text of an open-data source, to be passed on with its data. Null for other sources';
+const CREDIT = 'License and credit text of an open-data source, to be passed on with its data. Null for other sources';
 
 export const siteRef = z
   .looseObject({

@@ -14,7 +14,7 @@ const same = (text: string) => text;
 export const PLAIN: Style = { bad: same, warn: same, good: same, money: same, dim: same };
 
 const sgr = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`;
-const COLOURED: Style = {
+const COLORED: Style = {
   bad: sgr(31, 39),
   warn: sgr(33, 39),
   good: sgr(32, 39),
@@ -30,10 +30,10 @@ export function chooseStyle(
   const { FORCE_COLOR: force = '', NO_COLOR: no = '', TERM: terminal } = env;
   const isForced = force === '' ? undefined : force !== '0' && force !== 'false';
   const isUsual = no === '' && terminal !== 'dumb' && stream.isTTY === true;
-  return (color ?? isForced ?? isUsual) ? COLOURED : PLAIN;
+  return (color ?? isForced ?? isUsual) ? COLORED : PLAIN;
 }
 
 /** Colors the matches of each pattern. Must run after layout, because layout counts characters. */
-export function paint(text: string, ...rules: [pattern: RegExp, colour: (text: string) => string][]): string {
-  return rules.reduce((painted, [pattern, colour]) => painted.replace(pattern, (match) => colour(match)), text);
+export function paint(text: string, ...rules: [pattern: RegExp, color: (text: string) => string][]): string {
+  return rules.reduce((painted, [pattern, color]) => painted.replace(pattern, (match) => color(match)), text);
 }

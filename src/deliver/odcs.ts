@@ -25,7 +25,7 @@ export function writeOdcs(schemas: readonly TableSchema[], version: string): str
       purpose: 'An exact, typed copy of the Price and Product Data API, and price spreads made from it.',
       usage:
         'Read the tables as Delta tables or Parquet files. Money is decimal, ids are int64, times are instants in UTC.',
-      limitations: 'Licence texts of open-data websites must be passed on with their data (sites.attribution).',
+      limitations: 'License texts of open-data websites must be passed on with their data (sites.attribution).',
     },
     schema: schemas.map(describeTable),
   });

@@ -97,7 +97,7 @@ ${again === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="
 <h1>${foreign(title, 200)}</h1>
 ${run === undefined ? NOTHING_YET : ''}${body}
 </main>
-<footer class="wide"><p>${foreign(name)}${asOf}. <span id="zone">Times are UTC.</span> Money is exact; percentages and charts are rounded. <a href="/credits">Credits and licences</a></p></footer>
+<footer class="wide"><p>${foreign(name)}${asOf}. <span id="zone">Times are UTC.</span> Money is exact; percentages and charts are rounded. <a href="/credits">Credits and licenses</a></p></footer>
 </body>
 </html>
 `;

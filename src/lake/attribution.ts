@@ -46,7 +46,7 @@ export function writeAttributions(attributions: Attribution[]): string {
   const intro =
     attributions.length === 0
       ? 'No site in this lake requires a credit.'
-      : 'The data of these sites may be passed on only together with their licence and credit texts.';
+      : 'The data of these sites may be passed on only together with their license and credit texts.';
   const sections = attributions.map(
     ({ siteId, name, host, attribution }) =>
       `\n## ${escapeMarkdown(name)}\n\n${escapeMarkdown(host)}, site ${siteId}\n\n${quoteText(attribution)}\n`,

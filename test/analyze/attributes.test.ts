@@ -187,7 +187,7 @@ test.each(PROPOSED)('attribute_proposals judges %s by name and values %j', async
   );
   const rows = values.map(
     (value, id) =>
-      `(${id}, 'EUR', ${id % 2}, true, ${quoteLiteral(JSON.stringify({ [name]: value, colour: `${id}` }))})`,
+      `(${id}, 'EUR', ${id % 2}, true, ${quoteLiteral(JSON.stringify({ [name]: value, color: `${id}` }))})`,
   );
   await db.run(
     `INSERT INTO items (item_id, currency, site_id, is_listed, attributes) VALUES ${rows.join(', ')}, (99, 'EUR', 3, true, '{}')`,

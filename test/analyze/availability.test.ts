@@ -92,14 +92,14 @@ async function fill(db: Database, listings: readonly Listing[], seed: number): P
   for (const listing of listings) {
     const { itemId, product, site, values, gaps, end } = listing;
     const read = (n: number) => VALUES[values[n]?.value ?? 0]?.[0] ?? null;
-    const attributes = quoteLiteral(JSON.stringify({ colour: 'red', ...holdValue(listing, read(values.length - 1)) }));
+    const attributes = quoteLiteral(JSON.stringify({ color: 'red', ...holdValue(listing, read(values.length - 1)) }));
     items.push(
       `(${itemId}, '${product}', ${site}, ${attributes}, ${time(values[0]?.from ?? 0)}, ${time(END)}, ${end === undefined}, ${end === undefined ? 'NULL' : time(end)})`,
     );
     for (const [n, { from }] of values.entries()) {
       if (n === 0) continue;
       if (from > 0) tell(listing, 'CHANGED', from, writeChange(listing, [read(n - 1), read(n)], random.integer(3)));
-      if (from > 0 && n % 2 === 0) tell(listing, 'CHANGED', from, { colour: ['blue', 'red'] });
+      if (from > 0 && n % 2 === 0) tell(listing, 'CHANGED', from, { color: ['blue', 'red'] });
     }
     for (const { from, to } of gaps) {
       tell(listing, 'REMOVED', from, null);

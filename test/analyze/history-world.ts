@@ -138,7 +138,7 @@ export async function loadHistoryWorld(db: Database, items: PastItem[]): Promise
     FROM range(1, 5) t(id)`);
 }
 
-/** The licence text that `loadHistoryWorld` gives a website. */
+/** The license text that `loadHistoryWorld` gives a website. */
 export function creditOf(siteId: bigint): string | null {
   return siteId % 2n === 0n ? `CC BY ${siteId % 4n}` : null;
 }

@@ -15,7 +15,7 @@ export interface Offer {
 
 export interface World {
   offers: Offer[];
-  /** Licence text by site, null for sources that are not open data. */
+  /** License text by site, null for sources that are not open data. */
   sites: Map<bigint, string | null>;
 }
 

@@ -39,7 +39,7 @@ describe('a daily price spread', () => {
     expect(await spread(['offers', 'shops'], [1, '4', 1, 3], [1, '4.50', 1, 3], [2, '5', 2, 5])).toEqual(['02 3 2']);
   });
 
-  it('names the licences, as they are now, of the shops of that day', async () => {
+  it('names the licenses, as they are now, of the shops of that day', async () => {
     expect(await spread(['attribution'], [1, '4', 1, 3], [2, '5', 1, 6], [3, '6', 2, 4], [9, '7', 4, 6])).toEqual([
       "01 ['CC BY 4.0']",
       "02 ['CC BY 4.0', 'CC0']",

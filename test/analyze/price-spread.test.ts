@@ -49,7 +49,7 @@ const priced = (...prices: string[]): Offer[] => prices.map((price) => ({ price 
 const stale = (...prices: string[]): Offer[] => prices.map((price) => ({ price, found: 'stale' }));
 
 describe('a price spread', () => {
-  it('names the licences of its shops as they are now', async () => {
+  it('names the licenses of its shops as they are now', async () => {
     expect(await spread(...priced('4', '5', '6'))).toMatchObject([{ attribution: "['CC BY 4.0', 'CC0']" }]);
     expect(await spread({ price: '4', site: 2 }, { price: '5', site: 9 })).toMatchObject([{ attribution: '[]' }]);
   });

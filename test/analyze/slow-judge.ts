@@ -14,7 +14,7 @@ export interface JudgedOffer {
 }
 
 /** What is expected of the offers of one product. */
-export interface Judgement {
+export interface Judgment {
   findings: Map<number, string[]>;
   doubts: Map<number, string[]>;
   /** Undefined if fewer than two shops have a price above zero. */
@@ -26,7 +26,7 @@ const FILLERS = ['1234', '12345', '123456', '1111', '11111', '9999', '99999', '9
 );
 
 /** Judges the offers of a product with loops. */
-export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): Judgement {
+export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): Judgment {
   const none = { findings: new Map(), doubts: new Map(), grade: undefined };
   if (offers.length < 2) return none;
   const findings = new Map(offers.map((one) => [one.itemId, listFacts(one, currency)]));
@@ -102,7 +102,7 @@ const listStems = ({ title, brand }: JudgedOffer) => [
 function gradeOffers(
   offers: readonly JudgedOffer[],
   counted: readonly JudgedOffer[],
-  { findings, doubts }: Omit<Judgement, 'grade'>,
+  { findings, doubts }: Omit<Judgment, 'grade'>,
 ): string | undefined {
   const priced = offers.filter(({ units }) => units > 0n);
   const shops = new Set(priced.map(({ siteId }) => siteId)).size;

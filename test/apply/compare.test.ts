@@ -35,7 +35,7 @@ const DIFFERENCES: [string, Row][] = [
   ['currency', { currency: 'CHF' }],
   ['url', { url: 'v' }],
   ['image', { image: 'j' }],
-  ['attributes', { attributes: '{"stock":2,"colour":"red"}' }],
+  ['attributes', { attributes: '{"stock":2,"color":"red"}' }],
   ['category', { category_name: 'Ink' }],
   ['category', { category_path: 'Ink' }],
   ['category', { category_slug: 'ink' }],
@@ -52,7 +52,7 @@ const DIFFERENCES: [string, Row][] = [
 /** Values whose difference isn't reported, with a description of them. */
 const NO_DIFFERENCES: [string, Row][] = [
   ['when the item was last seen', { last_seen_at: at(9) }],
-  ['the order of attributes', { attributes: '{"colour": "red", "stock": 1}' }],
+  ['the order of attributes', { attributes: '{"color": "red", "stock": 1}' }],
   ['the order of datasets', { datasets: '[b, a]' }],
   ['the website’s name and host', { site_name: 'Store', site_host: 'store.example' }],
   ['the columns computed from the GTIN', { gtin14: null, product_id: null }],

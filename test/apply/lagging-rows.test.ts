@@ -12,11 +12,11 @@ const STOCK = { previous_price: null, price: 10, changes: '{"stock":[1,2]}' };
 const isNeeded = async (world: ModelWorld) => (await readTexts((await play(world)).needed)).length > 0;
 /** The rows of the items after the changes are applied, with these columns. */
 const apply = async (world: ModelWorld, columns: string) => readTexts((await play(world)).applied, columns);
-const judgements = async (world: ModelWorld, columns: string) => readTexts((await play(world)).judged, columns);
+const judgments = async (world: ModelWorld, columns: string) => readTexts((await play(world)).judged, columns);
 
 /** For each item, why its read was not accepted as current. */
 async function judge(world: ModelWorld): Promise<Record<string, unknown>[]> {
-  const rows = await judgements(world, 'item_id, reason, is_rejected');
+  const rows = await judgments(world, 'item_id, reason, is_rejected');
   return rows.map(({ reason, is_rejected }) => ({ reason, isRejected: is_rejected === 'true' }));
 }
 
@@ -299,7 +299,7 @@ describe('an item in stale_items', () => {
       reread: [read({ last_changed_at: at(7) })],
     };
     const columns = 'reason, first_change_id, change_id, observed_at, first_read_at AS read';
-    const judged = (changes: Row[]) => judgements({ ...world, changes }, columns);
+    const judged = (changes: Row[]) => judgments({ ...world, changes }, columns);
     expect(await judged([])).toEqual([
       { reason: null, first_change_id: '101', change_id: '101', observed_at: shown(6), read: '2026-11-20 10:30:00+00' },
     ]);
@@ -350,7 +350,7 @@ describe('an item in stale_items', () => {
     expect(await judge(world)).toEqual([{ reason: 'not found', isRejected: true }]);
     // It begins with the change that earlier runs recorded, not with a newly reported one.
     const changes = [change({ ...STOCK, change_id: 105, observed_at: at(7) })];
-    expect(await judgements({ ...world, changes }, 'first_change_id, change_id, observed_at')).toEqual([
+    expect(await judgments({ ...world, changes }, 'first_change_id, change_id, observed_at')).toEqual([
       { first_change_id: '101', change_id: '105', observed_at: shown(6) },
     ]);
   });
@@ -361,7 +361,7 @@ describe('an item in stale_items', () => {
       change({ ...STOCK, change_id: 102, observed_at: at(8) }),
     ];
     const columns = 'reason, is_rejected, first_change_id, change_id, observed_at';
-    expect(await judgements({ base: [item({})], reread: [read({})], changes }, columns)).toEqual([
+    expect(await judgments({ base: [item({})], reread: [read({})], changes }, columns)).toEqual([
       {
         reason: 'a change is not shown',
         is_rejected: 'false',

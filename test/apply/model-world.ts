@@ -123,7 +123,7 @@ export const fullItem = (row: Row): Row =>
     previous_price: 9,
     price_changed_at: at(4),
     image: 'i',
-    attributes: '{"stock":1,"colour":"red"}',
+    attributes: '{"stock":1,"color":"red"}',
     category_name: 'Pens',
     category_path: 'Office > Pens',
     category_slug: 'pens',

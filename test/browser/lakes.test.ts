@@ -1,5 +1,5 @@
 /**
- * Every page on whole lakes. Beside the demo's: one of each recorded catalogue that PRICELAKE_RECORDED names, as
+ * Every page on whole lakes. Beside the demo's: one of each recorded catalog that PRICELAKE_RECORDED names, as
  * `ITEMS.ndjson.gz` or `ITEMS.ndjson.gz+CHANGES.ndjson.gz` with commas between, and the lake at PRICELAKE_EXPLORE_LAKE.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -53,7 +53,7 @@ const WHOLE: Whole[] = [
   ...split(process.env.PRICELAKE_RECORDED).map((files): Whole => {
     const [dataFile, changesFile] = files.split('+');
     const options = { dataFile, ...(changesFile === undefined ? {} : { changesFile }) } as SandboxOptions;
-    return { name: `the catalogue ${path.basename(dataFile ?? '')}`, open: () => copySandbox(options), most: 4 };
+    return { name: `the catalog ${path.basename(dataFile ?? '')}`, open: () => copySandbox(options), most: 4 };
   }),
   ...split(process.env.PRICELAKE_EXPLORE_LAKE).map((lake): Whole => {
     return { name: `the lake ${lake}`, open: async () => ({ lake, close: async () => {} }), most: 2 };
@@ -61,7 +61,7 @@ const WHOLE: Whole[] = [
 ];
 
 if (process.env.PRICELAKE_RECORDED === undefined)
-  it.skip('recorded catalogues: set PRICELAKE_RECORDED to their files', () => {});
+  it.skip('recorded catalogs: set PRICELAKE_RECORDED to their files', () => {});
 if (process.env.PRICELAKE_EXPLORE_LAKE === undefined)
   it.skip('a lake of yours: set PRICELAKE_EXPLORE_LAKE to its folder', () => {});
 

@@ -1,5 +1,5 @@
 /**
- * The questions of a category manager on recorded catalogues: PRICELAKE_RECORDED names them as `ITEMS.ndjson.gz` or
+ * The questions of a category manager on recorded catalogs: PRICELAKE_RECORDED names them as `ITEMS.ndjson.gz` or
  * `ITEMS.ndjson.gz+CHANGES.ndjson.gz`, with commas between. Plain SQL over these files says what pages should answer.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -19,12 +19,12 @@ import { launchChromium } from './chromium.js';
 import { cell, go, rowOf, search } from './clicks.js';
 
 const MINUTES = 60_000;
-const CATALOGUES = (process.env.PRICELAKE_RECORDED ?? '')
+const CATALOGS = (process.env.PRICELAKE_RECORDED ?? '')
   .split(',')
   .filter((files) => files !== '')
   .map((files) => ({ name: path.basename(files), files: files.split('+') }));
 
-if (CATALOGUES.length === 0) it.skip('recorded catalogues: set PRICELAKE_RECORDED to their files', () => {});
+if (CATALOGS.length === 0) it.skip('recorded catalogs: set PRICELAKE_RECORDED to their files', () => {});
 
 /**
  * Products that a reader could put on a list: each shop has one listing, and no price is so far from the others that an
@@ -57,7 +57,7 @@ afterEach(async () => {
 });
 afterAll(() => browser.close());
 
-describe.each(CATALOGUES)('on $name', ({ files: [dataFile = '', changesFile] }) => {
+describe.each(CATALOGS)('on $name', ({ files: [dataFile = '', changesFile] }) => {
   let served: Served;
   let folder: string;
   let sql: DuckDBConnection;

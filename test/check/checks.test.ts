@@ -42,7 +42,7 @@ const listings = (count: number, from = 1, row: Row = {}): Row[] =>
   Array.from({ length: count }, (_, i) => ({ ...row, item_id: String(from + i) }));
 
 const secondRun = (row: Row): Rows => ({ runs: [{ run_number: '2', ...row }] });
-/** A website whose licence text has changed. */
+/** A website whose license text has changed. */
 const relicense = (attribution = 'NULL'): Row[] => [
   { site_id: '2', attribution: "'CC BY 4.0'", is_current: 'false' },
   { site_id: '2', attribution, valid_from: "TIMESTAMPTZ '2026-02-01 00:00:00Z'" },
@@ -215,7 +215,7 @@ describe('the shipped checks', () => {
       { items: [{ url: "'https://a/1'" }, { item_id: '2', url: "'https://a/1'" }] },
     ],
     [
-      'licence_text_changed',
+      'license_text_changed',
       'the last run changed a license text',
       {
         sites: relicense("'CC BY-NC 4.0'"),

@@ -21,7 +21,7 @@ export async function openEmptyTables(): Promise<Database> {
   return db;
 }
 
-/** Websites with licence texts, now and before. */
+/** Websites with license texts, now and before. */
 export const insertCredits = (db: Database) =>
   insertRows(db, 'sites', [
     { site_id: '1', attribution: "'CC BY 4.0'" },

@@ -80,7 +80,7 @@ describe('controls in the data', () => {
     },
   );
 
-  it('are escaped in everything else that is written to a terminal, but for colours and isolates of our own', async () => {
+  it('are escaped in everything else that is written to a terminal, but for colors and isolates of our own', async () => {
     const stream = new MemoryStream(true);
     await createStreamOutput(stream).write(`\u001b[31m${EXACT_TITLE}\u001b[39m \u2068שלום\u2069\r\n`);
     expect(stream.text).toBe(`\u001b[31m${SHOWN}\nb\u001b[39m \u2068שלום\u2069\r\n`);
@@ -169,7 +169,7 @@ describe('table', () => {
 });
 
 describe('arrow', () => {
-  it('has exact types and values, and the licence texts in its metadata', async () => {
+  it('has exact types and values, and the license texts in its metadata', async () => {
     const table = tableFromIPC(Buffer.concat((await format('arrow', EXACT, undefined, ['CC BY 4.0'])).chunks));
     expect(table.schema.fields.map((field) => String(field.type))).toEqual([
       'Int64',

@@ -25,7 +25,7 @@ describe('a chart of prices', () => {
     ]);
   });
 
-  it('fits the width: neighbours share a cell, with their lowest and highest', () => {
+  it('fits the width: neighbors share a cell, with their lowest and highest', () => {
     const days = Array.from({ length: 90 }, (_, i) => ({ min: i === 4 ? 1 : 5, median: 5, max: 8 }));
     const lines = drawPriceChart(days, { ...plain, width: 40 }).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
@@ -44,7 +44,7 @@ describe('a chart of prices', () => {
     expect(drawPriceChart([undefined], plain)).toBe('');
   });
 
-  it('has the colours of the terminal', () => {
+  it('has the colors of the terminal', () => {
     const style = chooseStyle({}, { color: true, env: {} });
     expect(drawPriceChart([{ min: 1, median: 2, max: 3 }], { ...plain, style })).toContain('\u001b[2m░\u001b[22m');
   });

@@ -113,7 +113,7 @@ describe('the pricelake command', () => {
     expect(readJsonLine(outcome)).toMatchObject({ ok: true, run_number: 1, cursor: 42 });
   });
 
-  it('colours what failed where it is told to, and never else', async () => {
+  it('colors what failed where it is told to, and never else', async () => {
     const run = (args: string[], env: NodeJS.ProcessEnv) =>
       runPricelake(['status', '--lake', '/none', ...args], { env });
     expect((await run([], { FORCE_COLOR: '1' })).stderr.startsWith('\u001b[31mpricelake:\u001b[39m ')).toBe(true);

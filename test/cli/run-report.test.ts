@@ -72,16 +72,16 @@ describe('the report of a run', () => {
     );
   });
 
-  test('names what a check found, what was waived and what is billed, in words and in colours', () => {
+  test('names what a check found, what was waived and what is billed, in words and in colors', () => {
     const check = { severity: 'gate', name: 'rejects_few', violations: 12n, waived: true } as RunReport['checks'][0];
     const report = { ...reportOf({ overage: true, overage_blocks: 2n }), checks: [check] };
     const text = formatReport(report, './lake');
     expect(text).toContain('gate rejects_few: 12 rows, waived\n');
     expect(text).toContain('overage: up to 2 blocks of 10,000 rows');
     expect(text).toContain('pricelake check --lake ./lake\n');
-    const coloured = formatReport(report, './lake', { style: chooseStyle({}, { color: true, env: {} }) });
-    expect(coloured).toContain('\u001b[35moverage: up to 2 blocks');
-    expect(coloured).toContain('\u001b[33m, waived');
+    const colored = formatReport(report, './lake', { style: chooseStyle({}, { color: true, env: {} }) });
+    expect(colored).toContain('\u001b[35moverage: up to 2 blocks');
+    expect(colored).toContain('\u001b[33m, waived');
   });
 
   test('says what a run by polling could not establish, also where nothing changed', () => {

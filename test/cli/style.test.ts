@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseLogLevel } from '../../src/cli/run-command.js';
 import { chooseStyle, PLAIN, paint } from '../../src/cli/style.js';
 
-describe('colours', () => {
+describe('colors', () => {
   const terminal = { isTTY: true };
   it.each([
     ['on a terminal', terminal, undefined, {}, true],

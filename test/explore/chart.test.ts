@@ -18,7 +18,7 @@ const draw = async (chart: Chart) =>
   ).text;
 const labels = { label: 'A label', axisTitle: 'an axis' };
 
-/** Numbers of the path data of marks filled or drawn in a colour. */
+/** Numbers of the path data of marks filled or drawn in a color. */
 const shapes = (svg: string, color: string) =>
   [...svg.matchAll(/ d="([^"]*)"[^>]*?(?:fill|stroke)="var\(--([\w-]+)\)"/g)]
     .filter(([, , name]) => name === color)
@@ -48,7 +48,7 @@ describe('a chart', () => {
         { x: 'day', y: 'an index', reference: 100 },
       ),
     ],
-  ])('of %s is one labelled picture without styles, ids, scripts or addresses', async (_, chart) => {
+  ])('of %s is one labeled picture without styles, ids, scripts or addresses', async (_, chart) => {
     const text = await draw(chart);
     expect(text).toMatch(/^<svg role="img" aria-label="[^"<>]+" viewBox="0 0 372 \d+">/);
     // Names of tags and attributes alone: what attributes hold is text.

@@ -5,7 +5,7 @@ const OPTIONS = ['output', 'currency', 'min-shops', 'min-offers-of-one', 'top', 
 
 test.each([
   ['a letter that is missing', 'ouput', 'output'],
-  ['neighbours that changed places', 'curerncy', 'currency'],
+  ['neighbors that changed places', 'curerncy', 'currency'],
   ['capital letters', 'TOP', 'top'],
   ['the beginning of a name', 'out', 'output'],
   ['the beginning of several names: the shortest', 'min', 'min-shops'],

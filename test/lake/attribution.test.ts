@@ -13,7 +13,7 @@ test('each site gives its newest credit, also where it was dropped since', async
     [12, 'Store', 'CC BY', 2],
     [3, 'Other', 'CC0', 1],
     [3, 'Other', null, 2],
-    [7, 'No licence', null, 1],
+    [7, 'No license', null, 1],
   ].map(([id, name, text, day]) => `(${id}, '${name}', ${text === null ? 'NULL' : `'${text}'`}, ${day})`);
   const values = {
     site_id: 'id',
@@ -48,7 +48,7 @@ test('credits of sites stand under a line that says what they are for', () => {
   const credit = (siteId: bigint) => ({ siteId, name: 'A', host: 'a.example', attribution: 'CC0' });
   const write = (...credits: ReturnType<typeof credit>[]) => writeAttributions(credits);
   expect(write(credit(10n))).toBe(
-    '# Attribution\n\nThe data of these sites may be passed on only together with their licence and credit texts.\n' +
+    '# Attribution\n\nThe data of these sites may be passed on only together with their license and credit texts.\n' +
       '\n## A\n\na.example, site 10\n\n> CC0\n',
   );
   expect(write(credit(10n), credit(2n ** 60n)).match(/site \d+/g)).toEqual(['site 10', `site ${2n ** 60n}`]);

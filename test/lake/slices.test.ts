@@ -11,7 +11,7 @@ const groupsOf = (limits: { rows: bigint; values: number }, ...rows: bigint[]) =
     limits,
   ).map((group) => group.map(({ values }) => Number(values[0])));
 
-test('neighbours are together as long as their rows fit, and a value that does not fit is alone', () => {
+test('neighbors are together as long as their rows fit, and a value that does not fit is alone', () => {
   expect(groups(10n)).toEqual([]);
   expect(groups(10n, 4n, 5n, 1n)).toEqual([[0, 1, 2]]);
   expect(groups(10n, 99n, 1n, 99n)).toEqual([[0], [1], [2]]);

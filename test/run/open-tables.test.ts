@@ -106,7 +106,7 @@ describe('after three syncs with changes', () => {
     }
   });
 
-  test('every file carries the licence texts of the open-data ones', async () => {
+  test('every file carries the license texts of the open-data ones', async () => {
     const [credits = []] = (await readRows(
       db,
       `(SELECT string_agg(DISTINCT attribution, '|' ORDER BY attribution) FROM read_parquet('${world.lakePath}/sites/*.parquet') WHERE is_current)`,

@@ -8,7 +8,7 @@ import { changeText, openWorld, readItems, readLake, readTruth } from './world.j
 const world = await openWorld({ items: 80, sites: 2, history: 'none' });
 afterAll(() => world.close());
 
-const DRIFT = ['export:unknown=energy', 'datasets:unknown=colour', 'changes:unknown=why', 'changes:missing=price'];
+const DRIFT = ['export:unknown=energy', 'datasets:unknown=color', 'changes:unknown=why', 'changes:missing=price'];
 
 const readDrift = async () =>
   JSON.parse(
@@ -31,7 +31,7 @@ test('a held drift is published without a call when it is allowed, and what it w
   expect(await readDrift()).toMatchObject([
     { answer: '/export', finding: 'unknown', field: 'energy', rows: items, looked_at: items, sample: '{"is":["new"]}' },
     { answer: '/changes', finding: 'unknown', field: 'why' },
-    { answer: '/datasets', finding: 'unknown', field: 'colour' },
+    { answer: '/datasets', finding: 'unknown', field: 'color' },
   ]);
 });
 

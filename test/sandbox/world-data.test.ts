@@ -79,7 +79,7 @@ describe('listings are as ugly as those of shops', () => {
     ['none', "attributes = '{}'", 0.01],
     ['a text where others have a number', `json_type(attributes, '$.stock') NOT IN ('UBIGINT', 'NULL')`, 0.01],
     ['null', "json_type(attributes, '$.shipping') = 'NULL'", 0.05],
-    ['a list', "json_type(attributes, '$.colours') = 'ARRAY'", 0.05],
+    ['a list', "json_type(attributes, '$.colors') = 'ARRAY'", 0.05],
     ['an object', "json_type(attributes, '$.dimensions') = 'OBJECT'", 0.05],
     ['values within values', `json_type(attributes, '$.specs.power.ranges[1][1]') = 'NULL'`, 0.001],
     ['integers beyond a double', `contains(attributes, '"articleNumber":90071992547')`, 0.05],
@@ -114,8 +114,8 @@ describe('listings have the faults that docs/concepts/sandbox.md plants', () => 
   });
 
   it('the words of one product stand under the GTIN of another, at either price', async () => {
-    // Titles hold the part number of the catalogue.
-    const wrong = `FROM items JOIN catalogue c ON ltrim(c.gtin, '0') = product_key
+    // Titles hold the part number of the catalog.
+    const wrong = `FROM items JOIN catalog c ON ltrim(c.gtin, '0') = product_key
       WHERE NOT contains(title, c.mpn) AND title[1] NOT IN ('=') AND length(title) > 20 AND NOT regexp_matches(title, 'Ã|\u00ad|\u200b')`;
     const share = (await read(`SELECT count(*) ${wrong}`)) / ITEMS;
     expect(share).toBeGreaterThan(0.002);
@@ -246,7 +246,7 @@ describe('as the clock moves on', () => {
   });
 });
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   it('is a tree three levels deep, of which every leaf is sold', async () => {
     const { categories } = world.facts;
     const ids = new Set(categories.map(({ id }) => id));

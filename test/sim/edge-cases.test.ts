@@ -47,7 +47,7 @@ describe('the copy stays exact', () => {
     await expectCopyAfter(copied);
   });
 
-  test('when a licence text is replaced: what held before stays, with its time', async () => {
+  test('when a license text is replaced: what held before stays, with its time', async () => {
     const item = listed(copied).find(({ siteId }) => copied.world.site(siteId).attribution !== null) as Item;
     copied.world.site(item.siteId).attribution = 'CC0';
     events.changePrice(copied.world, item);

@@ -42,7 +42,7 @@ function seeSome(world: World): void {
   }
 }
 
-/** The licence text of a site, its name or its host is another from now on; one of its items changes in price. */
+/** The license text of a site, its name or its host is another from now on; one of its items changes in price. */
 export function renameSite(world: World, round: number): void {
   const { random } = world;
   const listed = world.visibleItems().filter((item) => item.removedAt === null && world.isCopied(item));

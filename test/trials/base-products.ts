@@ -16,7 +16,7 @@ interface RecordedItem {
 }
 
 /**
- * The products of a recorded catalogue: NDJSON of the API's items, gzipped if the path ends in `.gz`. Offers in EUR are
+ * The products of a recorded catalog: NDJSON of the API's items, gzipped if the path ends in `.gz`. Offers in EUR are
  * grouped by barcode. The price is their lower median; title, brand and quantity are those of the offer that has it.
  * A barcode with a wrong check digit, or one for use within a shop, may mean several products, so its offers are left out.
  */
@@ -114,9 +114,9 @@ const GOODS: Good[] = [
 
 const VARIANTS = ['Classic', 'Premium', 'Bio', 'Extra', 'Pro', 'Plus', 'Mini', 'Original', 'Sensitive', 'Max', ''];
 const FLAVOURS = ['orange', 'apple', 'strawberry', 'lemon', 'vanilla', 'hazelnut'];
-const COLOURS = ['black', 'white', 'blue'];
+const COLORS = ['black', 'white', 'blue'];
 
-/** Made-up products that resemble real ones, for runs without a recorded catalogue. */
+/** Made-up products that resemble real ones, for runs without a recorded catalog. */
 export function inventBaseProducts(count: number, seed: number): BaseProduct[] {
   const draw = createDraw(seed);
   // A brand makes a few kinds of goods that lie near each other in the list.
@@ -136,7 +136,7 @@ function inventProduct(draw: Draw, brand: string, [good, low, high, quantities]:
   const model = `${draw.text('ABCDEGKLMPRSTVX', 2)}${draw.text('123456789', 1)}${draw.text('0123456789', 2)}`;
   const parts =
     quantity === null
-      ? [brand, nameGood(good, language), model, nameGood(draw.pick(COLOURS), language)]
+      ? [brand, nameGood(good, language), model, nameGood(draw.pick(COLORS), language)]
       : [brand, nameGood(good, language), draw.pick(VARIANTS), nameGood(draw.pick(FLAVOURS), language), quantity];
   const digits = `${draw.pick(['385', '400', '859', '590', '800', '301', '501', '871'])}${1000 + place}${draw.text('0123456789', 5)}`;
   return {

@@ -8,7 +8,7 @@ import { inventBaseProducts, readBaseProducts } from './base-products.js';
 import { MARKETPLACE_FAULTS } from './generators/marketplaces/faults.js';
 import { listMarketplaceOffers } from './generators/marketplaces/offers.js';
 import { generateMarketplaces } from './generators/marketplaces.js';
-import { generateMerchantCatalogues, listCatalogueOffers, MERCHANT_FAULTS } from './generators/merchant-catalogues.js';
+import { generateMerchantCatalogs, listCatalogOffers, MERCHANT_FAULTS } from './generators/merchant-catalogs.js';
 import { generateScrapedShops, listHonestOffers, SCRAPED_FAULTS } from './generators/scraped-shops.js';
 import { translateTitle } from './lexicon.js';
 import { renderItems, type TrialItem } from './trial.js';
@@ -32,10 +32,10 @@ const countFaults = (names: readonly (string | null)[], name: string) => names.f
 
 const base = inventBaseProducts(1200, 3);
 const scraped = listHonestOffers(base, 5);
-const catalogue = listCatalogueOffers(base, 5);
+const catalog = listCatalogOffers(base, 5);
 const marketplace = listMarketplaceOffers(base, 5);
 const scrapedTrial = generateScrapedShops(base, 5);
-const catalogueTrial = generateMerchantCatalogues(base, 5);
+const catalogTrial = generateMerchantCatalogs(base, 5);
 const marketplaceTrial = generateMarketplaces(base, 5);
 
 /** `possible` counts the offers to which a fault can happen. */
@@ -49,11 +49,11 @@ const GENERATORS = [
     }),
   },
   {
-    generator: "merchants' catalogues",
-    generate: generateMerchantCatalogues,
-    trial: catalogueTrial,
+    generator: "merchants' catalogs",
+    generate: generateMerchantCatalogs,
+    trial: catalogTrial,
     faults: MERCHANT_FAULTS.map(({ name, share, canHappen }) => {
-      return { name, share, possible: catalogue.filter((offer) => canHappen(offer)).length };
+      return { name, share, possible: catalog.filter((offer) => canHappen(offer)).length };
     }),
   },
   {
@@ -152,16 +152,16 @@ describe('offers of scraped shops', () => {
   });
 });
 
-describe("offers of merchants' catalogues", () => {
-  const { items, truth } = catalogueTrial;
+describe("offers of merchants' catalogs", () => {
+  const { items, truth } = catalogTrial;
   // A forgotten listing comes right after the honest one of the same offer, so skipping it leaves one item per offer.
   const own = truth.flatMap(({ fault }, place) => (fault === 'forgotten-listing' ? [] : [place]));
 
   test('an honest offer keeps its codes and its price, and at least four offers in five are honest', () => {
-    expect(own.length).toBe(catalogue.length);
+    expect(own.length).toBe(catalog.length);
     const honest = own.flatMap((place, offer) => (truth[place]?.fault === null ? [{ place, offer }] : []));
     const wrong = honest.filter(({ place, offer }) => {
-      const { product, amount, currency } = catalogue[offer] as (typeof catalogue)[number];
+      const { product, amount, currency } = catalog[offer] as (typeof catalog)[number];
       const { price, gtin, ...item } = items[place] as TrialItem;
       if (Number(price) !== amount || item.currency !== currency || item.removedAt !== null) return true;
       return gtin !== null && gtin.replace(/^0+/, '') !== product.gtin;
@@ -172,7 +172,7 @@ describe("offers of merchants' catalogues", () => {
 
   test('a fault changes the price, the currency or a code', () => {
     const unchanged = own.flatMap((place, offer) => {
-      const { amount, currency, gtin, mpn, brand } = catalogue[offer] as (typeof catalogue)[number];
+      const { amount, currency, gtin, mpn, brand } = catalog[offer] as (typeof catalog)[number];
       const item = items[place] as TrialItem;
       const before = [amount.toFixed(2), currency, gtin, mpn, brand].join();
       const after = [item.price, item.currency, item.gtin, item.mpn, item.brand].join();
@@ -182,9 +182,9 @@ describe("offers of merchants' catalogues", () => {
   });
 
   test("a fault of a merchant's custom or of a data pool occurs in groups", () => {
-    const spread = (name: string, key: (offer: (typeof catalogue)[number]) => unknown) => {
-      const hit = own.flatMap((place, offer) => (truth[place]?.fault === name ? [catalogue[offer]] : []));
-      return new Set(hit.map((offer) => key(offer as (typeof catalogue)[number]))).size / hit.length;
+    const spread = (name: string, key: (offer: (typeof catalog)[number]) => unknown) => {
+      const hit = own.flatMap((place, offer) => (truth[place]?.fault === name ? [catalog[offer]] : []));
+      return new Set(hit.map((offer) => key(offer as (typeof catalog)[number]))).size / hit.length;
     };
     expect(spread('coupon-price', ({ merchant }) => merchant)).toBeLessThan(0.3);
     expect(spread('sibling-gtin', ({ product }) => product)).toBeLessThan(0.6);
@@ -238,7 +238,7 @@ test('titles are translated name by name, and the longest name wins', () => {
   expect(translateTitle('SOK NARANČA', 'pl')).toBe('SOK POMARAŃCZA');
 });
 
-test('base products of a catalogue are grouped by barcode at their median price in EUR', async () => {
+test('base products of a catalog are grouped by barcode at their median price in EUR', async () => {
   const item = (gtin: string | null, price: number, currency = 'EUR') =>
     JSON.stringify({
       title: `At ${price}`,

@@ -7,7 +7,7 @@ export interface BaseProduct {
   title: string;
   /** In EUR, as decimal text. */
   price: string;
-  /** What one unit contains: `500 g`, `0.75 L`, `30 kom`. Null if the catalogue doesn't say. */
+  /** What one unit contains: `500 g`, `0.75 L`, `30 kom`. Null if the catalog doesn't say. */
   quantity: string | null;
 }
 

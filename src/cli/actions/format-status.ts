@@ -34,7 +34,7 @@ export function formatStatus(status: Status, width: number | undefined): string 
   return facts.join('') + tables + lastRuns + formatSteps(status.tries, width) + formatChecks(status.checks, width);
 }
 
-export function colourStatus(text: string, style: Style): string {
+export function colorStatus(text: string, style: Style): string {
   return paint(
     text,
     [/(?<=^run \S+ \(\S+\) is )(?:held by [\s\S]*?(?=,\s+landed )|interrupted)/gmu, style.bad],

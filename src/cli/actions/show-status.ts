@@ -11,7 +11,7 @@ import { seekPipeline } from '../find-pipeline.js';
 import { chooseRemote, findTarget, openPipeline } from '../find-target.js';
 import { toReportRows } from '../output/report-rows.js';
 import { type ReadOptions, readLake } from '../read-lake.js';
-import { colourStatus, formatStatus } from './format-status.js';
+import { colorStatus, formatStatus } from './format-status.js';
 import { readStatus, type Status } from './read-status.js';
 
 /** The tables that `status` reads. Measuring the lag behind the feed also requires `DATED`. */
@@ -30,7 +30,7 @@ export async function showStatus(request: Arguments<typeof status>, context: Com
   const remote = chooseRemote(request, io);
   const tables = () => (remote === undefined ? TABLE_NAMES : service === undefined ? SHOWN : [...SHOWN, ...DATED]);
   const found = await gatherStatus({ path, remote, tables, signal }, budget, io, service);
-  if (!json) await output.write(colourStatus(formatStatus(found, output.columns), style));
+  if (!json) await output.write(colorStatus(formatStatus(found, output.columns), style));
   return describeStatus(found);
 }
 

@@ -15,7 +15,7 @@ export interface LinesOptions {
   reference?: number;
 }
 
-/** The maximum number of lines in a chart, because readers can't distinguish more colours. */
+/** The maximum number of lines in a chart, because readers can't distinguish more colors. */
 export const MOST_LINES = 8;
 
 /** CSS variables for the colors of the lines, in order. */

@@ -30,8 +30,8 @@ export interface PriceChart {
   label: string;
 }
 
-/** The maximum number of lines with a color of their own. All further lines share a faint colour. */
-const MOST_COLOURED = 8;
+/** The maximum number of lines with a color of their own. All further lines share a faint color. */
+const MOST_COLORED = 8;
 const MOST_DRAWN = 40;
 
 /** The size of the drawing in SVG units. The page stretches it to the available width. */
@@ -56,7 +56,7 @@ export function drawPriceLines({ lines, from, to, currency, own, isPast, label }
   const x = (at: Date) => round((WIDTH * (at.getTime() - from.getTime())) / (to.getTime() - from.getTime()));
   const y = (price: number) => round((HEIGHT * (high - price)) / (high - low));
   const decimals = high - low >= 20 ? 0 : 2;
-  const classOf = (k: number) => (k < MOST_COLOURED ? `line-${k + 1}` : 'line-rest');
+  const classOf = (k: number) => (k < MOST_COLORED ? `line-${k + 1}` : 'line-rest');
   // Paths are reversed when they are drawn, so that the cheapest shop's line, the first, is on top.
   const paths = drawn.map(
     ({ steps, isAside }, k) =>
@@ -70,7 +70,7 @@ export function drawPriceLines({ lines, from, to, currency, own, isPast, label }
 <g class="role-axis-grid">${ticks.map((tick) => html`<path d="M0 ${y(tick)}H${WIDTH}" stroke="var(--line)"/>`)}</g>
 ${own === undefined ? '' : html`<path class="own" d="M0 ${y(Number(own))}H${WIDTH}"/>`}${paths.toReversed()}<rect class="hit" width="${WIDTH}" height="${HEIGHT}"/></svg>
 <div class="days" aria-hidden="true">${days.map((day) => html`<span>${formatDay(day)}</span>`)}</div></div>
-<ul class="legend">${drawn.slice(0, MOST_COLOURED).map((line, k) => renderKey(line, classOf(k), { to, isPast }))}${drawn.length > MOST_COLOURED ? html`<li class="line-rest">${drawn.length - MOST_COLOURED} more</li>\n` : ''}${own === undefined ? '' : html`<li class="own">Your price <span class="money">${formatMoney(own)}</span></li>\n`}</ul>`;
+<ul class="legend">${drawn.slice(0, MOST_COLORED).map((line, k) => renderKey(line, classOf(k), { to, isPast }))}${drawn.length > MOST_COLORED ? html`<li class="line-rest">${drawn.length - MOST_COLORED} more</li>\n` : ''}${own === undefined ? '' : html`<li class="own">Your price <span class="money">${formatMoney(own)}</span></li>\n`}</ul>`;
 }
 
 /** Renders a legend entry: the shop's name, and its price at the end of the chart. */
@@ -103,7 +103,7 @@ function describeLines(
 ): string {
   const lines = drawn.map(({ name, steps }, k) => ({
     name: cutText(name, LONGEST_NAME),
-    key: k < MOST_COLOURED ? `line-${k + 1}` : 'line-rest',
+    key: k < MOST_COLORED ? `line-${k + 1}` : 'line-rest',
     steps: steps.map((step) => [step.from.getTime(), step.to.getTime(), formatMoney(step.text)]),
   }));
   const whole = [from.getTime(), to.getTime()];

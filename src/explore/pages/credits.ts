@@ -16,7 +16,7 @@ export async function creditsPage({ ask }: PageRequest): Promise<Page> {
           (read) =>
             html`<li>${foreign(toText(read('attribution')) ?? null, 4000)} <small>${listSites(read('sites'))}</small></li>`,
         )}</ul>`;
-  return { title: 'Credits and licences', body };
+  return { title: 'Credits and licenses', body };
 }
 
 function listSites(sites: DuckDBValue) {

@@ -5,7 +5,7 @@ import { changeAddress } from '../page.js';
 import type { Answer } from '../question.js';
 import { readAll, toBigInt } from '../values.js';
 
-/** The positions of watched_places.sql that exclude each other, best first, with their colours. */
+/** The positions of watched_places.sql that exclude each other, best first, with their colors. */
 const SPLIT = [
   { place: 'cheapest', label: 'cheapest', color: 'place-1' },
   { place: 'middle', label: 'in the middle', color: 'place-2' },

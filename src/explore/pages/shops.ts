@@ -184,7 +184,7 @@ ${renderFigures([
   { name: 'Products', value: formatCount(toBigInt(read('products'))) },
   { name: 'Offers left out', value: formatCount(toBigInt(read('offers_left_out'))) },
   { name: 'Last seen', value: seen === undefined ? '–' : moment(seen) },
-])}<p>Licence: ${read('attribution') === null ? 'the service names none.' : foreign(toText(read('attribution')) ?? null, 400)}</p>`;
+])}<p>License: ${read('attribution') === null ? 'the service names none.' : foreign(toText(read('attribution')) ?? null, 400)}</p>`;
 }
 
 /**

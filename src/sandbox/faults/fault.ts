@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { LIMIT_NAMES } from '../../api/account-contract.js';
 import { PricelakeError } from '../../io/errors.js';
-import { fraction } from '../catalogue/shops.js';
+import { fraction } from '../catalog/shops.js';
 import { FAULT_ENDPOINTS, FAULT_KINDS, type FaultEndpoint, type FaultKind, factsOf } from './fault-kinds.js';
 
 const share = z.coerce.number().min(0).lt(1);

@@ -1,5 +1,5 @@
-import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
-import { fraction } from '../catalogue/shops.js';
+import { type DatasetEntry, maskOf, SAMPLE_DATASET } from '../catalog/datasets.js';
+import { fraction } from '../catalog/shops.js';
 import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
 import type { FaultPlan } from '../faults/fault.js';
 import type { Plan } from '../plans.js';

@@ -1,4 +1,4 @@
-import { PATH_SEPARATOR } from '../catalogue/categories.js';
+import { PATH_SEPARATOR } from '../catalog/categories.js';
 import type { World } from '../world/world.js';
 import type { SqlValues } from '../world/world-database.js';
 import { type Asked, chooseDatasets, type Service } from './caller.js';

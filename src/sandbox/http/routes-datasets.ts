@@ -1,8 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Hono } from 'hono';
 import { stringify } from 'lossless-json';
-import { PATH_SEPARATOR } from '../catalogue/categories.js';
-import type { DatasetEntry } from '../catalogue/datasets.js';
+import { PATH_SEPARATOR } from '../catalog/categories.js';
+import type { DatasetEntry } from '../catalog/datasets.js';
 import { itemsAt } from '../world/past-sql.js';
 import type { World } from '../world/world.js';
 import type { SqlRow } from '../world/world-database.js';

@@ -61,7 +61,7 @@ WHERE n >= $from::BIGINT AND n < $to::BIGINT AND draw(n, $seed::BIGINT, 19) % 40
 `;
 
 /** Creates the catalog of products, each sold by several shops. Categories and shops are passed as JSON. */
-export const CREATE_CATALOGUE = `
+export const CREATE_CATALOG = `
 CREATE TABLE leaf AS SELECT unnest(from_json($leaves, '[{"first":"INTEGER","next":"INTEGER","category_id":"INTEGER","median":"DOUBLE","sigma":"DOUBLE",
   "is_book":"BOOLEAN","mask":"INTEGER","json_ai":"VARCHAR","json_manual":"VARCHAR","brands":["VARCHAR"],"nouns":["VARCHAR"]}]'), max_depth := 2);
 CREATE TABLE leaf_slot AS SELECT unnest(range(first, next)) AS slot, category_id FROM leaf;
@@ -72,7 +72,7 @@ CREATE TABLE shop_slot AS
 SELECT slot, site_id, host, currency, per_euro, words[1 + slot % len(words)] AS word, mask, level, site_json,
   unnest(sources[1 + slot % len(sources)])
 FROM (SELECT *, unnest(range(first, next)) AS slot FROM shop);
-CREATE TABLE catalogue AS
+CREATE TABLE catalog AS
 WITH drawn AS (
   SELECT p, draw(p, $seed::BIGINT, 1) AS h1, draw(p, $seed::BIGINT, 2) AS h2, draw(p, $seed::BIGINT, 3) AS h3,
     draw(p, $seed::BIGINT, 4) % 1000 AS kind, draw(p, $seed::BIGINT, 7) AS h4
@@ -128,9 +128,9 @@ WITH drawn AS (
     s.site_id // 2 % 6 AS habit,
     price_point((2.9 + s.site_id // 2 % 4) * s.per_euro, s.currency, 0)::DECIMAL(18,2) AS delivery
   FROM drawn d
-  JOIN catalogue c ON c.p = floor($products::BIGINT * pow(unit(h1), 1.5))::INTEGER
+  JOIN catalog c ON c.p = floor($products::BIGINT * pow(unit(h1), 1.5))::INTEGER
   -- A shop's mistake: another product under this GTIN. Half of these offers have the other product's price.
-  LEFT JOIN (SELECT p AS other, brand AS other_brand, noun AS other_noun, mpn AS other_mpn, base_price AS other_price FROM catalogue)
+  LEFT JOIN (SELECT p AS other, brand AS other_brand, noun AS other_noun, mpn AS other_mpn, base_price AS other_price FROM catalog)
     -- A single equality lets DuckDB use a hash join. More conditions would compare each listing with all products.
     ON other = CASE WHEN h9 % 160 = 7 AND h3 % 100 >= 11 AND c.gtin IS NOT NULL THEN (c.p + 1 + h9 // 160 % 997) % $products::BIGINT END
   JOIN shop_slot s ON s.slot = h2 % 4096

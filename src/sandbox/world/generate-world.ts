@@ -1,9 +1,9 @@
-import { buildCategories, type Category, FALLBACK_MASK, type Leaf } from '../catalogue/categories.js';
-import { ACCOUNT_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
-import { buildShops, buildSources, type Shop, type ShopSource } from '../catalogue/shops.js';
+import { buildCategories, type Category, FALLBACK_MASK, type Leaf } from '../catalog/categories.js';
+import { ACCOUNT_DATASETS, maskOf, SAMPLE_DATASET } from '../catalog/datasets.js';
+import { buildShops, buildSources, type Shop, type ShopSource } from '../catalog/shops.js';
 import { createCategoryChoice } from '../readings/readings.js';
 import {
-  CREATE_CATALOGUE,
+  CREATE_CATALOG,
   INSERT_GONE_PENDING,
   INSERT_ITEMS,
   INSERT_NEW_PENDING,
@@ -55,8 +55,8 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
     session.run(INSERT_ITEMS + MISS_EVERYTHING, { ...shared, ...batch });
   world.facts = { seed, datasets: ACCOUNT_DATASETS, categories, sources, extraFields: [], insertNewItems: insert };
   await world.database.use(async (session) => {
-    const catalogue = catalogueJson(shops, sources, categories, leaves);
-    await session.run(CREATE_CATALOGUE, { seed, products, ...catalogue });
+    const catalog = catalogJson(shops, sources, categories, leaves);
+    await session.run(CREATE_CATALOG, { seed, products, ...catalog });
     await storeSources(session, sources, startAt);
     const past = { firstSeen: (startAt - pastMs) * 1000, span: (pastMs - DAY_MS) * 1000 };
     for (let from = 0; from < items; from += SEGMENT) {
@@ -83,7 +83,7 @@ async function writePast(session: WorldSession, values: SqlValues & { seed: numb
 }
 
 /** Converts shops and categories to JSON for DuckDB, including their parts of an item's JSON. */
-function catalogueJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
+function catalogJson(shops: Shop[], sources: ShopSource[], categories: Category[], leaves: Leaf[]): SqlValues {
   const rows = {
     leaves: divideSlots(LEAF_SLOTS, leaves).map(([leaf, slots]) => ({ ...slots, ...describeLeaf(leaf, categories) })),
     shops: divideSlots(SHOP_SLOTS, shops).map(([shop, slots]) => ({ ...slots, ...describeShop(shop, sources) })),
@@ -101,7 +101,7 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   };
 }
 
-/** Describes a shop for the catalogue. Its slots use its sources and words in turn. */
+/** Describes a shop for the catalog. Its slots use its sources and words in turn. */
 function describeShop(shop: Shop, sources: ShopSource[]): object {
   const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
   const own = sources

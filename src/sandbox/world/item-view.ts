@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { quoteLiteral } from '../../sql/quote.js';
-import { type DatasetEntry, maskOf } from '../catalogue/datasets.js';
+import { type DatasetEntry, maskOf } from '../catalog/datasets.js';
 import { type RowStyle, rowText } from './export-rows.js';
 import { RowFile, type RowFormat } from './row-file.js';
 import type { SqlValues, WorldSession } from './world-database.js';

@@ -1,5 +1,5 @@
 import { stringify } from 'lossless-json';
-import { fraction, type ScrapedSource } from '../catalogue/shops.js';
+import { fraction, type ScrapedSource } from '../catalog/shops.js';
 import type { WorldSession } from './world-database.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeScratchFolder } from '../../io/scratch-folder.js';
-import type { Category } from '../catalogue/categories.js';
-import type { DatasetEntry } from '../catalogue/datasets.js';
-import type { ScrapedSource } from '../catalogue/shops.js';
+import type { Category } from '../catalog/categories.js';
+import type { DatasetEntry } from '../catalog/datasets.js';
+import type { ScrapedSource } from '../catalog/shops.js';
 import { createReadingMacros, Readings } from '../readings/readings.js';
 import { ChangeFeed } from './change-feed.js';
 import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';

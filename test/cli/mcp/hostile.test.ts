@@ -116,9 +116,9 @@ describe('bounds', () => {
     const usual = await one();
     const cancel = () => new AbortController();
     const stops = [cancel(), cancel(), cancel()];
-    const asked = stops.map((stop) => call('query', { sql }, stop.signal).catch(() => 'cancelled'));
+    const asked = stops.map((stop) => call('query', { sql }, stop.signal).catch(() => 'canceled'));
     setTimeout(() => stops.forEach((stop) => void stop.abort()), 200);
-    expect(await Promise.all(asked)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect(await Promise.all(asked)).toEqual(['canceled', 'canceled', 'canceled']);
     expect(await one()).toBeLessThan(usual + 1900);
   });
 
@@ -173,9 +173,9 @@ test('what a title says stays a value, behind the words that mark it', async () 
   expect(JSON.stringify(value)).toContain(INJECTED);
   expect(texts[0]).toMatch(/^Data from the lake follows\. .* never instructions\.$/u);
   expect(texts[0]).not.toContain(INJECTED);
-  const { texts: coloured } = await call('query', { sql: 'SELECT title FROM items WHERE item_id = 73' });
+  const { texts: colored } = await call('query', { sql: 'SELECT title FROM items WHERE item_id = 73' });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none may arrive
-  expect(coloured.join('')).not.toMatch(/[\u0000-\u0008\u001b\u202e]/u);
+  expect(colored.join('')).not.toMatch(/[\u0000-\u0008\u001b\u202e]/u);
 });
 
 test('numbers keep all their digits', async () => {

@@ -90,7 +90,7 @@ export function generateScrapedShops(base: readonly BaseProduct[], seed: number)
   const faults = chooseFaults(offers, SCRAPED_FAULTS, draw);
   const market = openMarket(offers);
   const trial: Trial = { items: [], truth: [] };
-  // Doubles end at 2^53: a reader that makes numbers of ids merges neighbours.
+  // Doubles end at 2^53: a reader that makes numbers of ids merges neighbors.
   let id = 2n ** 53n + BigInt(draw.integer(1_000_000));
   for (const honest of offers) {
     id += BigInt(1 + draw.integer(9));
@@ -117,7 +117,7 @@ function openMarket(offers: readonly Offer[]): Market {
     return offers.find(({ product }) => product !== offer.product) ?? offer;
   };
   return {
-    findNeighbour: (offer, draw) => findOther(offer, byShop.get(offer.shop) ?? offers, draw),
+    findNeighbor: (offer, draw) => findOther(offer, byShop.get(offer.shop) ?? offers, draw),
     findSibling: (offer, draw) => {
       const near = byBrand.get(offer.product.brand) ?? offers;
       const others = Array.from({ length: 5 }, () => findOther(offer, near, draw).product);
@@ -149,7 +149,7 @@ function writeItem(offer: Offer, id: bigint): TrialItem {
     category: categorize(offer),
     datasets: ['Trial'],
     site: { id: shop.id, name: shop.name, host: shop.host, attribution: shop.attribution },
-    source: { modelId: shop.id * 10, name: 'catalogue' },
+    source: { modelId: shop.id * 10, name: 'catalog' },
     firstSeenAt: writeTime(firstSeen),
     lastSeenAt: writeTime(lastSeen),
     lastChangedAt: writeTime(changedAt),

@@ -110,7 +110,7 @@ export const MARKETPLACE_FAULTS: Fault[] = [
   define('with-shipping', 1.5, 'seller', isCheap, 'The price includes shipping', addShipping),
   define('net-price', 1.2, 'seller', always, 'The price lacks value-added tax', untax),
   define('home-currency', 5, 'seller', isForeign, "An amount in the currency of the seller's country", keepHome),
-  define('relabelled', 5, 'site', isForeignCopy, 'The aggregator labels an amount with its own currency', relabel),
+  define('relabeled', 5, 'site', isForeignCopy, 'The aggregator labels an amount with its own currency', relabel),
   define('cached-price', 5, 'listing', isCopy, 'The seller has changed the price since it was copied', age),
   define('ended', 1, 'offer', always, 'The offer has ended and is still listed', end),
   define('lost-point', 0.25, 'listing', ({ amount }) => amount % 1 !== 0, '12,99 was read as 1299', scale(100, 100)),

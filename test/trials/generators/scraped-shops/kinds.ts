@@ -24,7 +24,7 @@ export interface FaultKind {
 /** Other offers and products that a fault may confuse with this one. */
 export interface Market {
   /** An offer of another product, of the same shop if it has one. */
-  findNeighbour(offer: Offer, draw: Draw): Offer;
+  findNeighbor(offer: Offer, draw: Draw): Offer;
   /** Another product of the same brand, else any, at a similar price if one is at hand. */
   findSibling(offer: Offer, draw: Draw): Product;
 }

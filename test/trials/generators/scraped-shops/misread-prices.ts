@@ -119,7 +119,7 @@ export const MISREAD_PRICES: FaultKind[] = [
     comes: 'alone',
     canHappen: always,
     spoil: (offer, draw, market) => {
-      const other = market.findNeighbour(offer, draw);
+      const other = market.findNeighbor(offer, draw);
       const rate = offer.shop.country.rate / other.shop.country.rate;
       const why = `The price of another product on the page: ${other.product.title}.`;
       return reprice(offer, roundCents(other.amount * rate, 2), why, draw);

@@ -79,7 +79,7 @@ export const WRONG_PRODUCTS: FaultKind[] = [
     comes: 'alone',
     canHappen: ({ gtin }) => gtin !== null,
     spoil: (offer, draw, market) => {
-      const other = market.findNeighbour(offer, draw);
+      const other = market.findNeighbor(offer, draw);
       const rate = offer.shop.country.rate / other.shop.country.rate;
       const { title, brand, mpn, attributes, priceAge, firstSeen } = other;
       return {

@@ -130,7 +130,7 @@ const ROWS: Row[] = [
   ['deposit-left-out', 0.7, 'custom', drink, addDeposit(-0.15), 'the deposit was deducted from a price that had none'],
   // Feeds, plugins and units of measure
   ['old-rate', 1.5, 'shop', foreign, inEuros(({ merchant }) => merchant.rateError / merchant.country.rate), "the shop's plugin converts at an old or wrong rate"],
-  ['unconverted', 0.3, 'custom', foreign, inEuros(() => 1), 'the amount in local money is labelled EUR'],
+  ['unconverted', 0.3, 'custom', foreign, inEuros(() => 1), 'the amount in local money is labeled EUR'],
   ['lost-decimals', 0.3, 'custom', any, multiply(() => 100), 'the CSV feed lost the decimal comma'],
   ['lost-thousands', 1, 'custom', ({ amount }) => amount >= 1000, multiply(() => 0.001), 'the thousands separator became a decimal point'],
   ['price-per-unit', 0.7, 'custom', isMeasured(1), measure(1), 'the price per kilogram, litre or metre'],

@@ -63,7 +63,7 @@ const COUNTRIES: Country[] = (
   shopWords: shopWords.split('|'),
 }));
 
-const LICENCES = [
+const LICENSES = [
   'Prices: {name}, Open Database License (ODbL) 1.0, https://opendatacommons.example/odbl',
   'Contains data of {name}, Creative Commons Attribution 4.0 (CC BY 4.0)',
   '© {name} – données ouvertes, Licence Ouverte 2.0 “Etalab”',
@@ -83,7 +83,7 @@ export function buildShops(seed: number, count: number): Shop[] {
       siteId: 10 + index * 2,
       name,
       host: `www.${hostName(name)}-${index + 1}.${country.code}.example`,
-      attribution: isOpen ? pick(LICENCES, fraction(seed, index, 'licence')).replace('{name}', name) : null,
+      attribution: isOpen ? pick(LICENSES, fraction(seed, index, 'licence')).replace('{name}', name) : null,
       currency: country.currency,
       perEuro: country.perEuro,
       words: country.words,

@@ -1,20 +1,20 @@
 import { createDraw, type Draw } from '../draw.js';
 import { LANGUAGES } from '../lexicon.js';
 import type { BaseProduct, Trial, TrialItem } from '../trial.js';
-import { MERCHANT_FAULTS, type MerchantFault } from './merchant-catalogues/faults.js';
-import { listOffers, type Offer } from './merchant-catalogues/offers.js';
+import { MERCHANT_FAULTS, type MerchantFault } from './merchant-catalogs/faults.js';
+import { listOffers, type Offer } from './merchant-catalogs/offers.js';
 
 export { MERCHANT_FAULTS };
 
-export const listCatalogueOffers = (base: readonly BaseProduct[], seed: number) => listOffers(base, createDraw(seed));
+export const listCatalogOffers = (base: readonly BaseProduct[], seed: number) => listOffers(base, createDraw(seed));
 
 /**
- * Offers as merchants' own catalogues give them: errors of master data, prices under conditions, and feeds that change
+ * Offers as merchants' own catalogs give them: errors of master data, prices under conditions, and feeds that change
  * numbers, among honest prices that differ by country, kind of merchant and shop. The table of faults is in `faults.ts`.
  */
-export function generateMerchantCatalogues(base: readonly BaseProduct[], seed: number): Trial {
+export function generateMerchantCatalogs(base: readonly BaseProduct[], seed: number): Trial {
   const draw = createDraw(~seed);
-  const offers = listCatalogueOffers(base, seed);
+  const offers = listCatalogOffers(base, seed);
   const faults = assignFaults(offers, draw);
   const listings = offers.flatMap((offer) => {
     const fault = faults.get(offer);

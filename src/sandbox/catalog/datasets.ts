@@ -29,7 +29,7 @@ export const ACCOUNT_DATASETS: DatasetEntry[] = [
   ['Books and media', null],
   ['Toys and sports', 'Jouets, hračky, zabawki – und Sport'],
   ['Central Europe', 'All shops of Poland, Czechia, Hungary and Romania'],
-  ['Open prices', 'Sources under open licences; their credit text must be passed on'],
+  ['Open prices', 'Sources under open licenses; their credit text must be passed on'],
 ].map(([name, description], bit) => ({
   id: 11 + bit * 3,
   bit,

@@ -1,4 +1,4 @@
--- name: licence_text_changed
+-- name: license_text_changed
 -- severity: warn
 -- description: No website's license text changed in the last run.
 -- found: [website has|websites have] a new license text since the last run

@@ -5,7 +5,7 @@ import { inventMerchant, type Merchant, roundPrice } from './merchants.js';
 
 export type Product = ReturnType<typeof describeProducts>[number];
 
-/** A listing in the merchant's catalogue. Its id, url and money are filled when the faults are known. */
+/** A listing in the merchant's catalog. Its id, url and money are filled when the faults are known. */
 export interface Offer extends TrialItem {
   product: Product;
   merchant: Merchant;
@@ -51,7 +51,7 @@ function describeProducts(base: readonly BaseProduct[], draw: Draw) {
   });
 }
 
-/** Units of the catalogue, measured in kg, litres, metres or pieces (`kom`). */
+/** Units of the catalog, measured in kg, litres, metres or pieces (`kom`). */
 const UNITS: Record<string, number> = { kg: 1, g: 0.001, l: 1, ml: 0.001, m: 1, kom: 1 };
 
 function readContents(quantity: string | null): { amount: number; unit: string } | null {
@@ -89,9 +89,9 @@ function makeOffer(product: Product, merchant: Merchant, draw: Draw): Offer {
     image: null,
     attributes: draw.pick([{}, { inStock: true }, { inStock: true, shippingCost: 4.99 }, { rating: 4.5 }]),
     category: draw.pick([null, { name: category, path: category, slug: category.toLowerCase(), source: 'AI' }]),
-    datasets: ['Merchant catalogues'],
+    datasets: ['Merchant catalogs'],
     site,
-    source: { modelId: site.id * 10, name: 'catalogue' },
+    source: { modelId: site.id * 10, name: 'catalog' },
     firstSeenAt: daysAgo(age),
     lastSeenAt: daysAgo(seen),
     lastChangedAt: changedAt ?? daysAgo(age),
