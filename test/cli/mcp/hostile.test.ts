@@ -10,12 +10,7 @@ const lake = await publishLake([
   { item_id: '73', product_id: "'evil-3'", title: "'\x1b[31m \u202e red'", datasets: "['a', repeat('y', 5000)]" },
 ]);
 const { call, refuse, close } = await openClient(['--lake', lake, '--timeout', '2s', '--memory', '300MB']);
-/** For questions that run into the limit of time. */
-const hurried = await openClient(['--lake', lake, '--timeout', '1s', '--memory', '300MB']);
-afterAll(async () => {
-  await hurried.close();
-  await close();
-});
+afterAll(close);
 
 describe('SQL that does more than read tables is refused', () => {
   const items = join(lake, 'items');
@@ -89,23 +84,6 @@ describe('SQL that does more than read tables is refused', () => {
 });
 
 describe('bounds', () => {
-  test('an endless query is stopped, and the server goes on', async () => {
-    const sql = 'SELECT count(*) FROM range(10000000000) AS a, range(10000000000) AS b';
-    expect((await hurried.refuse('query', { sql })).message).toMatch(/took longer than 1 second/u);
-    expect((await hurried.call('query', { sql: 'SELECT 1 AS one' })).value.rows).toEqual([{ one: 1 }]);
-  });
-
-  test.each([
-    ['WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x FROM t) SELECT count(*) FROM t', /took longer/u],
-    [
-      "WITH RECURSIVE t AS (SELECT 'xxxxxxxx' AS s UNION ALL SELECT s || s FROM t WHERE length(s) < 4000000000) SELECT count(*) FROM t",
-      /used too much memory|took longer|Out of Memory/u,
-    ],
-  ])('%s ends, and the server goes on', async (sql, message) => {
-    expect((await hurried.refuse('query', { sql })).message).toMatch(message);
-    expect((await hurried.call('query', { sql: 'SELECT 1 AS one' })).value.rows).toEqual([{ one: 1 }]);
-  });
-
   test('a query that the client cancels makes room at once', async () => {
     const sql = 'SELECT count(*) FROM range(10000000000) AS a, range(10000000000) AS b';
     const one = async () => {
@@ -120,11 +98,6 @@ describe('bounds', () => {
     setTimeout(() => stops.forEach((stop) => void stop.abort()), 200);
     expect(await Promise.all(asked)).toEqual(['canceled', 'canceled', 'canceled']);
     expect(await one()).toBeLessThan(usual + 1900);
-  });
-
-  test('one that needs too much memory fails clearly', async () => {
-    const sql = `SELECT list('${'x'.repeat(1000)}' || a.range) AS l FROM range(100000000) AS a`;
-    expect((await hurried.refuse('query', { sql })).message).toMatch(/Out of Memory|took longer/u);
   });
 
   test('a title of 10 MB is cut, and said to be', async () => {
