@@ -58,9 +58,9 @@ describe("the data's clock", () => {
       ],
       '2026-11-19',
     ],
-    ['takes a time up to a day after the read', [['2026-11-21 10:00', '2026-11-20 10:00']], '2026-11-21'],
+    ['accepts a time up to a day after the read', [['2026-11-21 10:00', '2026-11-20 10:00']], '2026-11-21'],
     [
-      'is not moved by a time far ahead',
+      'ignores a time far ahead of the read',
       [
         ['2026-11-19 10:00', '2026-11-20 10:00'],
         ['2036-01-01 00:00', '2026-11-20 10:00'],
@@ -68,18 +68,18 @@ describe("the data's clock", () => {
       '2026-11-19',
     ],
     [
-      'is that of the items where the clock of the reader is behind',
+      "is the newest time seen if the reader's clock is behind",
       [['2026-11-19 10:00', '1970-01-02 00:00']],
       '2026-11-19',
     ],
-    ['is unknown where no item was seen', [[null, '2026-11-20 10:00']], null],
+    ['is unknown if no item was seen', [[null, '2026-11-20 10:00']], null],
   ])('%s', async (_what, times, day) => {
     expect(await clock(...times)).toEqual([day]);
   });
 });
 
 describe('shops against the market', () => {
-  it('tell how often each is cheapest and its price index, in all and by category', async () => {
+  it('have counts of wins and a price index, overall and by category', async () => {
     const tea: Row = { category_slug: "'tea'", category_name: "'Tea'" };
     const rows = [1, 2, 3].flatMap((n) => [
       offer(n * 10, `p${n}`, 1, '10', n < 3 ? tea : {}),
@@ -108,7 +108,7 @@ describe('shops against the market', () => {
   });
 });
 
-describe('the shop that is cheapest', () => {
+describe('the cheapest shop', () => {
   it('is counted over products and days, with its share', async () => {
     await insertRows(
       db,
@@ -161,7 +161,7 @@ describe('who moves first', () => {
     [1, 24],
     [2, 24],
     [1, 400],
-  ])('equals a look at every move by itself (world %i, %i hours)', async (seed, hours) => {
+  ])('equals a slow computation that compares every pair of moves (world %i, %i hours)', async (seed, hours) => {
     const random = createSeeded(seed);
     const keys = new Set<string>();
     const moves: Move[] = [];
@@ -200,7 +200,7 @@ describe('who moves first', () => {
     }
   });
 
-  it('is told with the credits of both shops', async () => {
+  it('includes the credits of both shops', async () => {
     await insertRows(db, 'items', [offer(1, 'p', 1, '10'), offer(2, 'p', 2, '10')]);
     const change = { price: '9', previous_price: '10' };
     const later = "TIMESTAMPTZ '2026-01-01 05:00:00Z'";
@@ -257,7 +257,7 @@ describe('prices in one currency', () => {
     ['date,currency,rate\n2026-01-01,PLN,four\n', /:2: rate "four"/u],
     ['date,currency,rate\n2026-01-01,PLN,4\n2026-01-01,PLN,5\n', /:2: PLN has two rates for 2026-01-01/u],
     ['day,currency,rate\n2026-01-01,PLN,4\n', /:1: missing column date/u],
-  ])('are refused with file and line where a rate is none: %j', async (text, message) => {
+  ])('are refused with file and line if a rate is invalid: %j', async (text, message) => {
     await writeFile(file, text);
     await expect(loadRates(db, file)).rejects.toMatchObject({
       code: 'config',
@@ -265,7 +265,7 @@ describe('prices in one currency', () => {
     });
   });
 
-  it('need a file that can be read', async () => {
+  it('require a readable file of rates', async () => {
     await expect(loadRates(db, '/nowhere.csv')).rejects.toMatchObject({ code: 'config' });
   });
 });

@@ -73,7 +73,7 @@ describe('assortment_gaps', async () => {
   afterAll(() => db.close());
   const all = { top: '9999' };
 
-  it.each([1, 2, 3, 4, 5, 6])('are the products that shop %i does not list, and enough others do', async (own) => {
+  it.each([1, 2, 3, 4, 5, 6])('are the products that enough other shops list, but shop %i does not', async (own) => {
     let rows = 0;
     for (const minShops of [1, 2, 3]) {
       const found = await ask(db, 'assortment_gaps', { ...all, own_site: String(own), min_shops: String(minShops) });
@@ -83,7 +83,7 @@ describe('assortment_gaps', async () => {
     expect(rows).toBeGreaterThan(3);
   });
 
-  it('begin with two shops, and are of one category or currency, the most widely sold first', async () => {
+  it('default to two shops, can be filtered by category or currency, and start with the most widely sold', async () => {
     const rows = await ask(db, 'assortment_gaps', { own_site: '2' });
     expect(rows).toEqual(findGaps(listings, verdicts, 2, 2));
     expect(await ask(db, 'assortment_gaps', { own_site: '2', top: '2' })).toEqual(rows.slice(0, 2));
@@ -94,7 +94,7 @@ describe('assortment_gaps', async () => {
     expect(await ask(db, 'assortment_gaps', { own_site: '2', currency: 'EUR' })).toEqual(isOf('currency', 'EUR'));
   });
 
-  it('need the own shop, which the lake must have', async () => {
+  it("require the id of the user's own shop, which must exist in the lake", async () => {
     await expect(ask(db, 'assortment_gaps')).rejects.toThrow('set own_site to the site_id of your own shop');
     await expect(ask(db, 'assortment_gaps', { own_site: '99' })).rejects.toThrow(
       'own_site 99 is not a site_id in the sites table',

@@ -110,7 +110,7 @@ test.each([undefined, 2])(
   },
 );
 
-test('attribute_coverage counts what is known of the offers of each shop', async () => {
+test('attribute_coverage counts the offers of each shop that have each attribute', async () => {
   const told = new Map<unknown, string>([
     ...[true, 2.5, 'InStock'].map((value): [unknown, string] => [value, 'in']),
     ...[0, 'SoldOut'].map((value): [unknown, string] => [value, 'out']),
@@ -180,23 +180,26 @@ const PROPOSED: [name: string, values: unknown[], meaning: string | undefined][]
   ['mapped_stock', [1, 2, 3], undefined],
 ];
 
-test.each(PROPOSED)('attribute_proposals judges %s by name and values %j', async (name, values, meaning) => {
-  await db.run('DELETE FROM items; DELETE FROM offer_rules');
-  await db.run(
-    `INSERT INTO offer_rules (rule, site_id, meaning, text) VALUES ('attribute', NULL, 'availability', 'mapped_stock')`,
-  );
-  const rows = values.map(
-    (value, id) =>
-      `(${id}, 'EUR', ${id % 2}, true, ${quoteLiteral(JSON.stringify({ [name]: value, color: `${id}` }))})`,
-  );
-  await db.run(
-    `INSERT INTO items (item_id, currency, site_id, is_listed, attributes) VALUES ${rows.join(', ')}, (99, 'EUR', 3, true, '{}')`,
-  );
-  const found = (await ask(db, 'attribute_proposals')).map((row) => [row.meaning, row.name, row.items, row.shops]);
-  expect(found).toEqual(meaning === undefined ? [] : [[meaning, name, BigInt(values.length), 2n]]);
-});
+test.each(PROPOSED)(
+  'attribute_proposals proposes a meaning for %s from its name and values %j',
+  async (name, values, meaning) => {
+    await db.run('DELETE FROM items; DELETE FROM offer_rules');
+    await db.run(
+      `INSERT INTO offer_rules (rule, site_id, meaning, text) VALUES ('attribute', NULL, 'availability', 'mapped_stock')`,
+    );
+    const rows = values.map(
+      (value, id) =>
+        `(${id}, 'EUR', ${id % 2}, true, ${quoteLiteral(JSON.stringify({ [name]: value, color: `${id}` }))})`,
+    );
+    await db.run(
+      `INSERT INTO items (item_id, currency, site_id, is_listed, attributes) VALUES ${rows.join(', ')}, (99, 'EUR', 3, true, '{}')`,
+    );
+    const found = (await ask(db, 'attribute_proposals')).map((row) => [row.meaning, row.name, row.items, row.shops]);
+    expect(found).toEqual(meaning === undefined ? [] : [[meaning, name, BigInt(values.length), 2n]]);
+  },
+);
 
-test('attribute_proposals has a quantity without its unit where the shop has an attribute for the unit', async () => {
+test('attribute_proposals proposes a quantity without a unit if the shop has a separate attribute for the unit', async () => {
   await db.run('DELETE FROM items');
   await db.run(`INSERT INTO items (item_id, currency, site_id, is_listed, attributes)
     SELECT i, 'EUR', 1, true, '{"quantity":2.0,"unit":"L"}' FROM range(4) AS one(i) UNION ALL
@@ -210,7 +213,7 @@ test('attribute_proposals has a quantity without its unit where the shop has an 
   expect(writeAttributes(proposals)).toBe('quantity: [quantity], unit: [unit]');
 });
 
-test('attribute_proposals counts what can be read, and names the values that cannot', async () => {
+test('attribute_proposals counts the readable values and lists the unreadable ones', async () => {
   await db.run('DELETE FROM items');
   const values = ['InStock', 'InStock', 'InStock', 'SoldOut', 'pitajte'];
   const rows = values.map((value, id) => `(${id}, 'EUR', 1, true, '{"dostupnost":"${value}"}')`);

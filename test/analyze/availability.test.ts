@@ -236,14 +236,14 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
   });
   afterAll(() => db.close());
 
-  test('tells what a count hour by hour tells', async () => {
+  test('equals a count hour by hour', async () => {
     const expected = inOrder(countSlowly(listings));
     expect(expected.filter((row) => Number(row.alone_times) > 0).length).toBeGreaterThan(0);
     expect(expected.filter((row) => row.since !== null).length).toBeGreaterThan(0);
     expect(inOrder((await ask(db, 'availability', { top: '1000' })).map(inHours))).toEqual(expected);
   });
 
-  test('tells the same of one product and shop, the longest time out of stock first', async () => {
+  test('is the same when asked for one product and shop, and starts with the longest time out of stock', async () => {
     const all = await ask(db, 'availability');
     const days = all.map((row) => Number(row.out_days));
     expect(days).toEqual([...days].sort((a, b) => b - a));
@@ -254,7 +254,7 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
     expect(await ask(db, 'availability', asked)).toEqual([first]);
   });
 
-  test('tells the same over stretches that are made before, and who has run out since a moment', async () => {
+  test('is the same with prepared stock intervals, and can be limited to listings that ran out after a time', async () => {
     await prepareStock(db);
     const prepared = new Set(['listing_stock']);
     const all = await ask(db, 'availability', { top: '1000' });
@@ -274,7 +274,7 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
     expect(counts.size).toBeGreaterThan(1);
   });
 
-  test('stock_moves tells whose state at a moment and now differ, and since when', async () => {
+  test('stock_moves lists the listings whose state at a time differs from the current one, and since when', async () => {
     await prepareStock(db);
     const prepared = new Set(['listing_stock']);
     let rows = 0;
@@ -298,7 +298,7 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
     expect(rows).toBeGreaterThan(5);
   });
 
-  test('stock_moves compares two moments of the past', async () => {
+  test('stock_moves can compare two times in the past', async () => {
     await prepareStock(db);
     let rows = 0;
     for (let hour = 0; hour < END - 150; hour += 90) {
@@ -321,7 +321,7 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
   });
 });
 
-test('two attributes of a listing tell its stock together, and nothing while they contradict each other', async () => {
+test('two attributes of a listing decide its stock together, and leave it unknown while they contradict each other', async () => {
   const db = await openEmptyTables();
   const changes: [hour: number, changes: object][] = [
     [0, { title: ['a', 'b'] }],

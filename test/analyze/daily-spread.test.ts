@@ -70,8 +70,8 @@ async function readPastPrices(first: number, last: number): Promise<Map<string, 
   return new Map(prices);
 }
 
-describe('the prices of offers in the past', () => {
-  it('equal those of a look at every day by itself', async () => {
+describe('past prices of offers', () => {
+  it('equal a slow computation for each day by itself', async () => {
     const range = fc.tuple(fc.integer({ min: -2, max: DAYS }), fc.integer({ min: 0, max: DAYS }));
     await fc.assert(
       fc.asyncProperty(historyWorlds(DAYS), range, async (world, [first, more]) => {
@@ -91,7 +91,7 @@ describe('the prices of offers in the past', () => {
 });
 
 describe('the daily price spread', () => {
-  it('equals the slow figures of every day, through gaps, removals, re-listings and contradictions', async () => {
+  it('equals a slow computation for every day, despite gaps, removals, re-listings and contradictions', async () => {
     const range = fc.tuple(fc.integer({ min: -2, max: DAYS }), fc.integer({ min: 0, max: 3 }));
     await fc.assert(
       fc.asyncProperty(historyWorlds(DAYS), range, async (world, [first, more]) => {
@@ -118,7 +118,7 @@ describe('the daily price spread', () => {
     );
   });
 
-  it('is the same made day by day and all at once, in parts and in one', async () => {
+  it('is the same whether derived day by day or all at once, in parts or as a whole', async () => {
     await fc.assert(
       fc.asyncProperty(historyWorlds(DAYS), async (world) => {
         await loadHistoryWorld(db, world);
@@ -133,7 +133,7 @@ describe('the daily price spread', () => {
     );
   });
 
-  it('has the columns of its contract, in order and type', async () => {
+  it('has the columns of its schema, in order and type', async () => {
     await loadHistoryWorld(db, []);
     await db.run(`CREATE OR REPLACE TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
     const columns = await db.rows(`DESCRIBE ${readAnalysis('price_spread_daily')}`);

@@ -51,13 +51,13 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
   const world = makeWorld(seed);
   beforeAll(() => derive(world));
 
-  it('price spread equals the slow figures, to the last unit of money', async () => {
+  it('price spreads equal a slow computation to the last unit of money', async () => {
     const rows = await db.rows('SELECT * FROM price_spread');
     const expected = computeSpreads(world);
     expect(rows.map((row) => `${row.product_id}|${row.currency}`).sort()).toEqual([...expected.keys()].sort());
     for (const row of rows) {
       const slow = expected.get(`${row.product_id}|${row.currency}`);
-      // Titles and brands of a world are evidence as well, which judged-offers.test.ts is about.
+      // Titles and brands also affect grades; judged-offers.test.ts tests that.
       const { stddev, grade: _grade, ...figures } = slow ?? expect.fail();
       const { grade: _made, ...made } = readSpread(row);
       expect({
@@ -72,7 +72,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
     }
   });
 
-  it('product prices are the range over listed and priced offers, a price of zero included', async () => {
+  it('product prices are the range over listed offers with a price, including a price of zero', async () => {
     const rows = await db.rows('SELECT * FROM product_prices');
     const actual = rows.map((r) => [`${r.product_id}|${r.currency}`, units(r.min), units(r.max), Number(r.offers)]);
     const expected = [...groupBy(listPriced(world), (o) => `${o.productId}|${o.currency}`)].map(([key, offers]) => {
@@ -82,7 +82,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
     expect(actual.sort()).toEqual(expected.sort());
   });
 
-  it('products have the title of their oldest offer, and the other texts of the oldest that has any', async () => {
+  it('a product has the title of its oldest offer, and each other text of the oldest offer that has one', async () => {
     const rows = await db.rows('SELECT * FROM products');
     const listed = world.offers.filter((o) => o.listed && o.productId !== null);
     const groups = groupBy(listed, (o) => o.productId ?? '');
@@ -103,18 +103,18 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
 });
 
 describe('the derived tables', () => {
-  it.each(derivedSelects())('$table has the columns of its contract, in order and type', async ({ table, select }) => {
+  it.each(derivedSelects())('$table has the columns of its schema, in order and type', async ({ table, select }) => {
     await derive(makeWorld(1));
     const columns = await db.rows(`DESCRIBE ${select}`);
     const expected = loadTableSchema(table).columns.map(({ name, type }) => ({ name, type }));
     expect(columns.map((c) => ({ name: c.column_name, type: c.column_type }))).toEqual(expected);
   });
 
-  it.each(derivedSelects())('$table names every table that its query reads', async ({ query, reads }) => {
+  it.each(derivedSelects())('$table declares every table that its query reads', async ({ query, reads }) => {
     expect(await listRelations(db, query)).toEqual([...reads].sort());
   });
 
-  it('that read others come after them', () => {
+  it('come after the tables that they read', () => {
     const sorted = sortByReads([
       { table: 'price_spread_daily', reads: ['price_spread', 'items'] },
       { table: 'products', reads: ['items'] },

@@ -6,12 +6,12 @@ const edit = (text: string, line?: number) => editWatchList(text, NEW, line).tex
 
 test.each([
   [
-    'a file without an end of line',
+    'no final line end',
     'product,price,currency,lowest\na,1,EUR,',
     'product,price,currency,lowest\na,1,EUR,\np,12.5,EUR,10\n',
   ],
   [
-    'returns, a mark and capitals',
+    'CRLF line ends, a byte order mark and capitals',
     '\ufeffProduct,PRICE,Currency,Lowest\r\na,1,EUR,\r\n',
     '\ufeffProduct,PRICE,Currency,Lowest\r\na,1,EUR,\r\np,12.5,EUR,10\r\n',
   ],
@@ -21,13 +21,13 @@ test.each([
     'lowest;currency;price;product\n;EUR;1.00;a\n10;EUR;12.5;p\n',
   ],
   [
-    'commas before decimals',
+    'decimal commas',
     'product;price;currency;lowest\na;1,00;EUR;\n',
     'product;price;currency;lowest\na;1,00;EUR;\np;12,5;EUR;10\n',
   ],
   ['missing columns', 'product,price\na,1\n\n', 'product,price,currency,lowest\na,1,,\np,12.5,EUR,10\n'],
   [
-    'line ends in quotes',
+    'quoted line ends',
     'product,price,currency,lowest,note\na,1,EUR,,"x\ny"\n',
     'product,price,currency,lowest,note\na,1,EUR,,"x\ny"\np,12.5,EUR,10,\n',
   ],
@@ -54,6 +54,6 @@ test.each([
     3,
     'product,price,currency,lowest,note\na,1,EUR,,"x\ny"\nb,12.5,EUR,10,\n',
   ],
-])('a line %s is replaced, and the product stays as its owner wrote it', (_, before, line, after) => {
+])('a line %s is replaced, and its product keeps the spelling in the file', (_, before, line, after) => {
   expect(edit(before, line)).toBe(after);
 });

@@ -138,34 +138,37 @@ const ASKED: readonly Asked[] = [
   },
 ];
 
-test.each(ASKED)('an index is that of its definition: $zone, $period, $price, by $by', async (asked) => {
-  const { zone, period, price, by, since, until, drop, carry } = asked;
-  await setVariables(db, {
-    ...UNSET,
-    ...{ time_zone: zone, period, price, by, since, until, with_suspects: 'true', methods: 'jevons' },
-    ...(drop === undefined ? {} : { drop_pct: String(drop) }),
-    ...(carry === undefined ? {} : { impute: 'carry', impute_periods: String(carry) }),
-  });
-  const rows = await db.rows(readAnalysis('price_index'));
-  const expected = computeIndices(asked);
-  const name = (row: Record<string, unknown>) =>
-    `${row.category_slug ?? row.site_id ?? 'all'} ${row.currency} ${String(row.period)} ${row.items}`;
-  expect(rows.map(name).sort()).toEqual(expected.map(({ label }) => label).sort());
-  expect(expected.length).toBeGreaterThan(8);
-  const byLabel = new Map(expected.map((one) => [one.label, one]));
-  for (const row of rows) {
-    const { jevons, direct } = byLabel.get(name(row)) as Expected;
-    for (const [found, wanted] of [
-      [row.jevons, jevons],
-      [row.jevons_direct, direct],
-    ]) {
-      if (wanted === null) expect(found, name(row)).toBeNull();
-      else expect(Math.abs(Number(found) - 100 * Number(wanted)), name(row)).toBeLessThan(1e-9 * Number(found));
+test.each(ASKED)(
+  'an index equals a slow computation from its definition: $zone, $period, $price, by $by',
+  async (asked) => {
+    const { zone, period, price, by, since, until, drop, carry } = asked;
+    await setVariables(db, {
+      ...UNSET,
+      ...{ time_zone: zone, period, price, by, since, until, with_suspects: 'true', methods: 'jevons' },
+      ...(drop === undefined ? {} : { drop_pct: String(drop) }),
+      ...(carry === undefined ? {} : { impute: 'carry', impute_periods: String(carry) }),
+    });
+    const rows = await db.rows(readAnalysis('price_index'));
+    const expected = computeIndices(asked);
+    const name = (row: Record<string, unknown>) =>
+      `${row.category_slug ?? row.site_id ?? 'all'} ${row.currency} ${String(row.period)} ${row.items}`;
+    expect(rows.map(name).sort()).toEqual(expected.map(({ label }) => label).sort());
+    expect(expected.length).toBeGreaterThan(8);
+    const byLabel = new Map(expected.map((one) => [one.label, one]));
+    for (const row of rows) {
+      const { jevons, direct } = byLabel.get(name(row)) as Expected;
+      for (const [found, wanted] of [
+        [row.jevons, jevons],
+        [row.jevons_direct, direct],
+      ]) {
+        if (wanted === null) expect(found, name(row)).toBeNull();
+        else expect(Math.abs(Number(found) - 100 * Number(wanted)), name(row)).toBeLessThan(1e-9 * Number(found));
+      }
     }
-  }
-});
+  },
+);
 
-test('the cases of these indices are there', () => {
+test('the generated world contains every edge case of these indices', () => {
   const inner = world.flatMap(({ segments }) => segments.slice(1).map(({ from }, k) => from - (segments[k]?.to ?? 0)));
   expect(inner.filter((gap) => gap > 0).length).toBeGreaterThan(5);
   expect(world.filter(({ siteId }) => siteId === ALONE)).toHaveLength(1);

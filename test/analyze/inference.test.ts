@@ -1,4 +1,4 @@
-/** Analyses find no more than chance would in random worlds, in which nothing depends on anything. */
+/** In random worlds, where nothing depends on anything, analyses report no more findings than chance explains. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setVariables } from '../../src/analyze/analysis.js';
 import type { Database } from '../../src/sql/connection.js';
@@ -57,10 +57,10 @@ async function walk(): Promise<void> {
   );
 }
 
-/** Student's t of 4 degrees of freedom, two-sided at 5 percent; pages of tables have it. */
+/** Student's t for 4 degrees of freedom, two-sided at 5 percent. */
 const T4 = 2.776;
 
-test('an exchange rate that passes through nothing is found to pass through in one pair of twenty', async () => {
+test('an exchange rate without any pass-through appears significant in about one of twenty currencies', async () => {
   await setVariables(db, { base: 'EUR', weeks: '26', pass_weeks: '4', min_products: '1' });
   const ratios: number[] = [];
   for (let batch = 0; batch < 5; batch++) {
@@ -103,7 +103,7 @@ async function move(): Promise<void> {
   );
 }
 
-test('shops that move at random are led by none, and one that follows is found', async () => {
+test('randomly moving shops have no price leader, and a shop that follows another is found', async () => {
   await move();
   await setVariables(db, { hours: '24', min_follows: '0', top: '1000' });
   const rows = await db.rows(readAnalysis('price_leaders'));
@@ -119,8 +119,8 @@ test('shops that move at random are led by none, and one that follows is found',
   expect(values.filter((value) => Math.abs(value) > 2).length / values.length).toBeLessThan(0.12);
 });
 
-test('a bootstrap interval holds the true index nineteen times of twenty', async () => {
-  // 150 categories of 40 products each, whose prices move at random; the true mean change is none.
+test('a bootstrap interval contains the true index in about 19 of 20 cases', async () => {
+  // 150 categories of 40 products each, whose prices move at random; the true mean change is zero.
   const rows: [number, string, number, number][] = [];
   for (let category = 0; category < 150; category++) {
     for (let product = 0; product < 40; product++) {

@@ -63,19 +63,19 @@ async function judgeItems(): Promise<Record<string, DuckDBValue>[]> {
   return db.rows('SELECT * FROM offers ORDER BY item_id');
 }
 
-/** What is found about each listing; a dash where that is nothing. */
+/** Returns the findings of each listing, or a dash if it has none. */
 const findings = async (...listings: Listing[]) =>
   (await judge(...listings)).map((row) => (row.findings as DuckDBListValue).items.join(' ') || '-').join(', ');
 const reasons = async (...listings: Listing[]) => (await judge(...listings)).map(({ reason }) => reason);
 const priced = (...prices: string[]): Listing[] => prices.map((price) => ({ price }));
 
-/** Of price_spread, over the offers that were judged last. */
+/** Returns the grade in price_spread of the offers that were judged last. */
 async function grade(): Promise<string> {
   const row = await db.row(`SELECT grade || ' ' || grade_reason AS text FROM (${readAnalysis('price_spread')})`);
   return String(row?.text);
 }
 
-/** The findings and doubts of each listing; a dash for none. */
+/** Returns the doubts about each listing, or a dash if it has none. */
 const doubts = async (...listings: Listing[]) =>
   (await judge(...listings)).map((row) => (row.doubts as DuckDBListValue).items.join(' ') || '-').join(', ');
 
@@ -87,12 +87,12 @@ afterEach(() => db.run('DELETE FROM offer_rules'));
 
 test.each<[string, Listing[], string, string]>([
   ['two shops that differ by 1.6 times', priced('10', '16'), '-, -', 'B only 2 shops'],
-  ['two shops further apart', priced('10', '16.01'), '-, -', 'C two shops, 1.60 times apart'],
+  ['two shops that differ by more', priced('10', '16.01'), '-, -', 'C two shops, 1.60 times apart'],
   ['three shops', priced('10', '11', '12'), '-, -, -', 'B only 3 shops'],
   ['four shops', priced('10', '11', '12', '13'), '-, -, -, -', 'A 4 shops agree'],
   ['exactly half and twice the median', priced('5', '8', '10', '13', '20'), '-, -, -, -, -', 'A 5 shops agree'],
   [
-    'a unit more than that',
+    'just outside half and twice the median',
     priced('4.9999', '8', '10', '13', '20.0001'),
     'outlier, -, -, -, outlier',
     'B only 3 shops; left out: outlier',
@@ -110,7 +110,7 @@ test.each<[string, Listing[], string, string]>([
     'B only 2 shops; left out: scale',
   ],
   [
-    'prices that are a power of ten apart each',
+    'prices that differ by a power of ten each',
     priced('1.10', '10.20', '101'),
     'scale, -, scale',
     'C only 1 of 3 shops can be compared',
@@ -123,27 +123,27 @@ test.each<[string, Listing[], string, string]>([
   ],
   ['two groups of shops', priced('10', '10', '17', '17'), '-, -, -, -', 'B two groups of shops, 1.70 times apart'],
   [
-    'a shop that lists the product more than once: its lowest price counts',
+    'a shop that lists the product repeatedly and counts with its lowest price',
     [...priced('5', '4', '4').map((one) => ({ ...one, site: 1 })), { price: '4.50' }],
     'duplicate, -, duplicate, -',
     'B only 2 shops',
   ],
   [
-    'prices that fill a field',
+    'placeholder prices',
     priced('0', '0.01', '9999', '12345', '12.50', '12.60'),
     'placeholder, placeholder, placeholder, placeholder, -, -',
     'C only 2 of 5 shops can be compared',
   ],
   ['9,999 forints, which may be a price', priced('9999', '10490'), '-, -', 'B only 2 shops'],
   ['9,999 forints in both shops', priced('9999', '9999'), '-, -', 'B only 2 shops'],
-  ['a price that was put right, in a shop without rivals', priced('54.26', '52'), '-, -', 'B only 2 shops'],
-])('of %s is found what is wrong, and no more', async (_what, listings, found, expected) => {
+  ['an ordinary price after a correction', priced('54.26', '52'), '-, -', 'B only 2 shops'],
+])('%s: the offers have exactly the expected findings and grade', async (_what, listings, found, expected) => {
   expect(await findings(...listings)).toBe(found);
   expect(await grade()).toBe(expected);
 });
 
-describe('each finding has a reason with its figures', () => {
-  it('of prices', async () => {
+describe('the reason of a finding includes its figures', () => {
+  it('for prices', async () => {
     expect(await reasons(...priced('0', '9999', '10', '11', '12', '13', '30', '1100', '4'))).toEqual([
       'a price of 0.0000 only fills the field',
       '833.25 times the median of 7 shops',
@@ -162,7 +162,7 @@ describe('each finding has a reason with its figures', () => {
     ]);
   });
 
-  it('of a source that was not seen for longer than its limit', async () => {
+  it('for a source that was last seen longer ago than its limit', async () => {
     expect(await reasons({ price: '4', daysUnseen: 14 }, { price: '5', daysUnseen: 15 })).toEqual([
       null,
       'its source was last seen on 2026-11-05',
@@ -170,7 +170,7 @@ describe('each finding has a reason with its figures', () => {
     expect(await grade()).toBe('C only 1 of 2 shops can be compared');
   });
 
-  it('of a currency in which the shop does not sell', async () => {
+  it('for a currency in which the shop does not usually sell', async () => {
     await db.run("INSERT INTO shop_currencies VALUES (1, 'HUF', 'r1'), (2, 'EUR', 'r1')");
     expect(await reasons({ price: '1290' }, { price: '3.20' })).toEqual([
       'priced in EUR, but its shop sells in HUF',
@@ -179,14 +179,14 @@ describe('each finding has a reason with its figures', () => {
     await db.run('DELETE FROM shop_currencies');
   });
 
-  it('of goods that are out of stock, by a mapped attribute alone', async () => {
+  it('for goods out of stock, only if an attribute is mapped to availability', async () => {
     const listings = [{ price: '4', attributes: { stock: 'OutOfStock' } }, { price: '5' }];
     expect(await reasons(...listings)).toEqual([null, null]);
     await rule('attribute', 'availability', 'stock');
     expect(await reasons(...listings)).toEqual(['out of stock', null]);
   });
 
-  it('that are several are all told', async () => {
+  it('and lists all findings of an offer', async () => {
     await rule('attribute', 'availability', 'stock');
     const listings = [{ price: '0', daysUnseen: 20, attributes: { stock: 0 } }, { price: '5' }];
     expect(await reasons(...listings)).toEqual([
@@ -207,14 +207,14 @@ describe('the condition', () => {
     ['brand new, unused', 'new'],
     ['rabljeno', null],
     [7, null],
-  ])('of a mapped attribute %j', async (state, condition) => {
+  ])('is taken from the mapped attribute %j', async (state, condition) => {
     await rule('attribute', 'condition', 'state');
     const [row] = await judge({ price: '4', attributes: { state } }, { price: '5' });
     const isCounted = condition === null || condition === 'new';
     expect(row).toMatchObject({ condition, is_counted: isCounted, reason: isCounted ? null : condition });
   });
 
-  it("comes from the pipeline file's own words in titles and in the attribute, and from no others", async () => {
+  it('is taken from words that the pipeline file lists, in titles and the attribute, and from no others', async () => {
     const titles = ['Laptop X1 rabljeno', 'Laptop X1 (2. HAND)', 'Laptop X1 secondhand', 'Laptop X1 used'];
     const listings: Listing[] = [
       ...titles.map((title) => ({ price: '4', title })),
@@ -245,20 +245,20 @@ describe('quantity and unit', () => {
     [{ amount: '0', of: 'g' }, [null, null, null]],
     [{ amount: '6 x 0.5 l' }, [null, null, null]],
     [{ amount: 'many', of: 'g' }, [null, null, null]],
-  ])('of mapped attributes %j', async (attributes, expected) => {
+  ])('are read from the mapped attributes %j', async (attributes, expected) => {
     await rule('attribute', 'quantity', 'amount');
     await rule('attribute', 'unit', 'of');
     expect(await of(attributes)).toEqual(expected);
   });
 
-  it('come from no other attribute and no title', async () => {
+  it('are not read from other attributes or the title', async () => {
     expect(await of({ quantity: 500, unit: 'g' })).toEqual([null, null, null]);
     const rows = await judge({ price: '4', title: 'Tea 40 g' }, { price: '5', title: 'Tea 80 g' });
     expect(rows.map(({ quantity }) => quantity)).toEqual([null, null]);
   });
 });
 
-describe('the words of the lowest and the highest price', () => {
+describe('the titles and brands of the lowest and the highest price', () => {
   /** Shops with these titles and brands, each a little dearer than the one before. */
   const titled = (...texts: [title: string | undefined, brand?: string][]): Listing[] =>
     texts.map(([title, brand], index) => ({ price: `4.${index}`, ...(title && { title }), brand }));
@@ -275,16 +275,16 @@ describe('the words of the lowest and the highest price', () => {
     ['name a brand where no other does', titled(['Nektar', 'Bravo'], ['Nektar jabuka'], ['Nektar']), '-, -, -'],
     ['are two titles that share nothing', titled(['Nektar jabuka'], ['Toaletni papir']), 'title, title'],
     ['differ in accents and case', titled(['ČOKOLADA S LJEŠNJACIMA'], ['cokolada'], ['Čokoladica']), '-, -, -'],
-    ['are units and numbers alone', titled(['500 g'], ['Nektar 500 g'], ['Nektar']), '-, -, -'],
+    ['consist only of units and numbers', titled(['500 g'], ['Nektar 500 g'], ['Nektar']), '-, -, -'],
     ['are missing', titled([undefined], [undefined]), '-, -'],
     ['belong to a price between them', titled(['Nektar'], ['Toaletni papir'], ['Nektar']), '-, -, -'],
     ['belong to equal prices', priced('4', '4').map((one, n) => ({ ...one, title: `${'ab'[n]}bcd` })), '-, -'],
-  ])('are evidence of another product, or none, where they %s', async (_what, listings, expected) => {
+  ])('raise exactly the expected doubts about the product if they %s', async (_what, listings, expected) => {
     expect(await doubts(...listings)).toBe(expected);
     expect((await judge(...listings)).every(({ is_counted }) => is_counted)).toBe(true);
   });
 
-  it('lower the grade, with the reason', async () => {
+  it('lower the grade and appear in its reason', async () => {
     const five: [string, string?][] = [['Nektar', 'Bravo'], ...NECTAR, ...NECTAR];
     await judge(...titled(...five, ['Toaletni papir', 'Zewa']));
     expect(await grade()).toBe('C the offer at 4.5000: no other listing shares a word of its title');
@@ -293,7 +293,7 @@ describe('the words of the lowest and the highest price', () => {
   });
 });
 
-it('the price ratio is to the median of the shops', async () => {
+it('the price ratio compares a price with the median of the shops', async () => {
   const ratios = async (...prices: string[]) =>
     (await judge(...priced(...prices))).map(({ price_ratio }) => Number(price_ratio).toFixed(4));
   expect(await ratios('4', '5', '6', '0')).toEqual(['0.8000', '1.0000', '1.2000', '0.0000']);
@@ -301,17 +301,17 @@ it('the price ratio is to the median of the shops', async () => {
 });
 
 describe('an offer', () => {
-  it('that fills a field is compared with the only other shop, in plain words', async () => {
+  it('with a placeholder price is compared with the only other shop, in the singular', async () => {
     expect(await reasons(...priced('12', '9999'))).toEqual([null, '833.25 times the median of 1 shop']);
   });
 
-  it('that is the only one of its product in a currency has no row', async () => {
+  it('without another offer of its product and currency has no row', async () => {
     expect(await judge({ price: '4' })).toEqual([]);
     expect(await judge({ price: '4' }, { price: '5', currency: 'PLN' })).toEqual([]);
     expect(await judge({ price: '4' }, { price: '5' }, { price: '5', currency: 'PLN' })).toHaveLength(2);
   });
 
-  it('that is the only one is judged by facts alone, where an analysis shows it', async () => {
+  it('without another offer is judged by facts alone if an analysis shows it', async () => {
     await judge({ price: '9999', daysUnseen: 15 }, { price: '5', currency: 'PLN' });
     const rows = await db.rows(`SELECT is_counted, reason FROM (${readAnalysis('all_offers')}) ORDER BY item_id`);
     expect(rows).toEqual([
@@ -320,7 +320,7 @@ describe('an offer', () => {
     ]);
   });
 
-  it('without a source, or of one that is not known, is not stale', async () => {
+  it('with no source or an unknown one is not stale', async () => {
     for (const source of ['NULL', '99']) {
       await judge({ price: '4', daysUnseen: 15 }, { price: '4' });
       await db.run(`UPDATE items SET source_id = ${source}`);
@@ -329,7 +329,7 @@ describe('an offer', () => {
   });
 
   it.each(['price = NULL', 'product_id = NULL', 'currency = NULL', 'is_listed = false'])(
-    'with %s has no row',
+    'has no row if %s',
     async (value) => {
       await judge(...priced('4', '4', '4'));
       await db.run(`UPDATE items SET ${value} WHERE item_id = 1`);
@@ -338,7 +338,7 @@ describe('an offer', () => {
   );
 });
 
-it('what is found of random products equals what loops over their offers find', async () => {
+it('the findings of random products equal those of a slow loop over their offers', async () => {
   const random = seedRandom(5);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const products = Array.from({ length: 500 }, (_, product) => {

@@ -18,11 +18,11 @@ await db.run(`CREATE TABLE product_prices AS ${readModel('product_prices')}`);
 await db.run(`CREATE TABLE offers AS ${readAnalysis('judged_offers')}`);
 afterAll(() => db.close());
 
-it('prices around 10^10, where a product of integers would overflow, are exact in price_spread', async () => {
+it('prices near 10^10, whose integer products would overflow, are exact in price_spread', async () => {
   expect(await readEnds('price_spread')).toEqual(ENDS);
 });
 
-it('prices around 10^10, where a product of integers would overflow, are exact in price_spread_daily', async () => {
+it('prices near 10^10, whose integer products would overflow, are exact in price_spread_daily', async () => {
   for (const variable of ['first_day', 'last_day']) await db.run(`SET VARIABLE ${variable} = DATE '2026-01-01'`);
   await db.run(`CREATE TABLE offer_prices AS ${readAnalysis('offer_prices')}`);
   expect(await readEnds('price_spread_daily')).toEqual(ENDS);

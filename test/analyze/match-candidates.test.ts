@@ -1,4 +1,4 @@
-/** Candidates of matches, against a program that compares every pair; and their way back as decisions. */
+/** Compares candidates for matches with a program that checks every pair, and reads the user's decisions back. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ function comparePairs(listings: Listing[]): string[] {
 }
 
 test.each([1, 2, 3, 4, 5])(
-  'of the world of seed %i are all pairs of one brand and quantity with half of their words',
+  'the candidates in the world of seed %i are all pairs with one brand and quantity that share half of their words',
   async (seed) => {
     const listings = makeListings(seed);
     await insert(listings);
@@ -119,7 +119,7 @@ test.each([1, 2, 3, 4, 5])(
 
 const PEN = { brand: 'Acme', gtin14: null, size: 500, price: 10 };
 
-test('the likeliest pair comes first, with what speaks for and against it', async () => {
+test('the likeliest pair comes first, with the evidence for and against it', async () => {
   await insert([
     { ...PEN, id: 1, product: 'a-1', site: 1, title: 'Acme ink red 30' },
     { ...PEN, id: 2, product: 'b-1', site: 1, title: 'Acme ink red 50', price: 20 },
@@ -135,7 +135,7 @@ test('the likeliest pair comes first, with what speaks for and against it', asyn
   ]);
 });
 
-test('quantities of mapped attributes tell products apart, and numbers of titles are words', async () => {
+test('quantities distinguish products only if attributes are mapped; numbers in titles count as words', async () => {
   await insert([
     { ...PEN, id: 1, product: 'a-1', site: 1, title: 'Ink red 500 ml' },
     { ...PEN, id: 2, product: 'b-1', site: 2, title: 'Ink red 500ml', size: 250 },
@@ -157,7 +157,7 @@ test('quantities of mapped attributes tell products apart, and numbers of titles
   ]);
 });
 
-test('a word that more than 30 products of the brand share brings no pair', async () => {
+test('a word that more than 30 products of a brand share yields no candidates', async () => {
   await insert(
     Array.from({ length: 32 }, (_, n) => ({
       ...PEN,
@@ -172,7 +172,7 @@ test('a word that more than 30 products of the brand share brings no pair', asyn
   expect(await find()).toHaveLength((30 * 29) / 2);
 });
 
-test('decisions go back as they came, and decided pairs do not come again', async () => {
+test('decisions are read back as written, and decided pairs are no longer candidates', async () => {
   const titles = ['Ink, "deep" red', 'Ink deep red', 'Ink deep red'];
   await insert(titles.map((title, n) => ({ ...PEN, id: n, product: `a-${n}`, site: n, title })));
   const file = join(folder, 'matches.csv');

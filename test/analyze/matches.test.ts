@@ -1,4 +1,4 @@
-/** Table `matches` and spreads by match, against a program that knows the rules and no SQL. */
+/** Compares the table `matches` and spreads by match with a program that implements the rules without SQL. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -184,7 +184,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
   const listings = makeListings(seed);
 
   test.each([NOTHING, tell(seed, listings), tell(seed + 50, listings)])(
-    'a product belongs to the one that offers and the user lead to: %j',
+    "a product belongs to the match to which its offers and the user's decisions lead: %j",
     async (told) => {
       const db = await openTables(listings, told);
       const expected = [...findMatches(listings, told)].map(([product, match]) =>
@@ -198,7 +198,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
     },
   );
 
-  test('by match, tables are as if the products were one', async () => {
+  test('tables keyed by match equal those of a world in which the matched products are one', async () => {
     const told = tell(seed, listings);
     const matches = findMatches(listings, told);
     const joined = await openTables(listings, told);
@@ -214,7 +214,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
   });
 });
 
-test('worlds have what is joined and what is left alone', () => {
+test('the generated worlds contain matches by bridges and by the user', () => {
   const kinds = SEEDS.flatMap((seed) => {
     const listings = makeListings(seed);
     return [NOTHING, tell(seed, listings)].flatMap((told) => [...findMatches(listings, told).values()]);
@@ -255,7 +255,7 @@ test.each<[what: string, told: Told, matches: string[]]>([
     { yes: [['acme-x9', '96385074']], no: [] },
     ['acme-r1 4006381333931 bridge', 'acme-x9 96385074 user'],
   ],
-])('with %s, products of one GTIN are %j', async (_, told, matches) => {
+])('with %s, products that share one GTIN get the matches %j', async (_, told, matches) => {
   const db = await openTables(PARTED, told);
   expect((await list(db, "SELECT concat_ws(' ', product_id, match_id, evidence) FROM matches")).sort()).toEqual(
     matches,

@@ -135,7 +135,7 @@ describe('movers', async () => {
   afterAll(() => db.close());
   const all = { top: '9999' };
 
-  it.each([1, 4, 12, 30])('are the listings whose price or listing is not as it was %i days ago', async (days) => {
+  it.each([1, 4, 12, 30])('are the listings whose price or listed state differs from %i days ago', async (days) => {
     const since = SEEN_AT - days * DAY;
     const { rows, leftOut } = findMovers(listings, verdicts, since);
     expectMovers(await ask(db, 'movers', { ...all, since: timeOf(since) }), rows);
@@ -145,7 +145,7 @@ describe('movers', async () => {
     expect(rows.some(({ change, price }) => change !== null && (price as bigint) > 2n ** 53n)).toBe(true);
   });
 
-  it('begin one day before the newest time seen', async () => {
+  it('start one day before the newest time seen by default', async () => {
     const found = await ask(db, 'movers', all);
     expectMovers(found, findMovers(listings, verdicts, SEEN_AT - DAY).rows);
     expect(found[0]?.since).toBe(SEEN_AT - DAY);
@@ -158,7 +158,7 @@ describe('movers', async () => {
     await db.run('UPDATE items SET last_seen_at = read_at WHERE item_id = $1', [id ?? null]);
   });
 
-  it('count a change at the moment itself as there', async () => {
+  it('count a change exactly at the start as already made', async () => {
     const since = listings.flatMap(({ segments }) => segments).find(({ from }) => from > 140 * DAY)?.from ?? 0;
     const micros = String((START + since) % 1_000_000).padStart(6, '0');
     const found = await ask(db, 'movers', { ...all, since: `${timeOf(since).slice(0, 19)}.${micros}Z` });
@@ -167,14 +167,14 @@ describe('movers', async () => {
   });
 
   it.each(RUN_DAYS.map((day, k) => ({ day, run: k + 1 })))(
-    'since run $run are what later runs brought',
+    'since run $run are the changes of later runs',
     async ({ day, run }) => {
       const found = await ask(db, 'movers', { ...all, since_run: String(run) });
       expectMovers(found, findMovers(listings, verdicts, day * DAY - FEED_DELAY).rows);
     },
   );
 
-  it('since run 0, before the first one, are all listings that are there, as new ones', async () => {
+  it('since run 0 are all current listings, as new ones', async () => {
     const found = await ask(db, 'movers', { ...all, since_run: '0' });
     const before = await ask(db, 'movers', { ...all, since: '1990-01-01' });
     expect(found.map(({ item_id }) => item_id)).toEqual(before.map(({ item_id }) => item_id));
@@ -182,7 +182,7 @@ describe('movers', async () => {
     expect([...new Set(found.map(({ kind }) => kind))].sort()).toEqual(['new']);
   });
 
-  it('take a time without an offset as one of the time zone for all shops', async () => {
+  it('read a time without an offset in the time zone of all shops', async () => {
     const noon = SEEN_AT - 3 * DAY;
     const local = timeOf(noon + 5.75 * 3_600_000_000).slice(0, 16);
     const zone = { ...all, time_zone: 'Asia/Kathmandu' };
@@ -195,7 +195,7 @@ describe('movers', async () => {
     );
   });
 
-  it('are the largest of each kind, and of one currency, category or shop, with the places among all', async () => {
+  it('are the largest of each kind, can be filtered, and are counted by kind', async () => {
     const since = timeOf(130 * DAY);
     const rows = await ask(db, 'movers', { ...all, since });
     const kinds = groupBy(rows, ({ kind }) => String(kind));
@@ -217,7 +217,7 @@ describe('movers', async () => {
     }
   });
 
-  it('refuse a run that is not there, and two beginnings', async () => {
+  it('refuse an unknown run and two starting points', async () => {
     await expect(ask(db, 'movers', { since_run: '77' })).rejects.toThrow(
       'since_run 77 does not exist in this lake; the newest run is 5',
     );

@@ -37,15 +37,15 @@ async function readDays(item: PastItem, first = 0, changes?: string): Promise<st
   return Array.from({ length: 5 - first }, (_, index) => prices.get(index + first) ?? '-');
 }
 
-describe('the state before the first change that is known', () => {
-  it('is not listed where an item was removed before and is listed again at another price', async () => {
+describe('the state before the first known change', () => {
+  it('is unlisted if an item was re-listed at another price', async () => {
     const own = { units: 12, unitsBefore: 10, changedAt: noon(2) };
     const item = makeItem(own, [{ kind: 'RELISTED', at: noon(2), units: 12, unitsBefore: 10 }]);
     expect(await readDays(item)).toEqual(['-', '-', '12 EUR', '12 EUR', '12 EUR']);
     expect(await readDays(item, 1)).toEqual(['-', '12 EUR', '12 EUR', '12 EUR']);
   });
 
-  it('is not listed where the price had changed before the removal that is not known', async () => {
+  it('is unlisted if the price had changed before an unknown removal', async () => {
     for (const changedAt of [noon(-3), noon(1)]) {
       const own = { unitsBefore: 8, changedAt };
       const item = makeItem(own, [{ kind: 'RELISTED', at: noon(2) }]);
@@ -54,7 +54,7 @@ describe('the state before the first change that is known', () => {
     }
   });
 
-  it('has the price that a removal leaves out', async () => {
+  it('has the price that a removal omits', async () => {
     const removed = { kind: 'REMOVED', at: noon(1), units: null } as const;
     expect(await readDays(makeItem({ removedAt: noon(1) }, [removed]))).toEqual(['10 EUR', '-', '-', '-', '-']);
     const relisted = { kind: 'RELISTED', at: noon(3), units: 12, unitsBefore: 10 } as const;
@@ -64,7 +64,7 @@ describe('the state before the first change that is known', () => {
 });
 
 it.each(['{"price":[null,true]}', '{"price":[null,11]}', '{"price":[null,"10"]}', '{"price":["new",10]}'])(
-  'an attribute named price does not make earlier days disappear: %s',
+  'is kept if an attribute is named price: %s',
   async (changes) => {
     const item = makeItem({ units: 100_000 }, [{ kind: 'CHANGED', at: noon(2), units: 100_000 }]);
     expect(await readDays(item, 0, changes)).toEqual(Array.from({ length: 5 }, () => '100000 EUR'));
@@ -77,14 +77,14 @@ it('a first price is not dated back', async () => {
   expect(await readDays({ ...item, changedAt: null })).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
 });
 
-it('a currency that changes is the old one on the days before', async () => {
+it('days before a currency change have the old currency', async () => {
   const item = makeItem({ currency: 'PLN' }, [{ kind: 'CHANGED', at: noon(2), currency: 'PLN' }]);
   const changes = '{"currency":["EUR","PLN"]}';
   expect(await readDays(item, 0, changes)).toEqual(['10 EUR', '10 EUR', '10 PLN', '10 PLN', '10 PLN']);
   expect(await readDays(item, 0, '{"currency":["left","right"]}')).toEqual(Array.from({ length: 5 }, () => '10 PLN'));
 });
 
-it('has the currency of each day where a change names another one, whatever currency the changes show', async () => {
+it('a day has the currency of its time, whatever currency the changes show', async () => {
   const own = { units: 100, unitsBefore: 2500, changedAt: noon(3) };
   const past: PastChange[] = makeItem(own, [
     { kind: 'NEW', at: noon(-60), units: 2400 },

@@ -51,8 +51,8 @@ async function read(world: WorldRows, analysis: string, variables: Record<string
   }
 }
 
-describe('analyses of pages', () => {
-  it('count spreads by grade, with prices that cannot be trusted left out', async () => {
+describe('analyses for the pages', () => {
+  it("count spreads by grade, excluding prices that can't be trusted", async () => {
     const [summary] = await read(WORLD, 'spread_summary');
     expect(summary).toEqual({
       ...{ min_shops: 4n, spreads: 4n, grade_a: 1n, grade_b: 3n, grade_c: 0n, left_out: 1n, in_many_shops: 2n },
@@ -69,7 +69,7 @@ describe('analyses of pages', () => {
     ]);
   });
 
-  it('are of one currency and of as many shops as it is asked for', async () => {
+  it('can be limited to one currency and to a minimum number of shops', async () => {
     const [summary] = await read(WORLD, 'spread_summary', { currency: 'EUR', min_shops: 2n });
     expect(summary).toMatchObject({ min_shops: 2n, spreads: 3n, in_many_shops: 3n });
     const spreads = await read(WORLD, 'widest_spreads', { currency: 'EUR', min_shops: 2n });
@@ -78,12 +78,12 @@ describe('analyses of pages', () => {
     expect(shops.map(({ products }) => products).sort()).toEqual([1n, 2n, 3n, 3n]);
   });
 
-  it('ask for as many shops as there are where four are too many', async () => {
+  it('lower their default of four shops to the number of shops that exist', async () => {
     const [summary] = await read({ ...WORLD, items: WORLD.items.slice(0, 5) }, 'spread_summary');
     expect(summary?.min_shops).toBe(3n);
   });
 
-  it('tell the quartiles of the spreads of each closed day', async () => {
+  it('report the quartiles of the spreads of each closed day', async () => {
     const day = (date: string, product: string, pct: string) => ({
       day: `DATE '${date}'`,
       product_id: text(product),
@@ -103,7 +103,7 @@ describe('analyses of pages', () => {
     ]);
   });
 
-  it('tell shops as a whole and categories by their products', async () => {
+  it('report shops as a whole, and categories by their products', async () => {
     const [shop] = await read(WORLD, 'shop_index_by_category', { min_products: 1n, by: 'shop' });
     expect(shop).toMatchObject({ shop: 'Shop 1', products: 4n, cheapest: 4n, win_pct: 100 });
     expect(await read(WORLD, 'spread_by_category')).toEqual([
@@ -111,7 +111,7 @@ describe('analyses of pages', () => {
     ]);
   });
 
-  it('tell how many listings of a dataset the copy has', async () => {
+  it('count how many listings of a dataset the copy has', async () => {
     const [dataset] = await read(kettleWorld({ title: 'Kettle' }), 'report_datasets');
     expect(dataset).toMatchObject({ name: 'Kettle', items: 5n, copied: 0n });
     const [own] = await read({ ...kettleWorld(), datasets: [{ name: text('Groceries') }] }, 'report_datasets');
@@ -144,7 +144,7 @@ describe('analyses of pages', () => {
     ]);
   });
 
-  it('hold the newest checks, the gravest findings first', async () => {
+  it('list the newest checks, the most severe findings first', async () => {
     const check = (name: string, severity: string, violations: string, at = '2026-11-20T09:00:00Z') => ({
       ...{ run_id: text(at), name: text(name), severity: text(severity), violations, checked_at: time(at) },
     });
@@ -162,7 +162,7 @@ describe('analyses of pages', () => {
     expect(checks.map(({ name }) => name)).toEqual(['grave', 'slight', 'passed']);
   });
 
-  it('run without a variable', async () => {
+  it('run without any variable', async () => {
     const db = await openMarket(kettleWorld());
     for (const name of [
       ...['overview', 'runs', 'checks', 'datasets', 'credits'].map((part) => `report_${part}`),

@@ -74,7 +74,7 @@ async function index(category: string, set: Record<string, string> = {}, name = 
 const ratio = (...prices: number[]) => prices.map((price) => Number(((100 * price) / (prices[0] ?? 1)).toFixed(6)));
 const levels = async (...asked: Parameters<typeof index>) => (await index(...asked)).map(([, level]) => level);
 
-test('the price of a month is its mean over time, its median, that of its collection week, or its last one', async () => {
+test('the price of a month is its mean over time, its median, its mean in the collection week, or its last price', async () => {
   // February has 28 days: 10 for 20 days, 12 for 3 and 20 for 5. The week with the 15th is that of the 9th to the 15th.
   await list(1, 'mean', [
     { at: '2026-01-01 00:00:00Z', price: '10' },
@@ -95,7 +95,7 @@ test('the price of a month is its mean over time, its median, that of its collec
   expect(await levels('mean', { until: '2026-02-15' })).toEqual(ratio(10, (10 * 10 + 12 * 3 + 20 * 2) / 15));
 });
 
-test('the median is the lowest price that with all lower ones held for half of the time', async () => {
+test('the median is the lowest price at or below which the price was for half of the time', async () => {
   await list(2, 'median', [
     { at: '2026-02-01 00:00:00Z', price: '8' },
     { at: '2026-02-10 00:00:00Z', price: '14' },
@@ -107,7 +107,7 @@ test('the median is the lowest price that with all lower ones held for half of t
   expect(await levels('median', { until: '2026-03-31', price: 'median' })).toEqual(ratio(9, 8));
 });
 
-test('time without a listing is no time of a price, and a month without any has no row', async () => {
+test("time without a listing doesn't count, and a month without a listing has no row", async () => {
   await list(3, 'gaps', [
     { at: '2026-01-01 00:00:00Z', price: '10' },
     { at: '2026-01-11 00:00:00Z', price: null },
@@ -128,7 +128,7 @@ test('time without a listing is no time of a price, and a month without any has 
   expect(await levels('gaps', { until: '2026-03-31', window_periods: '2' }, 'geks_jevons')).toEqual([100, null]);
 });
 
-test('a change of the currency is no change of a price', async () => {
+test("a currency change doesn't count as a price change", async () => {
   await list(4, 'currency', [
     { at: '2026-01-01 00:00:00Z', price: '75' },
     { at: '2026-02-01 00:00:00Z', price: '10', currency: 'EUR' },
@@ -152,7 +152,7 @@ const LOCAL = {
 };
 
 test.each(Object.entries(LOCAL))(
-  'prices set at local midnight on the 1st are of that month in %s',
+  'prices set at local midnight on the 1st belong to that month in %s',
   async (zone, [winter, summer]) => {
     const category = `zone-${zone}`;
     const id = 10 + Object.keys(LOCAL).indexOf(zone);
@@ -179,7 +179,7 @@ test.each(Object.entries(LOCAL))(
   },
 );
 
-test('a day on which clocks change has 23 or 25 hours', async () => {
+test('a day on which the clocks change has 23 or 25 hours', async () => {
   await list(20, 'short-day', [
     { at: '2026-03-28 23:00:00Z', price: '10' },
     { at: '2026-03-29 10:00:00Z', price: '20' },
@@ -194,7 +194,7 @@ test('a day on which clocks change has 23 or 25 hours', async () => {
   expect(await levels('short-day-2', set)).toEqual(ratio(10, (10 * 11 + 20 * 12) / 23));
 });
 
-test('the pipeline file says the time zone of all shops, and of one', async () => {
+test('the pipeline file sets the time zone of all shops or of one', async () => {
   const midnight = [
     { at: '2026-01-31 23:00:00Z', price: '100' },
     { at: '2026-02-28 23:00:00Z', price: '110' },
@@ -222,7 +222,7 @@ test('the pipeline file says the time zone of all shops, and of one', async () =
   await db.run('DELETE FROM offer_rules');
 });
 
-test('a relaunched listing continues the one before, if asked and beyond doubt', async () => {
+test('a relaunched listing continues the old one if requested and unambiguous', async () => {
   const address = "'https://shop.example/tea'";
   const old = [
     { at: '2026-01-01 00:00:00Z', price: '10' },
@@ -248,7 +248,7 @@ test('a relaunched listing continues the one before, if asked and beyond doubt',
   expect(await levels('relaunch', { ...set, relaunches: 'any' })).toEqual([100, null]);
 });
 
-test('drop_pct leaves out the clearance price of a listing that ends', async () => {
+test('drop_pct excludes the clearance price of a listing that ends', async () => {
   await list(50, 'dump', [{ at: '2026-01-01 00:00:00Z', price: '10' }]);
   await list(51, 'dump', [
     { at: '2026-01-01 00:00:00Z', price: '10' },
@@ -261,7 +261,7 @@ test('drop_pct leaves out the clearance price of a listing that ends', async () 
   expect(await levels('dump', { ...set, drop_pct: '61' })).toEqual(ratio(1, Math.sqrt(0.4), Math.sqrt(0.4)));
 });
 
-test('an index is made by brand, dataset and region, of which an item may have several', async () => {
+test('an index can be computed by brand, dataset and region, and an item may belong to several', async () => {
   const twice = [
     { at: '2026-01-01 00:00:00Z', price: '10' },
     { at: '2026-02-01 00:00:00Z', price: '20' },
@@ -309,7 +309,7 @@ test('an index is made by brand, dataset and region, of which an item may have s
   await db.run('DELETE FROM offer_rules');
 });
 
-test('spellings of a brand that differ in case alone are one, under the most frequent of them', async () => {
+test('spellings of a brand that differ only in case count as one, under the most frequent spelling', async () => {
   const told = (first: string, last: string) => [
     { at: '2026-01-01 00:00:00Z', price: first },
     { at: '2026-02-01 00:00:00Z', price: last },
@@ -331,7 +331,7 @@ test('spellings of a brand that differ in case alone are one, under the most fre
   ]);
 });
 
-test('relaunched listings that overlap for more than a period count as one, with the mean of their prices', async () => {
+test('relaunched listings that overlap for more than a period count as one, with their mean price', async () => {
   const address = "'https://shop.example/coffee'";
   const more = { url: address, title: 'NULL' };
   await list(
@@ -350,7 +350,7 @@ test('relaunched listings that overlap for more than a period count as one, with
   expect(await levels('overlap', set)).toEqual(ratio(...means));
 });
 
-test('one listing in one shop has an index, and a listing seen once one row', async () => {
+test('a single listing has an index, and a listing seen once has one row', async () => {
   await list(70, 'single', [{ at: '2026-04-30 20:00:00Z', price: '5' }]);
   expect(await index('single')).toEqual([['2026-04-01', 100]]);
   expect(await index('single', { methods: 'jevons, geks_jevons, tpd, spliced_tpd' }, 'spliced_tpd')).toEqual([

@@ -81,7 +81,7 @@ function shopPrices(listings: readonly Listing[], priceOf: (listing: Listing) =>
 const byProduct = (listings: readonly Listing[]) =>
   groupBy(listings, ({ productId, currency }) => `${productId}|${currency}`);
 
-test('dispersion', async () => {
+test('dispersion equals a slow computation', async () => {
   const rows = await ask('dispersion', { top: '999' });
   let found = 0;
   for (const [key, listings] of byProduct(world.filter(isCounted))) {
@@ -112,7 +112,7 @@ test('dispersion', async () => {
   expect(found).toBeGreaterThan(5);
 });
 
-test('persistence', async () => {
+test('persistence equals a slow computation', async () => {
   const rows = await ask('persistence', { lags: '1,7,40', days: '3', step: '20', min_shops: '2' });
   expect(rows.map(({ lag }) => lag)).toEqual([1, 7, 40]);
   for (const [k, lag] of [1, 7, 40].entries()) {
@@ -166,7 +166,7 @@ function spearman(one: number[], two: number[]): number | null {
 }
 
 describe('dynamics', () => {
-  test.each(['category', 'shop'])('by %s', async (by) => {
+  test.each(['category', 'shop'])('by %s equal a slow computation', async (by) => {
     const [since, until] = [60, LAST_CLOSED_DAY];
     const rows = await ask('dynamics', { by, since: formatDay(since), until: formatDay(until) });
     const keyOf = ({ category, siteId, currency }: Listing) => `${by === 'category' ? category : siteId}|${currency}`;
@@ -253,7 +253,7 @@ describe('dynamics', () => {
   }
 });
 
-test('sales', async () => {
+test('sales equals a slow computation', async () => {
   const [since, until, limit] = [40, LAST_CLOSED_DAY, 20];
   const rows = await ask('sales', {
     by: 'shop',
@@ -314,7 +314,7 @@ test('sales', async () => {
   expect(rows.reduce((sum, { sales }) => sum + (num(sales) ?? 0), 0)).toBeGreaterThan(10);
 });
 
-test('prior_price', async () => {
+test('prior_price equals a slow computation', async () => {
   const rows = await ask('prior_price', { since: formatDay(5), until: formatDay(LAST_CLOSED_DAY), top: '99999' });
   let cuts = 0;
   for (const listing of world) {
@@ -374,7 +374,7 @@ test('prior_price', async () => {
   expect(rows.some((row) => (num(row.days_unlisted) ?? 0) > 0)).toBe(true);
 });
 
-test('lows_highs', async () => {
+test('lows_highs equals a slow computation', async () => {
   const rows = await ask('lows_highs', { top: '99999' });
   const listed = trusted.filter((listing) => current(listing) !== null && isCounted(listing));
   expect(rows).toHaveLength(5 * listed.length);
@@ -403,7 +403,7 @@ test('lows_highs', async () => {
   }
 });
 
-test('shop_overlap', async () => {
+test('shop_overlap equals a slow computation', async () => {
   const all = await ask('shop_overlap', { min_products: '1', top: '999' });
   // A shop with others before and after it.
   const site = String(
@@ -459,7 +459,7 @@ function stretchesOf({ segments }: Listing): { from: number; to: number }[] {
   return stretches;
 }
 
-test('assortment', async () => {
+test('assortment equals a slow computation', async () => {
   const rows = await ask('assortment', { weeks: '10' });
   const lastWeek = weekday(dayOf(SEEN_AT));
   const monday = (week: number) => week * 7 - (START / DAY - Date.UTC(1970, 0, 5) / 86_400_000);
@@ -486,7 +486,7 @@ test('assortment', async () => {
   }
 });
 
-test('listing_lifetimes', async () => {
+test('listing_lifetimes equals a slow computation', async () => {
   const rows = await ask('listing_lifetimes', { gap_days: '5' });
   const firstKnown = Math.min(
     ...(await db.rows(`SELECT epoch_us(min(observed_at)) - ${START} AS us FROM history`)).map(({ us }) =>
@@ -534,7 +534,7 @@ test('listing_lifetimes', async () => {
   }
 });
 
-test('law_of_one_price', async () => {
+test('law_of_one_price equals a slow computation', async () => {
   const rates = Array.from({ length: 160 }, (_, day) => ({ day, rate: 4.2 + Math.sin(day / 9) / 4 }));
   await db.run(
     `CREATE OR REPLACE TABLE rates AS SELECT DATE '2026-01-01' + (v->>'day')::INTEGER AS date, 'PLN' AS currency,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { openIndexWorld } from './index-world.js';
 
-/** What test/interop/price_index.py recorded of pyindexnum: item, month and cents, and indices of 1 in the first month. */
+/** Results of pyindexnum, recorded by test/interop/price_index.py: a panel of prices, and indices that are 1 in the first month. */
 const recorded = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {
   window: number;
   panel: Record<'items' | 'months' | 'cents' | 'quantities', number[]>;
@@ -28,7 +28,7 @@ const column = (rows: Record<string, unknown>[], name: string) => rows.map((row)
 const difference = (one: number[], two: number[] = []) =>
   Math.max(...one.map((value, k) => Math.abs(value - (two[k] ?? Number.NaN))));
 
-test('price indices are those of pyindexnum within 1e-9', async () => {
+test('price indices equal those of pyindexnum within 1e-9', async () => {
   const rows = await ask({});
   expect(rows).toHaveLength(indices.jevons?.length ?? 0);
   for (const name of ['jevons', 'jevons_direct', 'geks_jevons', 'tpd'] as const) {
@@ -39,26 +39,29 @@ test('price indices are those of pyindexnum within 1e-9', async () => {
   expect(difference(column(whole, 'geks_jevons'), indices.geks_jevons)).toBeGreaterThan(1e-4);
 });
 
-test.each(['movement', 'window', 'half', 'mean', 'fbew'])('splice=%s extends as pyindexnum does', async (splice) => {
-  const rows = await ask({ splice, methods: 'geks_jevons, spliced_tpd' });
-  expect(difference(column(rows, 'geks_jevons'), indices[`geks_${splice}`] ?? [])).toBeLessThan(1e-9);
-  expect(difference(column(rows, 'spliced_tpd'), indices[`tpd_${splice}`] ?? [])).toBeLessThan(1e-9);
-  expect(rows.map(({ tpd }) => tpd)).toEqual(rows.map(() => null));
-});
+test.each(['movement', 'window', 'half', 'mean', 'fbew'])(
+  'splice=%s extends an index as pyindexnum does',
+  async (splice) => {
+    const rows = await ask({ splice, methods: 'geks_jevons, spliced_tpd' });
+    expect(difference(column(rows, 'geks_jevons'), indices[`geks_${splice}`] ?? [])).toBeLessThan(1e-9);
+    expect(difference(column(rows, 'spliced_tpd'), indices[`tpd_${splice}`] ?? [])).toBeLessThan(1e-9);
+    expect(rows.map(({ tpd }) => tpd)).toEqual(rows.map(() => null));
+  },
+);
 
-test('a missing price that is carried forward counts as the last one', async () => {
+test('a missing price that is carried forward equals the last price', async () => {
   const rows = await ask({ impute: 'carry', window_periods: '99' });
   expect(difference(column(rows, 'tpd'), indices.tpd_carried ?? [])).toBeLessThan(1e-9);
   expect(difference(column(rows, 'geks_jevons'), indices.geks_carried ?? [])).toBeLessThan(1e-9);
 });
 
-test('a missing price moves with the mean of all others, and comes back from there', async () => {
+test('a missing price moves with the mean of all others and returns from there', async () => {
   const rows = await ask({ impute: 'overall', impute_periods: '3' });
   expect(difference(column(rows, 'jevons'), imputeOverall(3))).toBeLessThan(1e-9);
   expect(rows.map(({ imputed }) => Number(imputed)).some((count) => count > 0)).toBe(true);
 });
 
-test('coverage stands beside each index', async () => {
+test('each index row includes its coverage', async () => {
   const rows = await ask({});
   const of = (month: number) => panel.filter(([, at]) => at === month);
   for (const [month, row] of rows.entries()) {
@@ -70,7 +73,7 @@ test('coverage stands beside each index', async () => {
   }
 });
 
-test('indices with turnover are those of pyindexnum and PriceIndexCalc2 within 1e-9', async () => {
+test('indices with turnover equal those of pyindexnum and PriceIndexCalc2 within 1e-9', async () => {
   const rows = await askWeighted({});
   expect(difference(column(rows, 'laspeyres'), indices.laspeyres)).toBeLessThan(1e-9);
   expect(difference(column(rows, 'tornqvist'), indices.tornqvist)).toBeLessThan(1e-9);
@@ -88,7 +91,7 @@ test.each(['movement', 'window', 'half', 'mean', 'fbew'])(
   },
 );
 
-test('contributions of groups add up to the change of the whole', async () => {
+test('the contributions of groups add up to the total change', async () => {
   const rows = await world.ask('index_contributions', { by: 'shop', price: 'last' });
   const months = [...new Set(panel.map(([, month]) => month))].sort((a, b) => a - b);
   const whole = chain(panel, months);
@@ -108,7 +111,7 @@ test('contributions of groups add up to the change of the whole', async () => {
   }
 });
 
-test('an interval is that of the drawn products, and the same for the same seed', async () => {
+test('an interval follows from the drawn products and is the same for the same seed', async () => {
   const unset = { replicates: null, seed: null, confidence: null };
   const interval = (set: Record<string, string> = {}) =>
     world.ask('index_interval', { ...unset, by: 'all', price: 'last', ...set });
@@ -129,7 +132,7 @@ test('an interval is that of the drawn products, and the same for the same seed'
   }
 });
 
-test('price indices by shop are those of a shop alone, and each count of listings is exact', async () => {
+test('the price index of a shop uses only its own listings, and each count of listings is exact', async () => {
   const shops = await ask({ by: 'shop' });
   for (const siteId of [1n, 2n, 3n]) {
     const own = panel.filter(([item]) => BigInt((item % 3) + 1) === siteId);
@@ -143,7 +146,7 @@ test('price indices by shop are those of a shop alone, and each count of listing
   }
 });
 
-test('price indices by week and day hold the prices at their ends', async () => {
+test('weekly and daily price indices use the prices at the ends of the periods', async () => {
   for (const [period, days] of [
     ['week', 7],
     ['day', 1],
@@ -166,7 +169,7 @@ test('price indices by week and day hold the prices at their ends', async () => 
   }
 });
 
-test('an index is null from where no listing links a period to those before it', async () => {
+test('an index is null from the first period that no listing links to an earlier one', async () => {
   await db.run(`INSERT INTO price_spells VALUES (901, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-03-01', TIMESTAMPTZ '2025-01-01 00:00:00Z', TIMESTAMPTZ '2025-03-01 00:00:00Z', false, 'alone', 'UTC'),
     (902, 'p', 1, 'EUR', 7, DATE '2025-03-01', DATE '2025-05-01', TIMESTAMPTZ '2025-03-01 00:00:00Z', TIMESTAMPTZ '2025-05-01 00:00:00Z', false, 'alone', 'UTC')`);
   const rows = await ask({ category: 'alone' });
@@ -178,7 +181,7 @@ test('an index is null from where no listing links a period to those before it',
   ]);
 });
 
-test('an index by day may span more than 120 days', async () => {
+test('a daily index may span more than 120 days', async () => {
   await db.run(`INSERT INTO price_spells VALUES (903, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-01-02', TIMESTAMPTZ '2025-01-01 00:00:00Z', TIMESTAMPTZ '2025-01-02 00:00:00Z', false, 'rare', 'UTC'),
     (903, 'p', 1, 'EUR', 6, DATE '2025-06-01', DATE '2025-06-02', TIMESTAMPTZ '2025-06-01 00:00:00Z', TIMESTAMPTZ '2025-06-02 00:00:00Z', false, 'rare', 'UTC')`);
   const rows = await ask({ category: 'rare', period: 'day', since: '2025-01-01' });

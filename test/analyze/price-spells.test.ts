@@ -80,14 +80,14 @@ const item = (itemId: number, more: Partial<PastItem>): PastItem => ({
 });
 
 describe('price spells', () => {
-  it('tell the price of every instant, through gaps, removals, re-listings and contradictions', async () => {
+  it('contain the price at every instant, despite gaps, removals, re-listings and contradictions', async () => {
     await fc.assert(
       fc.asyncProperty(historyWorlds(DAYS), async (world) => {
         const spells = await readSpells(world);
         for (const item of world) {
           const own = spells.filter(({ itemId }) => itemId === item.itemId);
           for (const end of listInstants(item)) {
-            // Of a listing without a first sight nothing is known before its first change.
+            // Without a first-seen time, nothing is known of a listing before its first change.
             if (item.firstSeenAt === null && !listInstants(item).some((at) => at < end)) continue;
             if (item.firstSeenAt === null && own.every(({ from }) => from >= end)) continue;
             const at = own.filter(({ from, to }) => from < end && end <= to);
@@ -106,7 +106,7 @@ describe('price spells', () => {
     );
   });
 
-  it('say what they began and ended with, and that a price is older than the first change that is known', async () => {
+  it('record the changes at their start and end, and that a price predates the first known change', async () => {
     const title: PastChange = { ...change('CHANGED', 3, 20), names: 'nothing' };
     const spells = await readSpells([
       item(1, {
@@ -164,7 +164,7 @@ describe('price spells', () => {
       const spells = await readSpells([item(1, { units: 100, ...own, past })]);
       return spells.map(({ units, currency, from, to }) => `${units} ${currency} ${from / DAY}-${to / DAY}`);
     };
-    // The service shows every change with today's currency, or none names the price before the first change.
+    // The service shows every change with today's currency, or no change has the price before the first one.
     const shown = [change('NEW', 0, 2400), change('CHANGED', 1, 2500, 2400)];
     const last = { changedAt: 3 * DAY, unitsBefore: 2500 };
     const expected = ['2400 CZK 0-1', '2500 CZK 1-3', '100 EUR 3-Infinity'];
@@ -193,7 +193,7 @@ describe('price spells', () => {
     ]);
   });
 
-  it('mark a price that is ten times too high or low, and are all sound where with_suspects asks for it', async () => {
+  it('mark a price that is ten times too high or low, unless with_suspects is set', async () => {
     const past = [change('NEW', 0, 3000), change('CHANGED', 1, 300, 3000), change('CHANGED', 2, 3100, 300)];
     const world = [item(1, { units: 3100, unitsBefore: 300, changedAt: 2 * DAY, past })];
     const judge = async () => {
@@ -208,7 +208,7 @@ describe('price spells', () => {
     await db.run('RESET VARIABLE with_suspects');
   });
 
-  it('take the price that returns to the earlier level for right, even where today’s offers call it off scale', async () => {
+  it('trust the price that returns to the earlier level, even if today’s offers call it off scale', async () => {
     const read = async (prices: number[], findings: string[] = []) => {
       const past = prices.map((units, day) =>
         change(day === 0 ? 'NEW' : 'CHANGED', day, units, prices[day - 1] ?? null),
@@ -233,7 +233,7 @@ describe('price spells', () => {
     expect(await read([542_600, 5_426_000], ['scale'])).toEqual([5_426_000]);
   });
 
-  it('do not mark a clearance, or a price that falls to a tenth and stays', async () => {
+  it('do not mark a clearance price, or a price that falls to a tenth and stays there', async () => {
     const read = async (prices: number[]) => {
       const past = prices.map((units, day) =>
         change(day === 0 ? 'NEW' : 'CHANGED', day, units, prices[day - 1] ?? null),
@@ -247,7 +247,7 @@ describe('price spells', () => {
     expect(await read([100_000, 10_000, 50_000, 500_000])).toBe(0);
   });
 
-  it("mark a current price that is wrong by today's other offers, and no past one of its listing", async () => {
+  it("mark a current price that today's other offers show to be wrong, but no past price of its listing", async () => {
     const past = [change('NEW', 0, 100_000), change('CHANGED', 1, 1000, 100_000)];
     const world = [1, 2].map((id) => item(id, { units: 1000, unitsBefore: 100_000, changedAt: DAY, past }));
     await db.run("INSERT INTO offers VALUES (1, ['duplicate', 'scale']), (2, ['pack', 'outlier'])");
@@ -258,7 +258,7 @@ describe('price spells', () => {
     expect(judged).toEqual([false, true, false, false]);
   });
 
-  it('mark neither of two prices, of which nothing shows which one is wrong', async () => {
+  it('mark neither of two prices if nothing shows which one is wrong', async () => {
     const past = [change('NEW', 0, 300), change('CHANGED', 1, 3000, 300)];
     await readSpells([item(1, { units: 3000, unitsBefore: 300, changedAt: DAY, past })]);
     expect(await db.rows('SELECT is_suspect FROM price_spells')).toEqual([
@@ -267,7 +267,7 @@ describe('price spells', () => {
     ]);
   });
 
-  it('mark a price of 0.01, which no later price is compared with, and none above it', async () => {
+  it('mark a price of 0.01, never compare a later price with it, and mark no higher price', async () => {
     const past = [change('NEW', 0, 100), change('CHANGED', 1, 101, 100), change('CHANGED', 2, 102, 101)];
     await readSpells([item(1, { units: 102, unitsBefore: 101, changedAt: 2 * DAY, past })]);
     expect(

@@ -25,7 +25,7 @@ async function spread(columns: string[], ...prices: Price[]): Promise<string[]> 
 }
 
 describe('a daily price spread', () => {
-  it('is of the prices at the end of each day, from their first day until before their last', async () => {
+  it('uses the prices at the end of each day, from their first day until before their last', async () => {
     expect(await spread(['min', 'max'], [1, '4', 1, 5], [2, '5', 2, 4], [2, '6', 4, 7])).toEqual([
       '02 4.0000 5.0000',
       '03 4.0000 5.0000',
@@ -33,13 +33,13 @@ describe('a daily price spread', () => {
     ]);
   });
 
-  it('is of days on which two shops have a price, not of one shop that has two', async () => {
+  it('exists on days on which two shops have a price, but not if one shop has two', async () => {
     expect(await spread(['min'], [1, '4', 1, 3], [1, '5', 1, 3])).toEqual([]);
     expect(await spread(['min'], [1, '4', 1, 3], [2, '5', 3, 5])).toEqual([]);
     expect(await spread(['offers', 'shops'], [1, '4', 1, 3], [1, '4.50', 1, 3], [2, '5', 2, 5])).toEqual(['02 3 2']);
   });
 
-  it('names the licenses, as they are now, of the shops of that day', async () => {
+  it('includes the current licenses of the shops of that day', async () => {
     expect(await spread(['attribution'], [1, '4', 1, 3], [2, '5', 1, 6], [3, '6', 2, 4], [9, '7', 4, 6])).toEqual([
       "01 ['CC BY 4.0']",
       "02 ['CC BY 4.0', 'CC0']",

@@ -49,14 +49,14 @@ const priced = (...prices: string[]): Offer[] => prices.map((price) => ({ price 
 const stale = (...prices: string[]): Offer[] => prices.map((price) => ({ price, found: 'stale' }));
 
 describe('a price spread', () => {
-  it('names the licenses of its shops as they are now', async () => {
+  it('includes the current licenses of its shops', async () => {
     expect(await spread(...priced('4', '5', '6'))).toMatchObject([{ attribution: "['CC BY 4.0', 'CC0']" }]);
     expect(await spread({ price: '4', site: 2 }, { price: '5', site: 9 })).toMatchObject([{ attribution: '[]' }]);
   });
 });
 
-describe('the trusted figures', () => {
-  it('are of the offers that count', async () => {
+describe('trusted figures', () => {
+  it('use only the offers that count', async () => {
     const [row] = await spread(...priced('17', '10', '12.5'), ...stale('9', '30'));
     expect(row).toMatchObject({
       left_out: '2',
@@ -72,18 +72,18 @@ describe('the trusted figures', () => {
     });
   });
 
-  it('have a median that is half away from zero between two prices', async () => {
+  it('have a median that is rounded half away from zero between two prices', async () => {
     expect(await spread(...priced('10', '10.0001'))).toMatchObject([{ trusted_median: '10.0001' }]);
     expect(await spread(...priced('9', '10', '10.0003', '11'))).toMatchObject([{ trusted_median: '10.0002' }]);
   });
 
-  it('name the shop with the lowest id where several have the lowest price, or the highest', async () => {
+  it('list the shop with the lowest id if several have the lowest or the highest price', async () => {
     expect(await spread(...priced('12', '10', '12', '10'))).toMatchObject([
       { trusted_cheapest_site_id: '2', trusted_dearest_site_id: '1' },
     ]);
   });
 
-  it('of one shop are none', async () => {
+  it('are null if only one shop is trusted', async () => {
     const [row = {}] = await spread(...priced('4'), ...stale('5'));
     expect(row).toMatchObject({ grade: 'C', left_out: '1', trusted_shops: '1' });
     expect(row.grade_reason).toBe('only 1 of 2 shops can be compared');
@@ -119,19 +119,23 @@ describe('the grade', () => {
     ],
     ['of a lone price that is 1.6 times the next', priced('5', '5', '8'), 'B only 3 shops'],
     [
-      'of a lone high price beyond that',
+      'of a lone high price that is further away',
       priced('5', '5', '8.01'),
       'C the highest price stands alone: 1.60 times the next',
     ],
     [
-      'of a lone low price beyond that',
+      'of a lone low price that is further away',
       priced('4', '6.50', '6.60', '7', '7'),
       'C the lowest price stands alone: the next is 1.62 times as high',
     ],
     ['of two groups that are 1.6 times apart', priced('5', '5', '8', '8'), 'A 4 shops agree'],
-    ['of two groups further apart', priced('5', '5', '8.01', '8.01'), 'B two groups of shops, 1.60 times apart'],
+    [
+      'of two groups that are further apart',
+      priced('5', '5', '8.01', '8.01'),
+      'B two groups of shops, 1.60 times apart',
+    ],
     ['of two shops', priced('5', '8'), 'B only 2 shops'],
-    ['of two shops further apart', priced('5', '8.01'), 'C two shops, 1.60 times apart'],
+    ['of two shops that are further apart', priced('5', '8.01'), 'C two shops, 1.60 times apart'],
     [
       'of a price with another brand',
       [...priced('4', '4.20', '4.40'), { price: '5', doubts: ['brand'] }],
@@ -160,7 +164,7 @@ describe('unit prices', () => {
   it.each<[string, Offer[], (string | null)[]]>([
     ['are compared between shops', [of('3'), of('4.5')], ['kg', '3.0000', '4.5000', '50']],
     [
-      'are not those of offers with a finding',
+      'ignore offers with a finding',
       [of('3'), of('4'), of('2', 'kg', { found: 'stale' }), of('9', 'l', { found: 'stale' })],
       ['kg', '3.0000', '4.0000', '33.333333333333336'],
     ],
@@ -171,9 +175,13 @@ describe('unit prices', () => {
       [of('3'), of('4'), of('0')],
       ['kg', '3.0000', '4.0000', '33.333333333333336'],
     ],
-    ['that are zero have no unit', [of('3'), of('4'), of('0', 'l')], ['kg', '3.0000', '4.0000', '33.333333333333336']],
-    ['that are zero make no second shop', [of('3'), of('0')], [null, null, null, null]],
-    ['that are zero in all shops are none', [of('0'), of('0')], [null, null, null, null]],
+    [
+      'of zero do not determine the unit',
+      [of('3'), of('4'), of('0', 'l')],
+      ['kg', '3.0000', '4.0000', '33.333333333333336'],
+    ],
+    ['of zero do not count as a second shop', [of('3'), of('0')], [null, null, null, null]],
+    ['of zero in all shops are null', [of('0'), of('0')], [null, null, null, null]],
   ])('%s', async (_name, offers, expected) => {
     const [row] = await spread(...offers);
     expect([row?.unit, row?.unit_min, row?.unit_max, row?.unit_spread_pct]).toEqual(expected);

@@ -1,4 +1,4 @@
-/** What the pages of products ask, recomputed row by row. */
+/** Recomputes the analyses of the product pages row by row. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setVariables } from '../../src/analyze/analysis.js';
 import type { Database } from '../../src/sql/connection.js';
@@ -68,7 +68,7 @@ describe('find_products', () => {
   };
   const found = async (variables: Record<string, string>) => (await ask('find_products', variables)).map(keyOf).sort();
 
-  it('tells of each product and currency what it costs by trusted prices', async () => {
+  it('lists each product and currency with its trusted prices', async () => {
     const expected = await cards();
     const rows = await ask('find_products');
     expect(rows.length).toBe(expected.length);
@@ -96,7 +96,7 @@ describe('find_products', () => {
     }
   });
 
-  it('keeps what each filter says, and nothing else', async () => {
+  it('applies each filter exactly', async () => {
     const all = await cards();
     const keep = (test: (card: (typeof all)[number]) => boolean) =>
       all
@@ -122,10 +122,10 @@ describe('find_products', () => {
   });
 });
 
-it('product_spells are the spells of one product, the offer with the lowest price of today first', async () => {
+it('product_spells lists the price spells of one product, starting with the offer that is cheapest today', async () => {
   const spells = await read("FROM price_spells WHERE product_id = 'p05'");
   const offers = await read('FROM offers');
-  // An offer that is alone in its currency has no row in the table, and nothing speaks against it here.
+  // An offer that is alone in its currency has no row in the table, so it counts.
   const isCounted = (row: Row) => offers.find(({ item_id }) => item_id === row.item_id)?.is_counted ?? 'true';
   const rows = await ask('product_spells', { product: 'p05' });
   const plain = (row: Row) => ({
@@ -158,7 +158,7 @@ it('product_spells are the spells of one product, the offer with the lowest pric
   expect(days.length).toBeLessThan(rows.length);
 });
 
-it('product_changes are what history has of the listings of one product, the latest first', async () => {
+it("product_changes lists the history of a product's listings, latest first", async () => {
   const items = (await read("FROM items WHERE product_id = 'p05'")).map(({ item_id }) => item_id);
   const changes = (await read('FROM history')).filter(({ item_id }) => items.includes(item_id ?? ''));
   const rows = await ask('product_changes', { product: 'p05' });
@@ -179,7 +179,7 @@ it('product_changes are what history has of the listings of one product, the lat
   expect((await ask('product_changes', { product: 'p05', top: '3' })).map(pick)).toEqual(latest.slice(0, 3).map(pick));
 });
 
-it('source_freshness tells the days since each source was seen, the stalest first', async () => {
+it('source_freshness lists the days since each source was seen, stalest first', async () => {
   const at = (days: number) => `make_timestamptz(1700000000000000 + ${days} * 86400000000)`;
   const source = (site: number, id: number, seen: string, isStale: boolean) => ({
     site_id: `${site}`,

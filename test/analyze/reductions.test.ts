@@ -13,12 +13,12 @@ interface Announced extends Listing {
   raisedAt: number | null;
 }
 
-/** By its own prices: offers that are wrong today have no row. */
+/** Judges by the listing's own prices, because offers that are wrong today have no row. */
 const isSuspect = (listing: Listing, segment: Segment) => segment.to !== Infinity && isSuspectIn(listing, segment);
 
 const nameOf = ({ siteId }: Listing) => (siteId === 3 ? 'was' : 'regularPrice');
 
-/** Regular prices at, above and below what was asked before. */
+/** Announces regular prices at, above and below the earlier price. */
 function announce(listings: Listing[], seed: number): Announced[] {
   const random = createSeeded(seed);
   return listings.map((listing) => {
@@ -149,7 +149,7 @@ describe.each([3, 8, 21])('reductions of world %i', async (seed) => {
   const marked = await db.rows("SELECT item_id FROM offers WHERE list_has_any(findings, ['placeholder', 'scale'])");
   const wrong = new Set(marked.map(({ item_id }) => Number(item_id)));
 
-  it('are compared with the lowest price of the days before', async () => {
+  it('are compared with the lowest price of the preceding days', async () => {
     const rows = await ask(db, 'reductions', all);
     expect(rows).toEqual(findReductions(listings, wrong));
     expect(rows.length).toBeGreaterThan(10);
@@ -159,7 +159,7 @@ describe.each([3, 8, 21])('reductions of world %i', async (seed) => {
     expect(await ask(db, 'reductions', { top: '3' })).toEqual(rows.slice(0, 3));
   });
 
-  it('are of one shop, product, currency or category, and count within it', async () => {
+  it('can be limited to one shop, product, currency or category, and are counted within it', async () => {
     const pick = (test: (one: Announced) => boolean) => findReductions(listings.filter(test), wrong);
     expect(await ask(db, 'reductions', { ...all, site_id: '3' })).toEqual(pick(({ siteId }) => siteId === 3));
     expect(await ask(db, 'reductions', { ...all, product: 'p04' })).toEqual(
@@ -174,7 +174,7 @@ describe.each([3, 8, 21])('reductions of world %i', async (seed) => {
   });
 });
 
-it('nobody knows if a reduction is honest whose days before are older than the first known change', async () => {
+it('a reduction is not judged if the preceding days are older than the first known change', async () => {
   const segments = [
     { from: 0, to: 100 * DAY, units: 110_000, isTold: true },
     { from: 100 * DAY, to: 145 * DAY, units: 100_000, isTold: true },

@@ -6,7 +6,7 @@ const db = await Database.open();
 await db.run("SET VARIABLE run_id = 'run-1'");
 afterAll(() => db.close());
 
-/** The usual currency of website 1, of so many items by currency; `where` says which of them have all values. */
+/** Returns the usual currency of website 1 with these counts of items by currency, after the update `others`. */
 async function find(counts: Record<string, number>, others = 'false'): Promise<unknown> {
   const rows = Object.entries(counts).map(([currency, n]) => `SELECT '${currency}' AS currency FROM range(${n})`);
   await db.run(`CREATE OR REPLACE TABLE items AS
@@ -17,19 +17,19 @@ async function find(counts: Record<string, number>, others = 'false'): Promise<u
   return row?.currency;
 }
 
-test('the usual currency of a website is that of 95 of 100 items or more', async () => {
+test('the usual currency of a website is that of at least 95 percent of its items', async () => {
   expect(await find({ EUR: 95, USD: 5 })).toBe('EUR');
   expect(await find({ USD: 5, EUR: 95 })).toBe('EUR');
   expect(await find({ EUR: 94, USD: 6 })).toBeUndefined();
 });
 
-test('a website of less than 20 items has none', async () => {
+test('a website with fewer than 20 items has no usual currency', async () => {
   expect(await find({ EUR: 20 })).toBe('EUR');
   expect(await find({ EUR: 19 })).toBeUndefined();
   expect(await find({ EUR: 19, USD: 1 })).toBe('EUR');
 });
 
-test('only items that are listed, with a price and a currency, are counted', async () => {
+test('only listed items with a price and a currency are counted', async () => {
   expect(await find({ EUR: 20, '': 20 })).toBe('EUR');
   expect(await find({ EUR: 20 }, 'is_listed = false')).toBeUndefined();
   expect(await find({ EUR: 20 }, 'price = NULL')).toBeUndefined();

@@ -79,16 +79,16 @@ test('spread_moves compares the last closed day with the one before it', async (
   ]);
 });
 
-test('spread_moves goes back to a time or a run, and takes the newest day until then', async () => {
+test('spread_moves goes back to a time or a run, and uses the newest day before it', async () => {
   const week = ['closes closed 60 to 5 since 2026-11-13, 1 of 1', 'opens opened 2 to 30 since 2026-11-13, 1 of 1'];
   expect(await ask({ since: '2026-11-14T12:00:00Z' })).toEqual(week);
   expect(await ask({ since_run: 1n })).toEqual(week);
-  // A day that has not ended is the last closed one's.
+  // A day that has not ended is replaced by the last closed one.
   expect(await ask({ since: '2026-11-25' })).toEqual(await ask());
   expect(await ask({ since: '2026-11-01' })).toEqual([]);
 });
 
-test('spread_moves counts each kind, and shows the largest of it', async () => {
+test('spread_moves counts each kind and shows its largest moves', async () => {
   expect(await ask({ min_points: 4, top: 1n, kind: 'opened' })).toEqual([
     'opens opened 20 to 30 since 2026-11-18, 1 of 2',
   ]);

@@ -3,7 +3,7 @@ import { makeSqlLake } from '../../bench/sql-lake.js';
 import { readJsonLine, runHere } from '../cli/pricelake.js';
 import { makeFolder } from '../journal/folder.js';
 
-test('the made lake that analyses are timed on has offers to compare, and a year of prices', async () => {
+test('the generated lake for timing analyses has comparable offers and a year of prices', async () => {
   const lake = await makeFolder();
   await makeSqlLake(lake, { items: 400, changes: 1400 });
   const query = async (...words: string[]) => {

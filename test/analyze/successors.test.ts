@@ -192,11 +192,11 @@ describe('successors', async () => {
   const all = { top: '9999' };
   const count = (rows: Plain[], test: (row: Plain) => boolean) => rows.filter(test).length;
 
-  it('are pairs of an ended listing and a new one of the same shop, with the evidence', async () => {
+  it('are pairs of an ended listing and a new one of the same shop, with their evidence', async () => {
     const rows = await ask(db, 'successors', all);
     expect(rows).toEqual(findSuccessors(listings));
     expect(await ask(db, 'successors')).toEqual(rows.slice(0, 100));
-    // Each kind of evidence is there alone, and each kind of doubt.
+    // Each kind of evidence occurs alone, and so does each kind of doubt.
     for (const kind of ['product', 'title', 'url'])
       expect(count(rows, ({ evidence }) => `${evidence}` === kind)).toBeGreaterThan(0);
     expect(count(rows, ({ evidence }) => `${evidence}`.includes('path'))).toBeGreaterThan(5);
@@ -211,12 +211,12 @@ describe('successors', async () => {
     [0, 0],
     [5, 1],
     [60, 3],
-  ])('come within %i days, or %i before the end is noticed', async (days, overlapDays) => {
+  ])('start within %i days of the end, or at most %i days before it is noticed', async (days, overlapDays) => {
     const rows = await ask(db, 'successors', { ...all, days: `${days}`, overlap_days: `${overlapDays}` });
     expect(rows).toEqual(findSuccessors(listings, days, overlapDays));
   });
 
-  it('are of one shop, product or category, or ended since a time', async () => {
+  it('can be limited to one shop, product or category, or to listings that ended after a time', async () => {
     const rows = findSuccessors(listings);
     const at = (rows[20] as Plain).ended_at as number;
     const since = new Date((START + at) / 1000).toISOString();
@@ -234,7 +234,7 @@ describe('successors', async () => {
     expect(await ask(db, 'successors', { ...all, product: 'p5' })).toEqual(rows.filter(isFive));
   });
 
-  it('take nothing from a title or address that more than 100 ended listings of the shop share', async () => {
+  it('ignore a title or address that more than 100 ended listings of the shop share', async () => {
     const shared = await Database.open();
     for (const table of ['items', 'history', 'sites', 'products', 'offers', 'offer_rules'] as const)
       await createTable(shared, table);

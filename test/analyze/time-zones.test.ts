@@ -24,7 +24,7 @@ async function ask(name: string, set: Record<string, string> = {}) {
   return db.rows(readAnalysis(name));
 }
 
-test('a result with a day, or of days that are asked for, says its time zone', async () => {
+test('every analysis with a day in its result or its variables reports its time zone', async () => {
   const silent: string[] = [];
   let dated = 0;
   for (const name of listAnalyses().filter((one) => !OF_RUNS.includes(one))) {
@@ -39,7 +39,7 @@ test('a result with a day, or of days that are asked for, says its time zone', a
   expect(dated).toBeGreaterThan(10);
 });
 
-test('days begin at local midnight, in zones of half hours and where clocks change', async () => {
+test('days begin at local midnight, in zones with half-hour offsets and when clocks change', async () => {
   // A cut and its return in each shop; the second has a time zone of its own.
   const moves = (item: number, told: readonly (readonly [at: string, kind: string, price: string, before: string])[]) =>
     insertRows(

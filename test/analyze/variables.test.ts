@@ -5,10 +5,10 @@ import { packagePath } from '../../src/io/package-path.js';
 import { readAnalysis } from '../../src/sql/model.js';
 
 const names = readdirSync(packagePath('pipelines/analysis')).map((file) => file.replace(/\.sql$/u, ''));
-/** Values that a run binds: the queries of derived tables are models, too. */
+/** The value that a run binds, because the queries of derived tables are models too. */
 const BOUND = 'run_id';
 
-test.each(names)('%s declares each variable that it reads, and no other', (name) => {
+test.each(names)('%s declares exactly the variables that it reads', (name) => {
   const declared = readVariables(name).map((one) => one.name);
   const read = [...listRead(readAnalysis(name))].filter((one) => one !== BOUND);
   expect(declared.sort()).toEqual(read.sort());
@@ -64,14 +64,14 @@ test.each([
   ['zone=Asia/Kathmandu', undefined],
   ['zone=Asia/Katmandoo', /is not a time zone/u],
   ['tpo=3', /own has no variable named tpo/u],
-])('--set %s is compared with the declaration', (given, message) => {
+])('--set %s is validated against the declaration', (given, message) => {
   const [name = '', value = ''] = given.split('=');
   const check = () => checkSet('own', readDeclarations(HEADER, 'own'), { kind: 'rise', [name]: value });
   if (message === undefined) expect(check).not.toThrow();
   else expect(check).toThrow(message);
 });
 
-test('the nearest name is suggested, and a required variable asked for', () => {
+test('a typo gets a suggestion, and a missing required variable gets a hint', () => {
   const declared = readDeclarations(HEADER, 'own');
   const hint = (set: Record<string, string>) => {
     try {

@@ -116,37 +116,45 @@ function expectCompliance({ line, gtin, currency: given, lowest }: Line, withSus
 }
 
 describe('watch --compliance', () => {
-  test.each([false, true])('lists every time that a shop was below, with evidence (with suspects: %s)', async (all) => {
-    const { code, rows } = await readRows('--compliance', ...own, ...(all ? ['--with-suspects'] : []));
-    const expected = lines.flatMap((line) => expectCompliance(line, all));
-    expect(
-      rows.map((row, k) => Object.fromEntries(Object.keys(expected[k] ?? row).map((name) => [name, row[name]]))),
-    ).toEqual(expected);
-    expect(expected.length).toBeGreaterThan(60);
-    expect(expected.filter(({ place }) => Number(place) > 2).length).toBeGreaterThan(3);
-    for (const [name, value] of Object.entries({ from_known: false, currency: 'PLN', episode: 2, kind: 'RELISTED' })) {
-      expect(expected.filter((row) => row[name] === value).length, name).toBeGreaterThan(0);
-    }
-    for (const row of rows) {
-      expect(Math.round((Number(row.allowed) - Number(row.lowest_price)) * 10_000)).toBe(
-        Math.round(Number(row.below) * 10_000),
-      );
-      const change = recorded.changes.find(({ id }) => id === row.change_id);
-      if (change?.kind === 'CHANGED') expect(JSON.parse(String(row.landed))).toEqual(change.changes);
-      if (change === undefined) expect(row).toMatchObject({ landed: null, run_id: null });
-      else expect(row.run_id).toEqual(expect.any(String));
-    }
-    expect(code).toBe(7);
-  });
+  test.each([false, true])(
+    'lists every time a shop was below the lowest allowed price, with evidence (with suspects: %s)',
+    async (all) => {
+      const { code, rows } = await readRows('--compliance', ...own, ...(all ? ['--with-suspects'] : []));
+      const expected = lines.flatMap((line) => expectCompliance(line, all));
+      expect(
+        rows.map((row, k) => Object.fromEntries(Object.keys(expected[k] ?? row).map((name) => [name, row[name]]))),
+      ).toEqual(expected);
+      expect(expected.length).toBeGreaterThan(60);
+      expect(expected.filter(({ place }) => Number(place) > 2).length).toBeGreaterThan(3);
+      for (const [name, value] of Object.entries({
+        from_known: false,
+        currency: 'PLN',
+        episode: 2,
+        kind: 'RELISTED',
+      })) {
+        expect(expected.filter((row) => row[name] === value).length, name).toBeGreaterThan(0);
+      }
+      for (const row of rows) {
+        expect(Math.round((Number(row.allowed) - Number(row.lowest_price)) * 10_000)).toBe(
+          Math.round(Number(row.below) * 10_000),
+        );
+        const change = recorded.changes.find(({ id }) => id === row.change_id);
+        if (change?.kind === 'CHANGED') expect(JSON.parse(String(row.landed))).toEqual(change.changes);
+        if (change === undefined) expect(row).toMatchObject({ landed: null, run_id: null });
+        else expect(row.run_id).toEqual(expect.any(String));
+      }
+      expect(code).toBe(7);
+    },
+  );
 
-  test('needs a lowest allowed price, and leaves the comparison of the next run alone', async () => {
+  test("requires a lowest allowed price, and doesn't affect the comparison of the next run", async () => {
     const without = await world.list('without.csv', ['product,price', `${GTINS[5]},3`]);
     const { code, stderr } = await world.watch(without, '--compliance');
     expect([code, stderr]).toEqual([2, expect.stringContaining('without.csv: no line has a lowest allowed price')]);
     await expect(readFile(`${file}.watch.parquet`)).rejects.toThrow('ENOENT');
   });
 
-  test('shows people days and evidence, and says in the alarm which rows to look at', async () => {
+  test('shows days and evidence, and the alarm points to the rows to check', async () => {
     const { stdout, stderr } = await world.watch(file, '--compliance');
     expect(stdout).toMatch(/https:\/\/shop\d\.example/u);
     expect(stdout).toMatch(/ 2026-11-\d\d +(│ +)?2026-11-\d\d +(│ +)?\d+\.0 /u);

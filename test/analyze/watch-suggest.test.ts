@@ -58,7 +58,7 @@ describe('watch --suggest', () => {
     ['median-5%', 'median', 5],
     ['cheapest-2.5%', 'cheapest', 2.5],
     ['second-0.07%', 'second', 0.07],
-  ])('%s gives each line a price within its limits, and says why', async (rule, by, percent) => {
+  ])('%s suggests a price within the limits of each line, with the reason', async (rule, by, percent) => {
     const { rows } = await readRows('--suggest', rule, ...own);
     expect(rows.map(({ line }) => line)).toEqual(lines.map(({ line }) => line));
     let matched = 0;
@@ -88,7 +88,7 @@ describe('watch --suggest', () => {
     expect([matched > 12, bounded > 6]).toEqual([true, true]);
   });
 
-  test('says why there is nothing to go by', async () => {
+  test('reports why a line has no basis for a suggestion', async () => {
     const file = await world.list('nothing.csv', [
       'product,price,currency,lowest',
       `${GTINS[0]},3.10,EUR,`,
@@ -119,14 +119,14 @@ describe('watch --suggest', () => {
     ]);
   });
 
-  test('writes a CSV file for the shop system, with the credits beside it, and keeps nothing', async () => {
+  test('writes a CSV file for the shop system with a credits file beside it, and keeps no state', async () => {
     const output = join(world.folder, 'new.csv');
     const { code } = await world.watch(file, '--suggest', 'median-5%', '--format', 'csv', '--output', output, ...own);
     expect(code).toBe(7);
     expect((await readFile(output, 'utf8')).split('\n').length).toBeGreaterThan(lines.length);
     expect(await readFile(`${output}-metadata.json`, 'utf8')).toContain(CREDIT);
     await expect(readFile(`${file}.watch.parquet`)).rejects.toThrow('ENOENT');
-    // Its columns are those of a list again.
+    // The output can be used as a watch list again.
     expect((await world.watch(output, '--suggest', 'cheapest', '--json')).stdout).toContain('"suggested"');
   });
 
@@ -138,7 +138,7 @@ describe('watch --suggest', () => {
     [['--suggest', 'second', '--state', 'x'], "--suggest and --state can't be used together"],
     [['--compliance', '--suggest', 'second'], "--compliance and --suggest can't be used together"],
     [['--compliance', '--state', 'x'], "--compliance and --state can't be used together"],
-  ])('refuses %j', async (args, message) => {
+  ])('refuses the arguments %j', async (args, message) => {
     const { code, stderr } = await world.watch(file, ...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { openIndexWorld } from './index-world.js';
 
-/** Indices that no package at hand has, computed from their formulas on the panel of price-index.json. */
+/** Indices that no available package implements, computed from their formulas on the panel of price-index.json. */
 const { panel } = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {
   panel: Record<'items' | 'months' | 'cents' | 'quantities', number[]>;
 };
@@ -71,11 +71,11 @@ function tornqvist(points: readonly Point[], one: number, two: number): number {
   return (share(0) + share(1)) / 2;
 }
 
-/** The mean of all ways from the first month by way of each month. */
+/** The mean of all paths from the first month through each month. */
 const geks = (points: readonly Point[], month: number) =>
   Math.exp(mean(months.map((by) => tornqvist(points, by, month) - tornqvist(points, by, months[0] ?? 0))));
 
-test('Young, Laspeyres and their contributions are those of the formulas, for items, nodes and the whole', async () => {
+test('Young, Laspeyres and their contributions follow their formulas for items, nodes and the whole', async () => {
   await db.run("INSERT INTO tree SELECT DISTINCT item::VARCHAR, 'shop ' || (item % 3 + 1) FROM panel");
   const rows = await world.ask('weighted_index', { price: 'last', by: 'item' });
   const nodes = ['all', 'shop 1', 'shop 2', 'shop 3'];
@@ -109,7 +109,7 @@ test('Young, Laspeyres and their contributions are those of the formulas, for it
 });
 
 test.each(['jevons', 'geks_jevons', 'tpd'])(
-  'weights by shop go over the indices of shops (elementary=%s)',
+  'weights by shop apply to the indices of the shops (elementary=%s)',
   async (elementary) => {
     await db.run(`DELETE FROM tree;
     CREATE OR REPLACE TABLE item_weights AS FROM weights;
