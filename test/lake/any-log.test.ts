@@ -1,4 +1,4 @@
-/** Logs with any bytes put in, cut or replaced: they read as they were written, or are refused by file. */
+/** Logs with bytes inserted, removed or replaced: they are read as written, or refused with their file name. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -58,7 +58,7 @@ async function readEdited<T>(file: string, read: () => Promise<T>, isAllowed: (v
   await writeFile(file, bytes);
 }
 
-test('an entry of a transaction log', async () => {
+test('an edited entry of a transaction log is read as written or refused with its file name', async () => {
   const file = path.join(lake.root, 'items', '_delta_log', '00000000000000000001.json');
   await readEdited(
     file,
@@ -67,7 +67,7 @@ test('an entry of a transaction log', async () => {
   );
 });
 
-test('a journal, of which a torn tail may be lost', async () => {
+test('an edited journal is read as written, possibly without a torn tail, or refused with its file name', async () => {
   const file = path.join(folder, 'journal.ndjson');
   const journal = await Journal.open(file, LIST);
   await journal.append(...TO_END);

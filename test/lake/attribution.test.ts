@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { describeAttributions, readAttributions, writeAttributions } from '../../src/lake/attribution.js';
 import { openDatabase, select } from './fixture.js';
 
-test('a lake without open data says so', () => {
+test('a lake without open data says that it requires no credits', () => {
   expect(writeAttributions([])).toContain('No site in this lake requires a credit.');
 });
 
-test('each site gives its newest credit, also where it was dropped since', async () => {
+test('the newest credit of each site is kept, even if the service has dropped it since', async () => {
   const db = await openDatabase();
   const rows = [
     [12, 'Shop', 'old', 1],
@@ -30,7 +30,7 @@ test('each site gives its newest credit, also where it was dropped since', async
   ]);
 });
 
-test('a data file carries all credits as one text, and none where no site asks for one', () => {
+test('a data file contains all credits as one text, and none if no site requires any', () => {
   expect(describeAttributions([])).toEqual({});
   const credits = [
     { siteId: 2n ** 60n, name: 'A', host: 'a.example', attribution: 'CC "BY"' },
@@ -44,7 +44,7 @@ test('a data file carries all credits as one text, and none where no site asks f
   ]);
 });
 
-test('credits of sites stand under a line that says what they are for', () => {
+test('the credits of sites follow an explanation of their purpose', () => {
   const credit = (siteId: bigint) => ({ siteId, name: 'A', host: 'a.example', attribution: 'CC0' });
   const write = (...credits: ReturnType<typeof credit>[]) => writeAttributions(credits);
   expect(write(credit(10n))).toBe(
@@ -62,12 +62,12 @@ test.each([
   ['12 a, 3.', '12 a, 3.'],
   ['a # b 1. c', 'a # b 1. c'],
   ['a\u0007\u2028\u2029b\\`|~&', 'a b\\\\\\`\\|\\~\\&'],
-])('as Markdown the text %j is %j', (text, markdown) => {
+])('the text %j is escaped in Markdown as %j', (text, markdown) => {
   const written = writeAttributions([{ siteId: 1n, name: text, host: text, attribution: text }]);
   expect(written.split('\n').slice(4)).toEqual([`## ${markdown}`, '', `${markdown}, site 1`, '', `> ${markdown}`, '']);
 });
 
-test('the lines of a credit stay lines, however they end', () => {
+test('the lines of a credit remain separate lines, whatever their line ends', () => {
   const text = writeAttributions([{ siteId: 1n, name: 'A', host: 'a', attribution: 'one\rtwo\n \nthree\r\nfour' }]);
   expect(text.slice(text.indexOf('>'))).toBe('> one  \n> two  \n>  \n> three  \n> four\n');
 });

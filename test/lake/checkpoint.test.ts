@@ -13,7 +13,7 @@ import { AT, glob, ITEM, makeFolder, makeLake, openDatabase, readRows, select, w
 
 const CURSOR = 9223372036854775000n;
 
-/** Of a process that has not replayed it yet. */
+/** The lake as seen by a process that hasn't replayed its logs yet. */
 const reopen = (lake: Lake): Lake => ({ ...lake });
 
 /** Ten rewrites of one partition each on top of a first version. */
@@ -36,7 +36,7 @@ async function readWithout(lake: Lake, part: RegExp): Promise<TableState> {
   return readTable(reopen(lake), 'items');
 }
 
-test('a checkpoint gives what the replay of the whole log gives', async () => {
+test('reading from a checkpoint equals replaying the whole log', async () => {
   const lake = await writeVersions(13);
   const withCheckpoint = await readLog(lake, 'items');
   expect(withCheckpoint.checkpoint).toBe(10n);
@@ -51,7 +51,7 @@ test('a checkpoint gives what the replay of the whole log gives', async () => {
   expect(withCheckpoint.protocol).toEqual(replayed.protocol);
 });
 
-test('a checkpoint of which a bit has changed is refused, also where it can be read and says another cursor', async () => {
+test('a checkpoint with a changed bit is refused, even if it is readable with another cursor', async () => {
   const lake = await writeVersions(11);
   const path = tablePath(lake, 'items', '_delta_log', '00000000000000000010.checkpoint.parquet');
   const bytes = await readFile(path);
@@ -72,13 +72,13 @@ test('a checkpoint of which a bit has changed is refused, also where it can be r
   });
 });
 
-test('the pointer to a checkpoint says how many actions, files and bytes it has, and nothing is left beside', async () => {
+test('the pointer to a checkpoint records its actions, files and bytes, and no temporary file remains', async () => {
   const [db, lake] = [await openDatabase(), await writeVersions(11)];
   const log = tablePath(lake, 'items', '_delta_log');
   const path = join(log, '00000000000000000010.checkpoint.parquet');
   const [row] = await db.rows(`SELECT count(*) AS actions, count(add) AS files, count(remove) FILTER (WHERE
     remove.dataChange) AS tombstones FROM read_parquet('${path}')`);
-  // Protocol, metadata, run and cursor, three files, and what the last hour removed.
+  // Protocol, metadata, run and cursor, three files, and the files removed in the last hour.
   expect(row).toEqual({ actions: 12n, files: 3n, tombstones: 6n });
   expect(JSON.parse(await readFile(join(log, '_last_checkpoint'), 'utf8'))).toEqual({
     version: 10,
@@ -90,14 +90,14 @@ test('the pointer to a checkpoint says how many actions, files and bytes it has,
   expect(await readdir(privatePath(lake, 'tmp'))).toEqual([]);
 });
 
-test('a table is read from its checkpoint when the entries before it are gone', async () => {
+test('a table is read from its checkpoint after the earlier entries are deleted', async () => {
   const lake = await writeVersions(12);
   const state = await readTable(lake, 'items');
   expect(state.version).toBe(11n);
   expect(await readWithout(lake, /^0{19}\d\.json$|_last_checkpoint/)).toEqual(state);
 });
 
-test('a checkpoint keeps partition values that are null or not ASCII, and paths that need encoding', async () => {
+test('a checkpoint keeps null and non-ASCII partition values, and paths that need encoding', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const from = `(VALUES (NULL), ('a b/c%'), ('日本 🛒'), ('"quote"')) AS v(brand)`;
   const source = select(
@@ -125,7 +125,7 @@ test('a checkpoint keeps partition values that are null or not ASCII, and paths 
   expect(await readTable(lake, 'products')).toEqual(state);
 });
 
-test('the documented globs pass a checkpoint by; a deeper one fails loudly instead of mixing it in', async () => {
+test('the documented globs skip checkpoints, and a deeper glob fails instead of mixing them with rows', async () => {
   const lake = await writeVersions(11);
   const db = await openDatabase();
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(30);
@@ -174,12 +174,12 @@ async function convert(actions: object[]): Promise<string> {
 const withoutNulls = (line: string) =>
   Object.fromEntries(Object.entries(JSON.parse(line) as object).filter(([, value]) => value !== null));
 
-test('every field of every action comes back from a checkpoint, in its order', async () => {
+test('every field of every action is read back from a checkpoint, in order', async () => {
   const lines = await readCheckpoint(await convert(ACTIONS));
   expect(lines.map(withoutNulls)).toEqual(ACTIONS);
 });
 
-test('a checkpoint has a column a kind of action, compressed as every reader knows', async () => {
+test('a checkpoint has one column for each kind of action and is compressed with Snappy', async () => {
   const [db, path] = [await openDatabase(), await convert(ACTIONS.slice(0, 1))];
   const source = `'${path.replaceAll("'", "''").replaceAll(/[[*]/g, '[$&]')}'`;
   const columns = await db.rows(`SELECT name FROM parquet_schema(${source}) WHERE num_children > 0`);
@@ -189,10 +189,10 @@ test('a checkpoint has a column a kind of action, compressed as every reader kno
 });
 
 test.each([
-  { what: 'nothing is superseded for long', retentionMs: 0, kept: 101 },
-  { what: 'superseded files stay a day', retentionMs: 86_400_000, kept: 131 },
+  { what: 'superseded files are deleted at once', retentionMs: 0, kept: 101 },
+  { what: 'superseded files are kept for a day', retentionMs: 86_400_000, kept: 131 },
 ])(
-  'however often a table is written, its log has about a hundred entries where $what',
+  'the log of a table keeps about a hundred entries after any number of writes if $what',
   async ({ retentionMs, kept }) => {
     const lake = await makeLake();
     const log = tablePath(lake, 'datasets', '_delta_log');
@@ -207,7 +207,7 @@ test.each([
   },
 );
 
-test('log entries before a checkpoint of 30 days ago go, younger ones stay, and the table reads on', async () => {
+test('log entries before a checkpoint that is 30 days old are deleted, and the table is still readable', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const log = tablePath(lake, 'items', '_delta_log');
   await write(db, lake, { select: select('items', ITEM, 'range(9) AS r(i)') });
@@ -248,14 +248,14 @@ async function cleanWritten(committed: Record<number, number | undefined>, check
   return names.map((name) => `${Number(name.slice(0, 20))}${name.endsWith('.parquet') ? ' checkpoint' : ''}`);
 }
 
-test('a log is cut at the newest checkpoint that is 30 days old, and not a millisecond younger', async () => {
+test('a log is cut at the newest checkpoint that is at least 30 days old, to the millisecond', async () => {
   const ages = { 9: 40, 10: 35, 19: 31, 20: 30, 21: 2, 30: 1 };
   expect(await cleanWritten(ages, [10, 20, 30])).toEqual(['20 checkpoint', '20', '21', '30 checkpoint', '30']);
   const younger = { ...ages, 20: 30 - 1 / DAY };
   expect(await cleanWritten(younger, [10, 20, 30])).toHaveLength(8);
 });
 
-test('a log is cut at a checkpoint a hundred versions behind, when what it superseded is as old as files get', async () => {
+test('a log is cut at a checkpoint a hundred versions back once its superseded files exceed the retention', async () => {
   const ages = { 9: 3, 10: 3, 20: 1, 110: 0 };
   const kept = ['10 checkpoint', '10', '20 checkpoint', '20', '110'];
   expect(await cleanWritten(ages, [10, 20], 3 * DAY)).toEqual(kept);
@@ -263,7 +263,7 @@ test('a log is cut at a checkpoint a hundred versions behind, when what it super
   expect(await cleanWritten({ 9: 3, 10: 3, 20: 1, 109: 0 }, [10, 20])).toHaveLength(6);
 });
 
-test('a checkpoint whose entry is gone, or does not say when it was committed, cuts nothing', async () => {
+test("a checkpoint whose entry is missing or has no commit time doesn't cut the log", async () => {
   expect(await cleanWritten({ 9: 50, 30: 0 }, [10])).toEqual(['9', '10 checkpoint', '30']);
   expect(await cleanWritten({ 9: 50, 10: undefined, 30: 0 }, [10])).toHaveLength(4);
   expect(await cleanWritten({ 9: 50, 10: 40 }, [])).toHaveLength(2);

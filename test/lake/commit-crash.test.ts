@@ -13,11 +13,11 @@ const INFO = { runId: 'r2', operation: 'TEST', at: AT };
 const rows = (title: string) => select('items', { ...ITEM, title: `'${title}'` }, 'range(30) AS r(i)');
 
 // I3 of SPEC.md
-test('a crash before the commit point leaves the previous version, and recovery clears what was moved in', async () => {
+test('a crash before the commit point leaves the previous version, and recovery removes the moved files', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: rows('old') });
   const before = await readRows(db, glob(lake, 'items/*.parquet'));
-  // By hand, what stands after the renames: staged files in place, no log entry.
+  // Recreates the state after the renames: the staged files are in place, but there is no log entry.
   const staged = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rows('new') });
   for (const file of staged) await rename(file.stagedAt, tablePath(lake, 'items', file.path));
   await writeFile(privatePath(lake, 'tmp', 'half'), 'x');
@@ -32,7 +32,7 @@ test('a crash before the commit point leaves the previous version, and recovery 
   expect(await readFile(privatePath(lake, 'landing', 'raw', 'part.ndjson'), 'utf8')).toBe('{}');
 });
 
-test('a crash after the commit point is finished by recovery: superseded files go', async () => {
+test('after a crash behind the commit point, recovery deletes the superseded files', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: rows('old') });
   const old = (await readTable(lake, 'items')).files;
@@ -54,7 +54,7 @@ async function copyAside(from: string, to: string): Promise<void> {
   await copyFile(from, to);
 }
 
-test('a commit that fails before the commit point puts its files back and can be done again', async () => {
+test('a commit that fails before the commit point returns its files to staging and can be repeated', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: rows('old') });
   const staged = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rows('new') });
@@ -74,7 +74,7 @@ test('a commit that fails before the commit point puts its files back and can be
 const source = select('items', ITEM, 'range(10) AS r(i)');
 
 // I3 of SPEC.md
-test('of writers that race for a version one wins, the others change nothing', async () => {
+test('if several writers race for a version, one wins and the others change nothing', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: source });
   const staged = [];
@@ -94,7 +94,7 @@ test('of writers that race for a version one wins, the others change nothing', a
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(10 * (1 + won.length));
 });
 
-test('a change that changes nothing makes no version', async () => {
+test('a change without any effect creates no version', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const nothing = { table: 'items' as const, add: [], remove: [], applied: {} };
   expect(await commitTable(lake, nothing, INFO)).toBe(-1n);
@@ -104,7 +104,7 @@ test('a change that changes nothing makes no version', async () => {
   expect(await commitTable(lake, { ...nothing, applied: { cursor: 6n } }, INFO)).toBe(1n);
 });
 
-test('an empty select stages no file, and a table may begin without rows', async () => {
+test('an empty select stages no file, and a table may start without rows', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const none = select('items', ITEM, 'range(0) AS r(i)');
   expect(await stageTable(db, lake, { table: 'items', runId: 'r', select: none })).toEqual([]);

@@ -14,7 +14,7 @@ import { add, CREATED, makeBareLake, remove, writeEntry } from './log-writer.js'
 
 const INFO: CommitInfo = { runId: 'r', operation: 'TEST', at: AT };
 
-/** A commit does not look into files: any bytes will do. */
+/** Stages a file with any bytes, because a commit doesn't read its files. */
 async function stage(lake: Lake, name: string, rows = 1): Promise<StagedFile> {
   const stagedAt = privatePath(lake, 'staging', 'r', 'items', 'one', name);
   await mkdir(dirname(stagedAt), { recursive: true });
@@ -39,7 +39,7 @@ const readPaths = async (lake: Lake) => [...(await readLog(lake, 'items')).files
 const fileOf = async (lake: Lake, path: string) =>
   (await readLog(lake, 'items')).files.get(path) ?? expect.unreachable(`no ${path}`);
 
-test('an empty file stays while its table has no rows, and goes with the commit that brings some', async () => {
+test('an empty file remains while its table has no rows, and is removed by the first commit with rows', async () => {
   const lake = await makeBareLake();
   await commit(lake, change([await stage(lake, 'empty.parquet', 0)]));
   const empty = await fileOf(lake, 'empty.parquet');
@@ -59,7 +59,7 @@ test('an empty file stays while its table has no rows, and goes with the commit 
   expect(entry.match(/"remove"/g)).toHaveLength(2);
 });
 
-test('a change that removes what another run has removed meanwhile is refused by name', async () => {
+test("a change that removes a file already removed by another run is refused with the file's name", async () => {
   const lake = await makeBareLake();
   await commit(lake, change([await stage(lake, 'a.parquet'), await stage(lake, 'b.parquet')]));
   const [a, b] = [await fileOf(lake, 'a.parquet'), await fileOf(lake, 'b.parquet')];
@@ -73,7 +73,7 @@ test('a change that removes what another run has removed meanwhile is refused by
   expect([await listFiles(lake), await readFile(staged.stagedAt, 'utf8')]).toEqual([['a.parquet'], 'c.parquet']);
 });
 
-test('what another program changed behind the version that a run began with is refused, what moved rows is not', async () => {
+test("a row change by another program since the run's version is refused, but moved rows are not", async () => {
   const lake = await makeBareLake();
   const foreign = (operation: string) => ({ engineInfo: 'other 1', operation });
   await writeEntry(lake, 0n, [...CREATED, add('a'), add('b')]);
@@ -92,7 +92,7 @@ test('what another program changed behind the version that a run began with is r
   expect(await note(3n, 2n)).toBe(5n);
 });
 
-test('superseded files go with the commit, unless the table keeps them', async () => {
+test('superseded files are deleted with the commit unless the table retains them', async () => {
   const lake = await makeBareLake();
   await commit(lake, change([await stage(lake, 'a.parquet')]));
   await commit(lake, change([await stage(lake, 'b.parquet')], [await fileOf(lake, 'a.parquet')]));
@@ -116,7 +116,7 @@ test('superseded files go with the commit, unless the table keeps them', async (
   expect(events).toEqual([['info', 'lake.recovered', { table: 'items', files: 2 }]]);
 });
 
-test('a commit leaves nothing in staging, and other stages of the run alone', async () => {
+test("a commit removes its own staging folder and keeps the run's other staged files", async () => {
   const lake = await makeBareLake();
   const staged = await stage(lake, 'a.parquet');
   const other = privatePath(lake, 'staging', 'r', 'history', 'two', 'x.parquet');
@@ -133,7 +133,7 @@ test('a commit leaves nothing in staging, and other stages of the run alone', as
   expect(await readdir(privatePath(lake, 'staging'))).toEqual([]);
 });
 
-test('an entry begins with who made it, when and why, and says only what is new', async () => {
+test('an entry starts with its writer, time and operation, and contains only what is new', async () => {
   const lake = await makeBareLake();
   const read = async (version: number) => {
     const name = `${String(version).padStart(20, '0')}.json`;
@@ -157,7 +157,7 @@ test('an entry begins with who made it, when and why, and says only what is new'
   });
 });
 
-test('of the files of a commit that can not be moved in, those that were go back', async () => {
+test("if a file can't be moved into place, the files already moved return to staging", async () => {
   const lake = await makeBareLake();
   const [a, b] = [await stage(lake, 'a.parquet'), await stage(lake, 'b.parquet')];
   await rm(b.stagedAt);
@@ -167,7 +167,7 @@ test('of the files of a commit that can not be moved in, those that were go back
   expect(await commit(lake, change([a, b]))).toBe(0n);
 });
 
-test('of two writers of one version the second is told, and gets its files back', async () => {
+test('of two writers of one version, the second gets an error and its files back', async () => {
   const lake = await makeBareLake();
   const own = await stage(lake, 'a.parquet');
   const slow = commit(lake, change([own]));

@@ -17,7 +17,7 @@ import { optimize } from './foreign-writer.js';
 
 const io: Io = { ...realIo, now: () => AT }; // 20 November
 
-/** Three versions of history over two days, one row a file and day; items and a table that is derived from them. */
+/** Three versions of history over two days, with one row per file and day, and items with a table derived from them. */
 async function makeManyFiles(retentionMs = 0): Promise<{ lake: Lake; db: Database }> {
   const [db, lake] = [await openDatabase(), await makeLake()];
   for (let run = 0; run < 3; run += 1) {
@@ -52,7 +52,7 @@ async function makeManyFiles(retentionMs = 0): Promise<{ lake: Lake; db: Databas
   return { lake, db };
 }
 
-test('compaction keeps every row, in fewer files that carry the credits, as a Delta commit without a data change', async () => {
+test('compaction keeps every row in fewer files with credits, as a Delta commit without a data change', async () => {
   const { lake, db } = await makeManyFiles();
   const before = await readRows(db, 'history');
   const items = await readRows(db, 'items');
@@ -83,7 +83,7 @@ test('compaction keeps every row, in fewer files that carry the credits, as a De
   expect(await compactLake(db, lake, 'always', io)).toEqual([]);
 });
 
-test('with a retention the versions before a compaction can still be read, until their files are old enough', async () => {
+test('with a retention, versions before a compaction stay readable until their files are old enough', async () => {
   const { lake, db } = await makeManyFiles(48 * 3_600_000);
   const before = await readRows(db, 'history');
   await compactLake(db, lake, 'always', io);
@@ -110,7 +110,7 @@ test('with a retention the versions before a compaction can still be read, until
   expect(await readRows(db, glob(lake, 'history/*.parquet'))).toEqual(before);
 });
 
-test('a compaction that finds another file than the log says changes nothing', async () => {
+test("a compaction that finds a file different from the log's entry changes nothing", async () => {
   const { lake, db } = await makeManyFiles();
   const { files } = await readTable(lake, 'history');
   const [first, second] = files.map((file) => tablePath(lake, 'history', file.path));
@@ -122,7 +122,7 @@ test('a compaction that finds another file than the log says changes nothing', a
   expect((await readTable(lake, 'history')).files).toEqual(files);
 });
 
-test('a compaction that is stopped begins no further table', async () => {
+test('a stopped compaction starts no further table', async () => {
   const { lake, db } = await makeManyFiles();
   const stop = new AbortController();
   const logged: unknown[] = [];
@@ -140,7 +140,7 @@ test('a compaction that is stopped begins no further table', async () => {
   expect(states.map(({ files }) => files.length)).toEqual([2, 6]);
 });
 
-test('what is due is joined where a partition has many files, and nothing where none has', async () => {
+test('compaction merges a partition with many files when it is due, and does nothing otherwise', async () => {
   const { lake, db } = await makeManyFiles();
   expect(await compactLake(db, lake, 'due', io)).toEqual([]);
   expect(await compactLake(db, lake, 'foreign', io)).toEqual([]);
@@ -157,7 +157,7 @@ test('what is due is joined where a partition has many files, and nothing where 
   expect(published?.tables.items?.files).toHaveLength(6);
 });
 
-test('files of other programs are rewritten as ours, with their partition columns, also where no file is small', async () => {
+test('files of other programs are rewritten with their partition columns, even if none is small', async () => {
   const { lake: before, db } = await makeManyFiles();
   const rows = await readRows(db, 'items');
   await optimize(before.root, 'items');
@@ -169,7 +169,7 @@ test('files of other programs are rewritten as ours, with their partition column
   expect(await readRows(db, 'items')).toEqual(rows);
 });
 
-test('only who compacts always gets files for tables without rows; one that has such a file keeps it', async () => {
+test('only compacting always gives tables without rows a file, and an existing empty file is kept', async () => {
   const { lake, db } = await makeManyFiles();
   const versionOf = async (table: TableName) => (await readTable(lake, table)).version;
   for (const when of ['due', 'foreign'] as const) {
@@ -182,7 +182,7 @@ test('only who compacts always gets files for tables without rows; one that has 
   expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
 });
 
-test('a table that is behind items stays behind: it follows what a compaction does to items alone', async () => {
+test("compacting items doesn't make a derived table count as up to date if it was behind before", async () => {
   const { lake, db } = await makeManyFiles();
   for (let part = 0; part < 2; part += 1) await write(db, lake, { select: select('items', ITEM) });
   // History is at version 2, too.

@@ -19,7 +19,7 @@ async function writeParquet(): Promise<{ file: string; right: Expectation }> {
   return { file, right: { rows: 5000n, bytes, columns: ['a', 'b', 'c', 'd'] } };
 }
 
-test('a file is sealed by what its writer said, and by nothing less', async () => {
+test('a file is sealed only if its bytes, rows and columns equal what the writer reported', async () => {
   const { file, right } = await writeParquet();
   expect(await sealDataFile(file, right)).toBe(await hashFile(file));
   const refuse = (wrong: Partial<Expectation>, words: string) =>
@@ -34,7 +34,7 @@ test('a file is sealed by what its writer said, and by nothing less', async () =
   expect(await listOpenFiles(path.dirname(file))).toEqual([]);
 });
 
-test('a footer that says other rows than its groups have is refused', async () => {
+test('a footer whose row count differs from its row groups is refused', async () => {
   const { file, right } = await writeParquet();
   const bytes = await readFile(file);
   // The count of rows and what follows it (Thrift): field 3, an int64 as a varint of twice its value; field 4, a list.
@@ -47,7 +47,7 @@ test('a footer that says other rows than its groups have is refused', async () =
   );
 });
 
-test('a file without rows has no codec, one with rows has zstd', async () => {
+test('a file without rows needs no codec, and a file with rows must use zstd', async () => {
   const [db, file] = [await openDatabase(1), path.join(await makeFolder(), 'x.parquet')];
   const seal = async (rows: bigint, codec: string) => {
     await db.run(`COPY (SELECT 1 AS a FROM range(${rows})) TO '${file}' (FORMAT parquet, COMPRESSION ${codec})`);
@@ -58,7 +58,7 @@ test('a file without rows has no codec, one with rows has zstd', async () => {
   await expect(seal(1n, 'snappy')).rejects.toThrow('the footer has codecs SNAPPY, but the writer reported ZSTD');
 });
 
-test('a footer of any length is read', async () => {
+test('a footer of any length can be read', async () => {
   const [db, file] = [await openDatabase(1), path.join(await makeFolder(), 'x.parquet')];
   const columns = Array.from({ length: 900 }, (_, i) => `column_${i}`);
   const select = `SELECT ${columns.map((name, i) => `${i} AS ${name}`).join(', ')} FROM range(10)`;
@@ -71,7 +71,7 @@ test('a footer of any length is read', async () => {
   });
 });
 
-test('what is no Parquet file is refused with its name', async () => {
+test("a file that isn't Parquet is refused with its name", async () => {
   const file = path.join(await makeFolder(), 'x.parquet');
   for (const bytes of ['', 'PAR1', 'x'.repeat(100)]) {
     await writeFile(file, bytes);

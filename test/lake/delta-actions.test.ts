@@ -14,7 +14,7 @@ const FILE: DataFile = {
 };
 const { sha256: _none, ...UNSIGNED } = FILE;
 
-test('the line that adds a file says what Delta wants to know', () => {
+test('an add action has the fields that Delta requires', () => {
   const add = {
     path: 'brand-a%20b/c=1.parquet',
     partitionValues: { brand: 'a b', day: null },
@@ -27,7 +27,7 @@ test('the line that adds a file says what Delta wants to know', () => {
   expect(JSON.parse(writeAdd(UNSIGNED, false))).toStrictEqual({ add: { ...add, dataChange: false } });
 });
 
-test('the line that removes a file dates it and keeps what the file was', () => {
+test('a remove action has a date and the facts of the removed file', () => {
   const remove = {
     path: 'brand-a%20b/c=1.parquet',
     deletionTimestamp: AT.getTime(),
@@ -40,7 +40,7 @@ test('the line that removes a file dates it and keeps what the file was', () => 
   expect(JSON.parse(writeRemove(FILE, AT, false))).toEqual({ remove: { ...remove, dataChange: false } });
 });
 
-test('a file of another program may lack statistics, their count and tags', () => {
+test('a file of another program may lack statistics, a row count and tags', () => {
   const add = { path: 'a%20b.parquet', partitionValues: {}, size: 5, modificationTime: 6 };
   const plain = { path: 'a%20b.parquet', rows: 0n, bytes: 5, partitionValues: {}, stats: '{}', modifiedAt: 6 };
   expect(readAdd(add)).toStrictEqual(plain);
@@ -51,7 +51,7 @@ test('a file of another program may lack statistics, their count and tags', () =
   });
 });
 
-test('versions of txn are exact int64, and plain numbers where they are small', () => {
+test('txn versions are exact int64 values, and plain numbers if they are small', () => {
   const txn = { version: 2n ** 63n - 1n, lastUpdated: 7 };
   expect(writeTxn('a"b', txn)).toBe('{"txn":{"appId":"a\\"b","version":9223372036854775807,"lastUpdated":7}}');
   expect(parseAction(writeTxn('a"b', txn)).txn).toEqual({ appId: 'a"b', ...txn });
@@ -62,7 +62,7 @@ test('versions of txn are exact int64, and plain numbers where they are small', 
   });
 });
 
-test('of a path each part is encoded, but for the sign between a column and its value', () => {
+test('each part of a path is encoded, except the sign between a column and its value', () => {
   expect(encodeLogPath('site=a%20b/ü?#.parquet')).toBe('site=a%2520b/%C3%BC%3F%23.parquet');
   expect(encodeLogPath('a=b=c')).toBe('a=b=c');
 });

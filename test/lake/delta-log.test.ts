@@ -10,7 +10,7 @@ import { add, CREATED, META_DATA, makeBareLake, OURS, PROTOCOL, remove, txn, wri
 const HINT = '`pricelake lake rebuild` rebuilds the tables from the saved raw data.';
 const paths = ({ files }: { files: Map<string, unknown> }) => [...files.keys()];
 
-test('versions are those of whole names of one suffix, in order', () => {
+test('only complete file names of one suffix count as versions, in order', () => {
   const names = [12, 2, 111].map((version) => `${String(version).padStart(20, '0')}.json`);
   const others = [
     '00000000000000000003.checkpoint.parquet',
@@ -25,7 +25,7 @@ test('versions are those of whole names of one suffix, in order', () => {
   expect(findVersions([...names, ...others], 'checkpoint.parquet')).toEqual([3n]);
 });
 
-test('a replay adds, removes and adds again, and keeps the last of what it is told', async () => {
+test('a replay adds, removes and re-adds files, and keeps the last values', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a%20b'), add('b'), add('c'), txn('x', 1, 11)]);
   await writeEntry(lake, 1n, [remove('a%20b', 5), remove('b'), remove('c', 6), txn('x', 2), txn('y', 3, 33)]);
@@ -48,7 +48,7 @@ test('a replay adds, removes and adds again, and keeps the last of what it is to
   expect(state).toMatchObject({ version: 2n, metaData: META_DATA, ...PROTOCOL });
 });
 
-test('what was handed out stays as it was when the log goes on', async () => {
+test("a state that was returned doesn't change when the log continues", async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a'), add('b')]);
   const first = await readLog(lake, 'items');
@@ -60,7 +60,7 @@ test('what was handed out stays as it was when the log goes on', async () => {
   expect(paths(second)).toEqual(['b']);
 });
 
-test('a log is read up to a version, and Spark’s files beside the entries are passed by', async () => {
+test('a log can be read up to a version, and Spark’s checksum files are ignored', async () => {
   const lake = await makeBareLake();
   for (let version = 0n; version < 4n; version += 1n) {
     const file = await writeEntry(lake, version, [...(version === 0n ? CREATED : []), add(`f${version}`)]);
@@ -71,7 +71,7 @@ test('a log is read up to a version, and Spark’s files beside the entries are 
   expect(states.map(paths)).toEqual([['f0'], ['f0', 'f1', 'f2'], ['f0', 'f1', 'f2', 'f3']]);
 });
 
-/** Checkpoints at 10 and 20, the last version is 21. */
+/** Writes a log with checkpoints at 10 and 20 whose last version is 21. */
 async function writeCheckpoints(): Promise<Lake> {
   const lake = await makeBareLake();
   for (let run = 0n; run <= 21n; run += 1n) {
@@ -81,7 +81,7 @@ async function writeCheckpoints(): Promise<Lake> {
   return { ...lake };
 }
 
-test('a replay begins at the newest checkpoint that leaves what is asked for in the log', async () => {
+test('a replay starts at the newest checkpoint that keeps the requested versions in the log', async () => {
   const lake = await writeCheckpoints();
   const read = async (range: { since?: bigint; until?: bigint }) => {
     const { checkpoint, version, txn } = await readLog(lake, 'items', range);
@@ -100,7 +100,7 @@ test('a replay begins at the newest checkpoint that leaves what is asked for in 
   expect(await read({ since: 3n })).toEqual([10n, 21n, 21n]);
 });
 
-test('a second look begins again where a checkpoint may hold more than the entries that were read', async () => {
+test('a second read starts again at a checkpoint that may contain more than the entries read so far', async () => {
   const lake = await writeCheckpoints();
   const log = tablePath(lake, 'items', '_delta_log');
   expect((await readLog(lake, 'items')).version).toBe(21n);
@@ -118,7 +118,7 @@ test('a second look begins again where a checkpoint may hold more than the entri
   expect([version, checkpoint]).toEqual([30n, 30n]);
 });
 
-test('a log that took the place of one of as many versions is read anew', async () => {
+test('a replaced log with the same number of versions is read again', async () => {
   const lake = await makeBareLake();
   const write = async (name: string) => {
     await writeEntry(lake, 0n, [...CREATED, add(name)]);
@@ -132,7 +132,7 @@ test('a log that took the place of one of as many versions is read anew', async 
   expect([paths(state), state.txn.get('x')?.version]).toEqual([['after, in a longer entry'], 12n]);
 });
 
-test('a checkpoint that is damaged is an error that names it', async () => {
+test('a damaged checkpoint is an error with its file name', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED);
   const file = logPath(lake, 'items', 0n, 'checkpoint.parquet');
@@ -146,7 +146,7 @@ test('a checkpoint that is damaged is an error that names it', async () => {
   });
 });
 
-test('a version that is missing is an error that names it', async () => {
+test('a missing version is an error with its number', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED);
   const file = await writeEntry(lake, 2n, []);
@@ -166,12 +166,12 @@ test.each([
     { line: 4, hint: HINT },
   ],
   [
-    'a file with statistics that are no JSON',
+    'a file whose statistics are not JSON',
     '{"add":{"path":"a","size":1,"modificationTime":1,"partitionValues":{},"stats":"x"}}',
     'line 4 is damaged',
     { line: 4, hint: HINT },
   ],
-])('%s is an error that says where', async (_what, line, message, facts) => {
+])('%s is an error with its place', async (_what, line, message, facts) => {
   const lake = await makeBareLake();
   const file = await writeEntry(lake, 0n, CREATED);
   await appendFile(file, `${line}\n`);
@@ -184,7 +184,7 @@ test.each([
   });
 });
 
-test('an entry is refused if it was truncated between two lines, or if a letter or the name of its checksum changed', async () => {
+test('an entry is refused if it was truncated between two lines, or if its text or checksum was altered', async () => {
   const lake = await makeBareLake();
   const lines = [...CREATED, txn('pricelake.run', 1)].map((action) => JSON.stringify(action));
   const whole = await writeEntry(lake, 0n, []);
@@ -213,7 +213,7 @@ test('an entry is refused if it was truncated between two lines, or if a letter 
 test.each([
   ['no protocol', [CREATED[1]]],
   ['no columns', [PROTOCOL]],
-])('a log that names %s is an error', async (_what, actions) => {
+])('a log with %s is an error', async (_what, actions) => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, actions as Record<string, unknown>[]);
   await expect(readLog(lake, 'items')).rejects.toMatchObject({
@@ -228,7 +228,7 @@ test.each([
   [{ minReaderVersion: 1, minWriterVersion: 3 }, 'reader 1, writer 3; pricelake'],
   [{ minReaderVersion: 3, minWriterVersion: 7, readerFeatures: [] }, 'reader 3, writer 7; pricelake'],
   [{ minReaderVersion: 3, minWriterVersion: 7, readerFeatures: ['a', 'b'] }, 'reader 3, writer 7 (a, b); pricelake'],
-])('a protocol that pricelake does not know is refused: %o', async (protocol, words) => {
+])('an unsupported protocol is refused: %o', async (protocol, words) => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED);
   await writeEntry(lake, 1n, [], { operation: 'OPTIMIZE', engineInfo: 'other 1' });

@@ -43,10 +43,10 @@ const change = (more: Partial<FileChange> = {}): FileChange => ({
 const plan = (state: LogState, wanted = change(), retentionMs?: number, contract: TableSchema = schema) =>
   planMetaData(state, contract, wanted, { at: AT, retentionMs });
 const create = (retentionMs?: number): MetaData => plan(stateOf(undefined), change(), retentionMs) as MetaData;
-/** The contract without its last columns. */
+/** The schema without its last columns. */
 const without = (count = 1): TableSchema => ({ ...schema, columns: schema.columns.slice(0, -count) });
 
-test('a new table says what it is', () => {
+test('a new table declares its description, format, schema and partition columns', () => {
   const metaData = create();
   expect(metaData).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -60,7 +60,7 @@ test('a new table says what it is', () => {
   expect(plan(stateOf(undefined), change({ add: [file('a', {}), file('b', {})] }))?.partitionColumns).toEqual([]);
 });
 
-test('superseded files are kept in whole hours; tombstones for one at least', () => {
+test('retention is recorded in whole hours, and tombstones are kept for at least one hour', () => {
   const kept = [0, 1, HOUR, HOUR + 1].map((ms) => create(ms));
   expect(kept.map(readRetentionMs)).toEqual([0, HOUR, HOUR, 2 * HOUR]);
   expect(kept.map(readTombstoneMs)).toEqual([HOUR, HOUR, HOUR, 2 * HOUR]);
@@ -73,7 +73,7 @@ test('superseded files are kept in whole hours; tombstones for one at least', ()
   expect([readRetentionMs(undefined), readTombstoneMs(undefined)]).toEqual([0, HOUR]);
 });
 
-test('a commit rewrites what a table is only if something differs, and keeps its id, its date and foreign properties', () => {
+test('a commit rewrites the metadata only if something differs, and keeps the id, date and foreign properties', () => {
   const old = { ...create(2 * HOUR), createdTime: 5, configuration: { ...create(2 * HOUR).configuration, other: 'x' } };
   expect(plan(stateOf(old))).toBeUndefined();
   expect(plan(stateOf(old), change(), 2 * HOUR)).toBeUndefined();
@@ -86,7 +86,7 @@ test('a commit rewrites what a table is only if something differs, and keeps its
   expect(plan(stateOf({ ...old, partitionColumns: ['currency'] }), change({ add: [file('a')] }))).toEqual(old);
 });
 
-test('another partitioning is refused while files of the old one stay', () => {
+test('another partitioning is refused while files of the old one remain', () => {
   const [a, b] = [file('a'), file('b')];
   const wanted = (remove: DataFile[]) => change({ add: [file('c', { currency: 'EUR', site_id: '1' })], remove });
   expect(() => plan(stateOf(create(), [a, b]), wanted([a]))).toThrow(
@@ -105,7 +105,7 @@ test('another partitioning is refused while files of the old one stay', () => {
   expect(() => plan(stateOf(create()), odd)).toThrow(new TypeError('items: staged by site_id and by '));
 });
 
-test('files with other columns than the contract has may not stay', () => {
+test('files whose columns differ from the schema may not remain', () => {
   const a = file('a');
   const stays = (metaData: MetaData, contract = schema) => plan(stateOf(metaData, [a]), change(), undefined, contract);
   const [last, before] = [schema.columns.at(-1)?.name, schema.columns.at(-2)?.name];
@@ -121,7 +121,7 @@ test('files with other columns than the contract has may not stay', () => {
   expect(plan(stateOf(lacking, [a]), change({ remove: [a] }))?.schemaString).toBe(writeDeltaSchema(schema));
 });
 
-test('a table with other columns is refused; a reader does without those that it does not know', () => {
+test('a table with other columns is refused, but a reader ignores unknown columns', () => {
   const lake = { root: '/lake' };
   const state = (more: object) =>
     ({ table: 'items', difference: { missing: [], unknown: [], retyped: [], ...more } }) as unknown as TableState;

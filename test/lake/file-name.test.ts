@@ -4,7 +4,7 @@ import { nameDataFile } from '../../src/lake/file-name.js';
 const label = (values: Record<string, string | null>) =>
   nameDataFile(values, 'x.parquet').replace(/\.?x\.parquet$/, '');
 
-test('folder names: files of all partitions stand side by side, with the values in their names', () => {
+test('file names: the files of all partitions are in one folder, with the partition values in their names', () => {
   expect(nameDataFile({ site_id: '12' }, '0198.parquet')).toBe('site_id-12.0198.parquet');
   expect(nameDataFile({ observed_date: '2026-11-20' }, '0198.parquet')).toBe('observed_date-2026-11-20.0198.parquet');
   expect(nameDataFile({ is_listed: 'true', currency: 'EUR' }, 'x.parquet')).toBe(
@@ -13,7 +13,7 @@ test('folder names: files of all partitions stand side by side, with the values 
   expect(nameDataFile({}, '0198.parquet')).toBe('0198.parquet');
 });
 
-test('folder names: no value of the service becomes a path, and different values become different names', () => {
+test('file names: no value becomes a path, and different values get different names', () => {
   const values = [
     'a b',
     'a%b',
@@ -40,7 +40,7 @@ test('folder names: no value of the service becomes a path, and different values
   expect(label({ brand: 'a\nb' })).toBe('brand-a_0ab');
 });
 
-test('folder names: very long values end in a hash, each its own', () => {
+test('file names: very long values end in distinct hashes', () => {
   const names = ['a', 'b'].map((end) => nameDataFile({ title: `${'🛒'.repeat(5000)}${end}` }, 'x.parquet'));
   expect(new Set(names).size).toBe(2);
   for (const name of names) {

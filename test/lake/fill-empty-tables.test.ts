@@ -13,7 +13,7 @@ async function readFiles(lake: Lake) {
   return (await readTable(lake, 'items')).files;
 }
 
-test('every table without rows gets one file, which shows its columns and types to a plain read', async () => {
+test('every table without rows gets one file that shows its columns and types to a plain read', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { table: 'products', select: select('products', { product_id: "'p'" }) });
   const empty = TABLE_NAMES.filter((table) => table !== 'products');
@@ -45,7 +45,7 @@ test('every table without rows gets one file, which shows its columns and types 
   expect((await readdir(privatePath(lake))).sort()).toEqual(['format.json', 'staging', 'tmp']);
 });
 
-test('only the tables that are asked for are filled, and a new one is partitioned as asked', async () => {
+test('only the requested tables are filled, and a new table gets the requested partitioning', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const asked = { ...filling, tables: ['items'], partitionBy: { items: ['currency'] } } as const;
   expect(await fillEmptyTables(db, lake, { ...asked, partitionBy: { items: ['currency'] } })).toEqual(['items']);
@@ -53,7 +53,7 @@ test('only the tables that are asked for are filled, and a new one is partitione
   expect((await readTable(lake, 'history')).version).toBe(-1n);
 });
 
-test('a table that has lost its rows keeps its partitioning; one with rows is left alone', async () => {
+test('a table that lost its rows keeps its partitioning, and a table with rows is unchanged', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const partitionBy = ['currency'];
   await write(db, lake, { select: select('items', { ...ITEM, currency: "'EUR'" }), partitionBy });

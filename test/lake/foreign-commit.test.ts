@@ -18,7 +18,7 @@ import { add, CREATED, type LogAction, META_DATA, makeBareLake, OURS, remove, tx
 
 const OTHER = { engineInfo: 'delta-rs:py-1.6.6', operation: 'DELETE' };
 
-/** What the second entry of a log is, when the first has the files a (1 row) and b (2 rows). */
+/** Describes the second entry of a log whose first entry has the files a (1 row) and b (2 rows). */
 async function describe(actions: LogAction[], info: LogAction = OTHER): Promise<ForeignCommit | undefined> {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a', 1), add('b%20b', 2)]);
@@ -33,7 +33,7 @@ const uncounted: LogAction = {
   add: { path: 'x', partitionValues: {}, size: 1, modificationTime: 1, dataChange: false },
 };
 
-test('a commit is foreign where its program is not pricelake, and is named by what it says', async () => {
+test('a commit by another program is foreign, and is described by its operation and engine', async () => {
   expect(await describe([], OURS)).toBeUndefined();
   expect(await describe([], OTHER)).toEqual({
     table: 'items',
@@ -72,7 +72,7 @@ test.each<[string, LogAction[], string | undefined]>([
     'claims that no rows changed, but unknown rows became 1',
   ],
   ['neither counted', [moved(remove('z')), uncounted], 'claims that no rows changed, but unknown rows became unknown'],
-])('what a foreign commit did to rows: %s', async (_what, actions, change) => {
+])('a foreign commit is described by its effect on rows: %s', async (_what, actions, change) => {
   expect((await describe(actions))?.change).toBe(change);
 });
 
@@ -83,7 +83,7 @@ const fields = (...names: string[]) =>
     fields: names.map((name) => ({ name, type: 'string', nullable: true, metadata: {} })),
   });
 
-test('properties, comments and the order of columns are free; columns, types and the layout are not', async () => {
+test('another program may change properties, comments and column order, but not columns, types or layout', async () => {
   const change = async (more: object) => (await describe([metaData(more)]))?.change;
   const schema = JSON.parse(META_DATA.schemaString) as { fields: { name: string; metadata: object }[] };
   const commented = schema.fields.map((field) => ({ ...field, metadata: { comment: 'mine' } }));
@@ -98,14 +98,14 @@ test('properties, comments and the order of columns are free; columns, types and
   expect(await change({ configuration: { 'delta.columnMapping.mode': 'id' } })).toBe('set column mapping to id');
 });
 
-test('rows tell more than columns, and the first commit of a table creates it', async () => {
+test('a row change is reported before a column change, and the first commit as creating the table', async () => {
   expect((await describe([metaData({ partitionColumns: [] }), remove('a')]))?.change).toMatch(/^changed rows/);
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED, OTHER);
   expect(await findForeignCommits(lake, 'items', -1n)).toMatchObject([{ change: 'created the table', version: 0n }]);
 });
 
-test('a commit may name its program in any of its lines, or in none', async () => {
+test('a commit may name its program in any of its lines, or not at all', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, CREATED);
   const write = async (version: bigint, actions: LogAction[]) =>
@@ -125,7 +125,7 @@ test('a commit may name its program in any of its lines, or in none', async () =
   ]);
 });
 
-test('a change that a checkpoint hides is found in the log before it', async () => {
+test('a change that a checkpoint hides is found in the older log entries', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a'), add('b')]);
   await writeEntry(lake, 1n, [remove('a')], OTHER);
@@ -176,7 +176,7 @@ const refusal = (...changes: ForeignCommit[]): PricelakeError => {
   return expect.unreachable('not refused');
 };
 
-test('a complete copy repairs items and what follows from them, a rebuild the rest; the refusal says which', () => {
+test('a refusal says whether a complete copy repairs the changed tables or a rebuild is needed', () => {
   refuseForeignChanges({ root: '/lake' }, []);
   const one = refusal(commit('products', 7n));
   expect(one).toMatchObject({
@@ -197,13 +197,13 @@ test('a complete copy repairs items and what follows from them, a rebuild the re
   expect(isRepairedByCopy([commit('items', 1n), commit('runs', 1n)])).toBe(false);
 });
 
-test('what is accepted is marked up to the newest version of each table', () => {
+test('accepted changes are recorded up to the newest version of each table', () => {
   const changes = [commit('items', 7n), commit('items', 9n), commit('items', 8n), commit('offers', 0n)];
   expect(markAccepted(changes)).toEqual({ items: 9n, offers: 0n });
   expect(markAccepted([])).toEqual({});
 });
 
-test('the entries of a log are told the newest first, with who wrote them, when and what they did', async () => {
+test('log entries are listed newest first, with their writer, time and effect', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a%20a'), txn('other', 5)]);
   const info = { ...OURS, operation: 'SYNC', timestamp: 12, runId: 'r1' };

@@ -34,11 +34,11 @@ async function readRows(db: Database): Promise<string[]> {
   return (await Promise.all(TABLES.map(read))).flat().map(({ line }) => String(line));
 }
 
-test('files that another program wrote without partition columns are read with those of the log', async () => {
+test('files that another program wrote without partition columns get the partition values from the log', async () => {
   expect(await withViews(readRows)).toEqual(before);
 });
 
-test('catalog.sql reads files without partition columns, too', async () => {
+test('catalog.sql reads files without partition columns too', async () => {
   const lake = await openLake(world.lakePath, { create: false });
   await refreshPointer(lake);
   const catalog = await readFile(path.join(world.lakePath, 'catalog.sql'), 'utf8');

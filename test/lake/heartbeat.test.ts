@@ -6,7 +6,7 @@ import { startHeartbeat } from '../../src/lake/lock.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from './fixture.js';
 
-/** A beat is due every 20 ms, but nothing says how long a disk may take for one. */
+/** A heartbeat is due every 20 ms, but a disk may take any time to write it. */
 const PATIENT = { timeout: 30_000, interval: 5 };
 
 async function startInFolder() {
@@ -20,13 +20,13 @@ async function startInFolder() {
   return { folder, path, io, heartbeat: startHeartbeat(path, file, 'owner', io, 20) };
 }
 
-/** From now on `mounted` is `target`; at no moment it is nothing. */
+/** Replaces `mounted` by `target` atomically. */
 async function mount(folder: string, target: string): Promise<void> {
   await symlink(target, join(folder, 'next'));
   await rename(join(folder, 'next'), join(folder, 'mounted'));
 }
 
-test('a heartbeat renews the date of the lock and leaves its text alone', async () => {
+test("a heartbeat renews the lock's date and keeps its text", async () => {
   const { path, heartbeat } = await startInFolder();
   await utimes(path, 0, 0);
   await expect.poll(async () => (await stat(path)).mtimeMs, PATIENT).toBeGreaterThan(Date.now() - 60_000);
@@ -36,7 +36,7 @@ test('a heartbeat renews the date of the lock and leaves its text alone', async 
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
-test('an owner whose lock was taken over is told, and beats no more', async () => {
+test('an owner whose lock was taken over gets an error and sends no further heartbeat', async () => {
   const { path, io, heartbeat } = await startInFolder();
   await writeFile(`${path}.other`, 'other');
   await utimes(`${path}.other`, 0, 0);
@@ -50,7 +50,7 @@ test('an owner whose lock was taken over is told, and beats no more', async () =
   expect((await stat(path)).size).toBe('other'.length);
 });
 
-test('a beat that fails is told and missed; the next one comes when the file system is back', async () => {
+test('a failed heartbeat is logged and skipped, and the next succeeds when the file system is back', async () => {
   const { folder, path, io, heartbeat } = await startInFolder();
   await writeFile(join(folder, 'nothing'), '');
   await mount(folder, 'nothing');

@@ -19,7 +19,7 @@ async function makePublished(): Promise<Lake> {
   return lake;
 }
 
-test('a damaged lake.json is told, and the tables are read all the same', async () => {
+test('a damaged lake.json is reported, and the tables are still read', async () => {
   const lake = await makePublished();
   await writeFile(join(lake.root, 'lake.json'), '{');
   const { pointer, states, damaged, pointerDamage } = await inspectLake(lake);
@@ -31,7 +31,7 @@ test('a damaged lake.json is told, and the tables are read all the same', async 
   expect(states.get('items')?.version).toBe(0n);
 });
 
-test('a log that can not be read has no state; one that fell behind or that another program changed has', async () => {
+test('an unreadable log has no state; a log that fell behind or was changed by another program has one', async () => {
   const broken = await makePublished();
   await appendFile(await writeEntry(broken, 1n, []), '{');
   const one = await inspectLake(broken);
@@ -53,7 +53,7 @@ test('a log that can not be read has no state; one that fell behind or that anot
   expect(three.states.has('items')).toBe(true);
 });
 
-test('an entry that can not be read is told also where the checkpoint of another program hides it', async () => {
+test("an unreadable entry is reported even if another program's checkpoint hides it", async () => {
   const lake = await makePublished();
   const entry = await writeEntry(lake, 1n, [add('c.parquet')], { engineInfo: 'other 1', operation: 'WRITE' });
   await writeCheckpoint(lake, 'items', AT);
@@ -62,7 +62,7 @@ test('an entry that can not be read is told also where the checkpoint of another
   expect([states.get('items')?.version, damaged.get('items')]).toEqual([1n, `${entry}: line 3 is damaged`]);
 });
 
-test('a damaged entry before our own checkpoint is found, so that a rebuild begins a new log', async () => {
+test('a damaged entry before our own checkpoint is reported, so that a rebuild starts a new log', async () => {
   const lake = await makePublished();
   const first = join(lake.root, 'items', '_delta_log', `${'0'.padStart(20, '0')}.json`);
   await writeCheckpoint(lake, 'items', AT);
@@ -71,7 +71,7 @@ test('a damaged entry before our own checkpoint is found, so that a rebuild begi
   expect([states.has('items'), damaged.get('items')]).toEqual([true, expect.stringContaining('is damaged')]);
 });
 
-test('a file is damaged when it is missing, of another size, or of other bytes', async () => {
+test('a file is damaged if it is missing or has another size or checksum', async () => {
   const folder = await makeFolder();
   await writeFile(join(folder, 'a'), 'abc');
   const sha256 = createHash('sha256').update('abc').digest('hex');

@@ -12,7 +12,7 @@ import { createTableViews } from '../../src/lake/views.js';
 import { glob, makeLake, openDatabase } from './fixture.js';
 
 // I1 of SPEC.md
-test('a writer that is killed at any moment leaves a version whole, with its transaction, and the next one continues', async () => {
+test('a writer killed at any moment leaves a complete version with its transaction, and the next one continues', async () => {
   const script = fileURLToPath(new URL('rewrite-forever.mjs', import.meta.url));
   const [db, lake] = [await openDatabase(), await makeLake()];
   let before = -1n;

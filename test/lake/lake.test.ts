@@ -5,7 +5,7 @@ import { openDamagedLake } from '../../src/lake/damaged-lake.js';
 import { findLake, openLake } from '../../src/lake/lake.js';
 import { makeFolder } from './fixture.js';
 
-test('a missing or empty folder becomes a lake, and opens again', async () => {
+test('a missing or empty folder becomes a lake and can be opened again', async () => {
   for (const path of [await makeFolder(), join(await makeFolder(), 'a', 'b')]) {
     const lake = await openLake(path, { create: true });
     expect(await readFile(join(lake.root, '_pricelake', 'format.json'), 'utf8')).toBe(
@@ -17,7 +17,7 @@ test('a missing or empty folder becomes a lake, and opens again', async () => {
   }
 });
 
-test('a folder that holds something else is refused and left untouched', async () => {
+test('a folder with other content is refused and left untouched', async () => {
   const folder = await makeFolder();
   await writeFile(join(folder, 'thesis.doc'), 'x');
   const file = join(folder, 'thesis.doc');
@@ -32,7 +32,7 @@ test('a folder that holds something else is refused and left untouched', async (
   }
 });
 
-test('a foreign _pricelake folder is refused; one that a crash left half made is not', async () => {
+test('a foreign _pricelake folder is refused, but one left incomplete by a crash is accepted', async () => {
   const [foreign, half] = [await makeFolder(), await makeFolder()];
   await mkdir(join(foreign, '_pricelake'));
   await writeFile(join(foreign, '_pricelake', 'notes.txt'), 'x');
@@ -42,7 +42,7 @@ test('a foreign _pricelake folder is refused; one that a crash left half made is
   await openLake(half, { create: true });
 });
 
-test('a reader gets an error with a hint where there is no lake, and makes none', async () => {
+test('a reader of a missing lake gets an error with a hint and creates nothing', async () => {
   const path = join(await makeFolder(), 'none');
   const error = await openLake(path, { create: false }).catch((error: unknown) => error);
   expect(error).toMatchObject({
@@ -64,7 +64,7 @@ async function makeLanded(landings = ['000001-20261120T120000Z']): Promise<strin
 
 const markerOf = (root: string) => join(root, '_pricelake', 'format.json');
 
-test('a lake whose marker is gone or damaged opens for repair, as it is, when runs have landed in it', async () => {
+test('a lake with a missing or damaged marker opens for repair, unchanged, if runs have landed in it', async () => {
   const root = await makeLanded();
   expect(await openDamagedLake(root)).toEqual({ lake: { root }, damage: undefined, isOtherFormat: false });
   for (const text of ['{', '7', 'null', '{"format":"other","version":1}', '{"format":"pricelake","version":"1"}']) {
@@ -79,7 +79,7 @@ test('a lake whose marker is gone or damaged opens for repair, as it is, when ru
   expect((await openDamagedLake(root)).damage).toBe(`${markerOf(root)}: missing`);
 });
 
-test('a lake of another format version opens for repair alone', async () => {
+test('a lake of another format version opens only for repair', async () => {
   const root = await makeLanded();
   await writeFile(markerOf(root), '{"format":"pricelake","version":4}');
   const message = `${markerOf(root)}: the lake has format 4, but this version of pricelake reads format 3`;
@@ -88,7 +88,7 @@ test('a lake of another format version opens for repair alone', async () => {
 });
 
 test.each([[[]], [['notes']], [['x000001-a', '00001-a']]])(
-  'a folder without a marker in which %j has landed is no lake to repair',
+  'a folder without a marker whose landing folder contains %j is not opened for repair',
   async (landings) => {
     const root = await makeLanded(landings);
     await rm(markerOf(root));

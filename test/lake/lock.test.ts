@@ -21,7 +21,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A process that takes the lock (`locked`) or does not (the error's code) and then stays. */
+/** Starts a process that tries to take the lock, prints `locked` or the error's code, and keeps running. */
 function startHolder(lake: Lake): ChildProcess {
   const child = spawn(process.execPath, [HOLDER, lake.root], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
@@ -34,7 +34,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   throw new Error('it ended without a word');
 }
 
-test('a living owner keeps the lock, the error names it; a killed one loses it', async () => {
+test('a living owner keeps the lock and is named in the error; a killed owner loses it', async () => {
   const lake = await makeLake();
   const holder = startHolder(lake);
   expect(await firstLine(holder)).toBe('locked');
@@ -52,7 +52,7 @@ test('a living owner keeps the lock, the error names it; a killed one loses it',
   expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
 });
 
-test('of many processes that find a dead owner, one takes the lock over', async () => {
+test('if many processes find a dead owner, exactly one takes over the lock', async () => {
   const lake = await makeLake();
   await writeOwner(lake, { startedAt: '1' });
   const holders = Array.from({ length: 6 }, () => startHolder(lake));
@@ -61,7 +61,7 @@ test('of many processes that find a dead owner, one takes the lock over', async 
   expect(said.filter((line) => line === 'lake_locked')).toHaveLength(5);
 });
 
-test('within one process, of many takers of a dead lock one wins, again and again', async () => {
+test("within one process, exactly one of many contenders takes over a dead owner's lock, in every round", async () => {
   const lake = await makeLake();
   for (let round = 0; round < 30; round += 1) {
     await writeOwner(lake, { startedAt: '1', token: `dead-${round}` });
@@ -76,13 +76,13 @@ test('within one process, of many takers of a dead lock one wins, again and agai
   expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
 });
 
-test('an owner in another container of the same host name is not taken for dead because its process is not seen', async () => {
+test("an owner in another container with the same host name isn't considered dead if its process is invisible", async () => {
   const lake = await makeLake();
   await writeOwner(lake, { pid: 4194303, place: 'another boot, another namespace' });
   await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked' });
 });
 
-test('a taker that died half way is followed in turn', async () => {
+test('a lock can be taken over after an earlier takeover died half-way', async () => {
   const lake = await makeLake();
   await writeOwner(lake, { startedAt: '1', token: 'first' });
   await writeOwner(lake, { startedAt: '1', token: 'second' }, 'lock.after.first');
@@ -92,7 +92,7 @@ test('a taker that died half way is followed in turn', async () => {
   expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
 });
 
-test('release leaves a lock alone that is another’s by now', async () => {
+test('release keeps a lock that another process owns by now', async () => {
   const lake = await makeLake();
   const lock = await lockLake(lake, realIo);
   await writeOwner(lake, { host: 'elsewhere' }, 'lock.other');
@@ -101,7 +101,7 @@ test('release leaves a lock alone that is another’s by now', async () => {
   expect(JSON.parse(await readFile(privatePath(lake, 'lock'), 'utf8')).host).toBe('elsewhere');
 });
 
-test('who holds a lock can be read without taking it: alive where its process is, or beat in the last 60 s', async () => {
+test("the lock's holder can be read without taking it; it is alive if its process exists or beat in the last 60 s", async () => {
   const lake = await makeLake();
   const io = createFakeIo();
   expect(await readLock(lake, io)).toBeUndefined();
@@ -125,14 +125,14 @@ test('who holds a lock can be read without taking it: alive where its process is
   expect(await readLock(lake, io)).toMatchObject({ alive: false });
 });
 
-test('of those who followed each other, the last one holds the lock', async () => {
+test('after several takeovers, the last process holds the lock', async () => {
   const lake = await makeLake();
   await writeOwner(lake, { startedAt: '1', token: 'first' });
   await writeOwner(lake, { host: 'elsewhere', token: 'second' }, 'lock.after.first');
   expect(await readLock(lake, realIo)).toMatchObject({ host: 'elsewhere', since: '2026-11-20T10:00:00.000Z' });
 });
 
-test('an error says who holds the lock, since when, and what to do; a takeover is told', async () => {
+test("the error names the lock's holder, the time and a next step, and a takeover is logged", async () => {
   const lake = await makeLake();
   const io = createFakeIo();
   await writeOwner(lake, { pid: 7, host: 'elsewhere' });
@@ -148,7 +148,7 @@ test('an error says who holds the lock, since when, and what to do; a takeover i
 });
 
 test.each(['', '{', '{"pid":1}', 'null'])(
-  'a lock that says %j is nobody’s: it is left alone and named',
+  'a lock file with the invalid text %j is left alone and reported',
   async (text) => {
     const lake = await makeLake();
     await writeFile(privatePath(lake, 'lock'), text);
@@ -179,7 +179,7 @@ const ELSEWHERE = { host: 'elsewhere', token: 'living' };
 
 const listLocks = async (lake: Lake) => (await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'));
 
-test('a lock that goes while a contender reads it is free', async () => {
+test('a lock that disappears while a contender reads it counts as free', async () => {
   const lake = await makeLake();
   await writeOwner(lake, ELSEWHERE);
   before('readFile', /\/lock$/, (path) => rm(path));
@@ -187,7 +187,7 @@ test('a lock that goes while a contender reads it is free', async () => {
   expect(await listLocks(lake)).toEqual([]);
 });
 
-test('a lock that goes while its age is looked at is held for now, and free the next time', async () => {
+test('a lock that disappears while its age is checked is refused once, and is free the next time', async () => {
   const lake = await makeLake();
   await writeOwner(lake, ELSEWHERE);
   before('stat', /\/lock$/, (path) => rm(path));
@@ -195,7 +195,7 @@ test('a lock that goes while its age is looked at is held for now, and free the 
   await (await lockLake(lake, realIo)).release();
 });
 
-test('an owner elsewhere whose last heartbeat is exactly 60 s old is believed', async () => {
+test('an owner on another host whose last heartbeat is exactly 60 s old keeps the lock', async () => {
   const lake = await makeLake();
   await writeOwner(lake, ELSEWHERE);
   const at = new Date('2026-11-20T10:00:00Z');
@@ -204,7 +204,7 @@ test('an owner elsewhere whose last heartbeat is exactly 60 s old is believed', 
   await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked' });
 });
 
-test('a contender that is not the first to follow a dead owner leaves the lock to the one that was', async () => {
+test('a contender that is second to take over from a dead owner leaves the lock to the first', async () => {
   const lake = await makeLake();
   await writeOwner(lake, DEAD);
   before('link', /\/lock\.after\.dead$/, () => writeOwner(lake, ELSEWHERE, 'lock.after.dead'));
@@ -212,7 +212,7 @@ test('a contender that is not the first to follow a dead owner leaves the lock t
   expect(await listLocks(lake)).toEqual(['lock', 'lock.after.dead']);
 });
 
-test('a contender that comes when another has followed the dead owner withdraws', async () => {
+test('a contender that arrives after another has taken over withdraws', async () => {
   const lake = await makeLake();
   await writeOwner(lake, DEAD);
   before('link', /\/lock\.after\.dead$/, () => writeOwner(lake, ELSEWHERE));
@@ -220,7 +220,7 @@ test('a contender that comes when another has followed the dead owner withdraws'
   expect(await listLocks(lake)).toEqual(['lock']);
 });
 
-test('a contender that comes when the lock is free again takes it as any other does', async () => {
+test('a contender that finds the lock free again takes it normally', async () => {
   const lake = await makeLake();
   await writeOwner(lake, DEAD);
   before('link', /\/lock\.after\.dead$/, () => rm(privatePath(lake, 'lock')));

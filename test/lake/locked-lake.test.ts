@@ -25,13 +25,13 @@ const exists = (file: string) =>
     () => false,
   );
 
-/** Nothing is left that a later command would meet. */
+/** Expects that nothing remains that would affect a later command. */
 async function expectReleased(lake: Lake): Promise<void> {
   expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
   expect(await readdir(privatePath(lake, 'work')).catch(() => [])).toEqual([]);
 }
 
-test('work has the lake to itself, put right, and a database; afterwards nothing is left', async () => {
+test('work gets the recovered lake exclusively and a database, and leaves nothing behind', async () => {
   const lake = await makeLake();
   const stop = new AbortController();
   const result = await withLockedLake(lake.root, realIo, stop.signal, async (locked) => {
@@ -49,7 +49,7 @@ test('work has the lake to itself, put right, and a database; afterwards nothing
   await expectReleased(lake);
 });
 
-test('work that fails lets go of the lake, and a file that can not be read is told as damage', async () => {
+test('failing work releases the lake, and an unreadable file is reported as damage', async () => {
   const lake = await makeLake();
   const file = tablePath(lake, 'items', 'a.parquet');
   for (const withLake of [withLockedLake, withDamagedLake]) {
@@ -62,7 +62,7 @@ test('work that fails lets go of the lake, and a file that can not be read is to
   }
 });
 
-test('a fault of the machine is told as such', async () => {
+test('a fault of the machine is reported as such', async () => {
   const lake = await makeLake();
   for (const withLake of [withLockedLake, withDamagedLake]) {
     const work = withLake(lake.root, realIo, never, async () => {
@@ -72,7 +72,7 @@ test('a fault of the machine is told as such', async () => {
   }
 });
 
-test('tables that another program changed, or that have other columns, are refused, and shown to a repair', async () => {
+test('tables with foreign changes or other columns are refused, but a repair may open them', async () => {
   const changed = await makeLake();
   await writeEntry(changed, 1n, [remove('a.parquet', 5)], { engineInfo: 'other 1', operation: 'DELETE' });
   const other = await makeLake();
@@ -91,7 +91,7 @@ test('tables that another program changed, or that have other columns, are refus
   expect(damaged.get('items')).toContain('changed rows');
 });
 
-test('a lake of which logs and marker are damaged is looked at, and stays as it is', async () => {
+test('a lake with damaged logs and marker can be inspected and remains unchanged', async () => {
   const lake = await makeLake();
   await mkdir(privatePath(lake, 'landing', '000001-r'), { recursive: true });
   await appendFile(await writeEntry(lake, 1n, []), '{');

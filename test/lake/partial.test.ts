@@ -10,7 +10,7 @@ const REMOTE = 's3://bucket/lake';
 const HINT = 'Fetch them with `pricelake lake restore`, or read the remote with --remote (`query`, `status`).';
 const files = ['a.parquet', 'site_id=1/b.parquet', 'c.parquet'].map((path) => ({ path }) as DataFile);
 
-/** A lake of which only one of three data files is here. */
+/** A lake with only one of its three data files on this machine. */
 async function makePartial(): Promise<Lake> {
   const lake = await makeBareLake();
   await markPartial(lake, { remote: REMOTE });
@@ -19,7 +19,7 @@ async function makePartial(): Promise<Lake> {
   return lake;
 }
 
-test('a partial folder names its remote until it has every file', async () => {
+test('a partial folder records its remote until it has every file', async () => {
   const lake = await makePartial();
   expect(await readPartial(lake)).toEqual({ remote: REMOTE });
   expect(await readdir(privatePath(lake))).toEqual(['partial.json', 'tmp']);
@@ -27,7 +27,7 @@ test('a partial folder names its remote until it has every file', async () => {
   expect(await readPartial(lake)).toBeUndefined();
 });
 
-test('a note of what is partial that says more than this version knows is not read', async () => {
+test('a partial marker with unknown fields is refused', async () => {
   const lake = await makeBareLake();
   await writeFile(privatePath(lake, 'partial.json'), '{"remote":"s3://bucket/lake","tables":["items"]}');
   await expect(readPartial(lake)).rejects.toMatchObject({
@@ -37,7 +37,7 @@ test('a note of what is partial that says more than this version knows is not re
   });
 });
 
-test('files that are on the remote only are brought where a run holds it, else counted', async () => {
+test('a run fetches files that are only on the remote; otherwise an error counts them', async () => {
   const lake = await makePartial();
   await expect(requireFiles(lake, 'items', files)).rejects.toMatchObject({
     code: 'lake_invalid',

@@ -8,7 +8,7 @@ const items = loadTableSchema('items');
 const read = (column: string, value: string | null, texts = new Map<string, string>()) =>
   readPartitionValues(items, [column], new Map([[partitionKey(0), value]]), texts)[column];
 
-test('the log has the values as Delta writes them: texts of their hashes, instants in ISO 8601', () => {
+test('partition values are written as Delta requires: texts by their hashes, instants in ISO 8601', () => {
   expect(read('site_id', '12')).toBe('12');
   expect(read('currency', 'h', new Map([['h', 'EUR']]))).toBe('EUR');
   expect(read('first_seen_at', '2026-11-20 06:00:00.5+00')).toBe('2026-11-20T06:00:00.5Z');
@@ -19,7 +19,7 @@ test('the log has the values as Delta writes them: texts of their hashes, instan
 });
 
 test.each(['', '__HIVE_DEFAULT_PARTITION__', 'null', 'NULL', '__hive_default_partition__'])(
-  'the text %j is no partition: some reader takes it for null',
+  'the text %j is refused as a partition value, because some readers treat it as null',
   (text) => {
     expect(() => read('brand', 'h', new Map([['h', text]]))).toThrow(
       expect.objectContaining({
@@ -31,7 +31,7 @@ test.each(['', '__HIVE_DEFAULT_PARTITION__', 'null', 'NULL', '__hive_default_par
   },
 );
 
-test('a text that was not there when the rows were parted is an error', () => {
+test('a text whose hash is unknown is an error', () => {
   expect(() => read('brand', 'h')).toThrow(
     expect.objectContaining({ code: 'lake_invalid', message: 'items: rows of a staged file changed' }),
   );

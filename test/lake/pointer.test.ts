@@ -22,7 +22,7 @@ async function read(text: string) {
   return readPointer(lake);
 }
 
-test('a pointer is read with its numbers exact', async () => {
+test('lake.json is read with exact numbers', async () => {
   const rows = 9007199254740991n;
   expect(await read(JSON.stringify(POINTER))).toStrictEqual({
     ...POINTER,
@@ -58,7 +58,7 @@ test.each([
   ['without files', JSON.stringify({ ...POINTER, tables: { items: { version: 3, rows: 1 } } })],
   ['of tables that are not known', JSON.stringify({ ...POINTER, tables: { ...POINTER.tables, brands: {} } })],
   ['without tables', JSON.stringify({ ...POINTER, tables: undefined })],
-])('a pointer that is %s is damaged, and says how to write it again', async (_what, text) => {
+])('a lake.json %s is damaged, and the error explains how to recreate it', async (_what, text) => {
   await expect(read(text as string)).rejects.toMatchObject({
     code: 'lake_invalid',
     message: expect.stringMatching(/lake\.json: damaged, or in another format$/),
@@ -73,17 +73,17 @@ const pointerTo = (version: bigint, ...paths: string[]) =>
 const explain = (version: bigint, paths: string[], pointer?: Pointer) =>
   explainBehind(lake, { table: 'items', version, paths }, pointer);
 
-test('a log that lake.json does not name, or that is ahead of it, has not fallen behind', () => {
+test("a log that lake.json doesn't list, or that is ahead of it, has not fallen behind", () => {
   expect(explain(0n, [])).toBeUndefined();
   expect(explain(0n, [], { tables: {} } as Pointer)).toBeUndefined();
   expect(explain(4n, ['b'], pointerTo(3n, 'items/a'))).toBeUndefined();
 });
 
-test('a log whose last entries are gone has', () => {
+test('a log without its last entries has fallen behind', () => {
   expect(explain(2n, [], pointerTo(3n))).toBe('/lake/items: its log ends at version 2, but lake.json lists version 3');
 });
 
-test('a log of the same version has when its files are not the same', () => {
+test('a log of the same version with different files has fallen behind', () => {
   const pointer = pointerTo(3n, 'items/a', 'items/b');
   expect(explain(3n, ['b', 'a'], pointer)).toBeUndefined();
   for (const paths of [['a'], ['a', 'c'], ['a', 'b', 'c'], []]) {

@@ -8,10 +8,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { identifyProcess, isAlive } from '../../src/lake/process-identity.js';
 import { makeFolder } from './fixture.js';
 
-/** No process has it: ids end at 4194304. */
+/** An id that no process has, because ids end at 4194304. */
 const NOBODY = 4_194_305;
 
-/** Field 22 of a process's stat, counted from behind its name. */
+/** Field 22 of a process's stat, counted after its name. */
 function readStart(pid: number): string {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ')[19] ?? '';
 }
@@ -22,7 +22,7 @@ function start(file: string, args: string[]) {
   return child;
 }
 
-test('a process is alive until it is gone, and not one that has its id later', () => {
+test('a process is alive until it ends, and a later process with its id is another one', () => {
   const self = identifyProcess();
   expect(isAlive(self)).toBe(true);
   expect(isAlive({ ...self, startedAt: '1' })).toBe(false);
@@ -30,14 +30,14 @@ test('a process is alive until it is gone, and not one that has its id later', (
   expect(isAlive({ ...self, pid: NOBODY, startedAt: '' })).toBe(false);
 });
 
-test('of a process on another host or in another container nothing can be said', () => {
+test('the state of a process on another host or in another container is unknown', () => {
   const self = identifyProcess();
   expect(isAlive({ ...self, host: 'elsewhere' })).toBeUndefined();
   expect(isAlive({ ...self, place: 'elsewhere' })).toBeUndefined();
 });
 
-test('a process that has ended is not alive while nobody has asked how', async () => {
-  // It ends when its parent is no shell any more, which would ask.
+test("a process that has ended is not alive, even if its parent hasn't collected its status", async () => {
+  // It ends after its parent is no longer a shell, which would collect its status.
   const child = '(until grep -q sleep /proc/$$/comm; do :; done)';
   const parent = start('sh', ['-c', `${child} & echo $!; exec sleep 30`]);
   for await (const line of createInterface(parent.stdout)) {
@@ -49,14 +49,14 @@ test('a process that has ended is not alive while nobody has asked how', async (
   }
 });
 
-test('the name of a process may hold brackets and spaces', async () => {
+test('the name of a process may contain brackets and spaces', async () => {
   const file = join(await makeFolder(), 'a) Z 7 (b');
   await symlink('/bin/sleep', file);
   const { pid = 0 } = start(file, ['30']);
   expect(isAlive({ ...identifyProcess(), pid, startedAt: readStart(pid) })).toBe(true);
 });
 
-test('of a process that /proc hides, because it is of another user, nothing can be said while its id is taken', async () => {
+test('the state of a process that /proc hides is unknown while its id is in use', async () => {
   const proc = await makeFolder();
   await mkdir(join(proc, 'sys', 'kernel', 'random'), { recursive: true });
   await mkdir(join(proc, 'self', 'ns'), { recursive: true });
@@ -68,13 +68,13 @@ test('of a process that /proc hides, because it is of another user, nothing can 
   expect(isAlive({ ...hidden, pid: NOBODY }, proc)).toBe(false);
 });
 
-test('where the system does not tell of processes, a process is alive while it can be signalled', async () => {
+test('without /proc, a process is alive while it can be signaled', async () => {
   const proc = await makeFolder();
   const self = identifyProcess(proc);
   expect(self).toEqual({ pid: process.pid, host: hostname(), place: '', startedAt: '' });
   expect(isAlive(self, proc)).toBe(true);
   expect(isAlive({ ...self, pid: NOBODY }, proc)).toBe(false);
-  // One that was seen by its start and is not listed may be hidden, or another process has its id.
+  // A process with a known start time that isn't listed may be hidden, or another process has its id.
   expect(isAlive({ ...self, startedAt: '1' }, proc)).toBeUndefined();
   expect(isAlive({ ...self, pid: NOBODY, startedAt: '1' }, proc)).toBe(false);
   const file = join(proc, 'sys', 'kernel', 'random', 'boot_id');

@@ -12,7 +12,7 @@ const RUN = { pipeline: 'prices', runId: 'r1', runNumber: 7n, cursor: 2n ** 63n 
 
 const readFiles = ({ root }: Lake) => Promise.all(FILES.map((name) => readFile(join(root, name), 'utf8')));
 
-/** `items` with two files of three rows together. */
+/** A lake whose `items` has two files with three rows in total. */
 async function makeWritten(): Promise<Lake> {
   const lake = await makeBareLake();
   const named = (name: string, rows: number) => ({
@@ -22,7 +22,7 @@ async function makeWritten(): Promise<Lake> {
   return lake;
 }
 
-test('lake.json names the run, and each table that there is with its version, rows and files', async () => {
+test('lake.json records the run, and the version, rows and files of each existing table', async () => {
   const lake = await makeWritten();
   await publishPointer(lake, RUN);
   const [text = '', catalog, attribution] = await readFiles(lake);
@@ -43,7 +43,7 @@ test('lake.json names the run, and each table that there is with its version, ro
   expect(attribution).toContain('No site in this lake requires a credit.');
 });
 
-test('a file that would not change is not written', async () => {
+test('a file that would not change is not rewritten', async () => {
   const lake = await makeWritten();
   await publishPointer(lake, RUN);
   const inodes = () => Promise.all(FILES.map(async (name) => (await stat(join(lake.root, name))).ino));
@@ -52,7 +52,7 @@ test('a file that would not change is not written', async () => {
   expect(await inodes()).toEqual(before);
 });
 
-test('after a commit of files alone, the facts of the newest run stay', async () => {
+test('after a commit that changes only files, the facts of the newest run remain', async () => {
   const lake = await makeWritten();
   await refreshPointer(lake);
   expect(await readPointer(lake)).toBeUndefined();
@@ -65,7 +65,7 @@ test('after a commit of files alone, the facts of the newest run stay', async ()
   expect((await readFiles(lake))[1]).toContain('items/c.parquet');
 });
 
-test('rows that another program changed are not vouched for', async () => {
+test('rows that another program changed are not published', async () => {
   const lake = await makeWritten();
   await publishPointer(lake, RUN);
   const before = await readFiles(lake);

@@ -14,7 +14,7 @@ async function put(file: string, ageS = 0): Promise<void> {
   await utimes(file, at, at);
 }
 
-/** Recovers a lake as the beginning of a run does; what was logged. */
+/** Recovers a lake as the beginning of a run does, and returns the logged events. */
 async function recover(lake: Lake): Promise<unknown[]> {
   const events: unknown[] = [];
   await settleRebuild(lake);
@@ -22,7 +22,7 @@ async function recover(lake: Lake): Promise<unknown[]> {
   return events;
 }
 
-test('recovery clears what a crash left and says what it deleted; a second one has nothing to do', async () => {
+test('recovery removes the leftovers of a crash and logs them, and a second recovery finds nothing', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a.parquet'), add('site%3D1/b.parquet')]);
   for (const name of ['a.parquet', 'site=1/b.parquet', 'c.parquet', 'site=1/d.parquet', 'site=2/e.parquet']) {
@@ -57,7 +57,7 @@ test('recovery clears what a crash left and says what it deleted; a second one h
   expect(await recover(lake)).toEqual([]);
 });
 
-test('what contenders for the lock left goes when they are dead for sure', async () => {
+test('leftovers of contenders for the lock are removed once their processes are surely dead', async () => {
   const lake = await makeBareLake();
   const ages = { 'lock.new.old': 70, 'lock.new.young': 50, lock: 70, 'lock.after.x': 70, 'notes.lock.new.': 70 };
   for (const [name, age] of Object.entries(ages)) await put(privatePath(lake, name), age);
@@ -66,7 +66,7 @@ test('what contenders for the lock left goes when they are dead for sure', async
   expect(names.sort()).toEqual(['lock', 'lock.after.x', 'lock.new.young', 'notes.lock.new.']);
 });
 
-test('recovery deletes nothing of any table when one has fallen behind lake.json', async () => {
+test('recovery deletes nothing of any table if one has fallen behind lake.json', async () => {
   const lake = await makeBareLake();
   const orphan = tablePath(lake, 'history', 'orphan.parquet');
   await put(orphan);

@@ -15,7 +15,7 @@ import { openExactFile } from '../../src/verify/exact-parquet.js';
 import { createSeeded } from '../seeded.js';
 import { expectFieldIds, glob, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
-/** Texts that no codec makes small, so that files are as large as those of real shops. */
+/** Texts that don't compress, so that files are as large as those of real shops. */
 const LONG = Array.from({ length: 8 }, (_, n) => `md5(CAST(i * 8 + ${n} AS VARCHAR))`).join(' || ');
 const LARGE = { ...ITEM, attributes: LONG, brand: "CASE WHEN i % 11 <> 0 THEN 'Brand ' || (i % 40) END" };
 const schema = loadTableSchema('items');
@@ -86,7 +86,7 @@ test.each([
   { seed: 1, partitionBy: ['site_id'] },
   { seed: 2, partitionBy: [] },
   { seed: 3, partitionBy: ['currency', 'is_listed'] },
-])('rows that are replaced are there, and all others too, after many rounds ($seed)', async ({ seed, partitionBy }) => {
+])('replaced rows and all others are present after many rounds ($seed)', async ({ seed, partitionBy }) => {
   const random = createSeeded(seed);
   const world = await openWorld(40_000, partitionBy);
   const { db } = world;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openSession } from '../../src/lake/session.js';
 import { makeLake, openDatabase } from './fixture.js';
 
-test('a session works in an empty folder, with macros, and leaves nothing behind', async () => {
+test('a session works in an emptied folder, has macros, and leaves nothing behind', async () => {
   const lake = await makeLake();
   const workFolder = path.join(lake.root, '_pricelake', 'work', 'r');
   await mkdir(workFolder, { recursive: true });
@@ -16,7 +16,7 @@ test('a session works in an empty folder, with macros, and leaves nothing behind
   await expect(stat(workFolder)).rejects.toThrow('ENOENT');
 });
 
-test('a session has the memory that it is given, and spills into its folder', async () => {
+test('a session has the given memory limit and spills into its folder', async () => {
   const settings = "SELECT current_setting('memory_limit') AS memory, current_setting('temp_directory') AS spill";
   const db = await openDatabase();
   const { memory: ofMachine } = (await db.row(settings)) ?? {};
@@ -31,7 +31,7 @@ test('a session has the memory that it is given, and spills into its folder', as
   }
 });
 
-test('a session has no macros without a run, and ends with its signal', async () => {
+test('a session outside of a run has no macros and ends with its abort signal', async () => {
   const stop = new AbortController();
   const session = await openSession({ signal: stop.signal });
   await expect(session.db.row("SELECT exact_money('1')")).rejects.toThrow('exact_money');
@@ -40,7 +40,7 @@ test('a session has no macros without a run, and ends with its signal', async ()
   await session.close();
 });
 
-test('a database that can not be opened leaves no folder', async () => {
+test("a database that can't be opened leaves no folder", async () => {
   const workFolder = path.join((await makeLake()).root, 'new', 'work');
   await expect(openSession({ workFolder, memoryLimit: 'much' })).rejects.toThrow('Failed to set config');
   await expect(stat(workFolder)).rejects.toThrow('ENOENT');

@@ -11,27 +11,27 @@ const groupsOf = (limits: { rows: bigint; values: number }, ...rows: bigint[]) =
     limits,
   ).map((group) => group.map(({ values }) => Number(values[0])));
 
-test('neighbors are together as long as their rows fit, and a value that does not fit is alone', () => {
+test("adjacent values share a group while their rows fit, and a value that doesn't fit is alone", () => {
   expect(groups(10n)).toEqual([]);
   expect(groups(10n, 4n, 5n, 1n)).toEqual([[0, 1, 2]]);
   expect(groups(10n, 99n, 1n, 99n)).toEqual([[0], [1], [2]]);
 });
 
-test('two lanes have about as many rows each to write', () => {
+test('groups have about equal rows, so two lanes finish together', () => {
   expect(groups(150n, 100n, 40n, 30n, 20n)).toEqual([[0], [1, 2, 3]]);
   expect(groups(10n, 4n, 6n, 1n, 9n, 1n)).toEqual([[0], [1, 2], [3], [4]]);
   const thousand = Array.from({ length: 1000 }, () => 1n);
   expect(groups(150n, ...thousand).map((group) => group.length)).toEqual(Array(8).fill(125));
 });
 
-test('a group has no more values than a COPY has partitions, however few rows they have', () => {
+test('a group has no more values than a COPY may have partitions, however few rows they have', () => {
   expect(groupsOf({ rows: 10n, values: 2 }, 1n, 1n, 1n, 1n, 1n)).toEqual([[0, 1], [2, 3], [4]]);
   expect(groupsOf({ rows: 10n, values: 2 }, 9n, 1n, 1n)).toEqual([[0], [1, 2]]);
 });
 
 const column = (name: string, type: Column['type']): Column => ({ name, type, nullable: true, description: '' });
 
-/** The slices of a select, and how many rows each has. */
+/** Returns the slices of a select and the row count of each. */
 async function slice(select: string, columns: Column[], limits = { rows: 150_000n, values: 64 }) {
   const db = await openDatabase();
   const predicates = planSlices(columns, await countValues(db, select, columns), limits);
@@ -43,7 +43,7 @@ async function slice(select: string, columns: Column[], limits = { rows: 150_000
   return { predicates, counts };
 }
 
-test('each row is in one slice, whatever its value is, null included', async () => {
+test('each row is in exactly one slice, including rows with null', async () => {
   const slices = (values: string, rows = 1) =>
     slice(`SELECT a AS "a b" FROM (VALUES ${values}) AS t(a), range(${rows})`, [column('a b', 'VARCHAR')]);
   expect(await slices("('x'), ('it''s'), (NULL)")).toEqual({
@@ -55,7 +55,7 @@ test('each row is in one slice, whatever its value is, null included', async () 
   expect((await slices("('x'), ('y'), (NULL)", 100_000)).counts).toEqual([100_000, 100_000, 100_000]);
 });
 
-test('each row is in one slice of several columns, nulls in any of them included', async () => {
+test('each row is in exactly one slice of several columns, including rows with null in any of them', async () => {
   const rows = `SELECT NULLIF(i // 4, 2) AS a, NULLIF('v' || (i % 4), 'v3') AS b FROM range(12) AS r(i)`;
   const columns = [column('a', 'BIGINT'), column('b', 'VARCHAR')];
   for (const values of [1, 2, 3, 5]) {

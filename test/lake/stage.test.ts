@@ -11,7 +11,7 @@ import { privatePath, tablePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { expectFieldIds, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
-test('staged files are zstd, hold the contract’s columns with their ids, metadata and checksum', async () => {
+test('staged files use zstd and have the schema’s columns with field ids, metadata and a checksum', async () => {
   const [db, lake] = [await openDatabase(), await makeLake("it's [a] lake")];
   const staged = await stageTable(db, lake, {
     table: 'items',
@@ -35,7 +35,7 @@ test('staged files are zstd, hold the contract’s columns with their ids, metad
   }
 });
 
-test('a select that is not the contract is refused with the column’s name, nothing is cast', async () => {
+test('a select that differs from the schema is refused with the column’s name, and nothing is cast', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const right = select('items', ITEM);
   const stage = (wrong: string) => stageTable(db, lake, { table: 'items', runId: 'r', select: wrong });
@@ -50,7 +50,7 @@ test('a select that is not the contract is refused with the column’s name, not
   );
 });
 
-test('slices are written side by side; a file of one that is refused fails the stage, and nothing is left unhandled', async () => {
+test('slices are written concurrently, and a refused file in one slice fails the whole stage', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const stage = (first: string) => {
     const currency = `CASE WHEN i < ${SLICE_ROWS} THEN '${first}' ELSE 'EUR' END`;
@@ -77,7 +77,7 @@ function listen(db: Database): string[] {
   return statements;
 }
 
-test('more rows than a slice has are written slice by slice, in lanes where that is allowed', async () => {
+test('more rows than fit a slice are written slice by slice, in lanes if allowed', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const statements = listen(db);
   const sites = (rows: number) => select('sites', { site_id: 'i // 100000' }, `range(${rows}) AS r(i)`);
@@ -102,7 +102,7 @@ test('more rows than a slice has are written slice by slice, in lanes where that
   expect(await stage(9, { maxRows: BigInt(SLICE_ROWS) })).toEqual({ copies: 1, sliced: 0, counted: false });
 });
 
-test('what is refused is refused before anything is written; a stage that fails is removed', async () => {
+test('invalid stages are refused before anything is written, and a failed stage is removed', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const stage = (more: Partial<Stage>) =>
     stageTable(db, lake, { table: 'items', runId: 'r', select: select('items', ITEM), ...more });
@@ -118,7 +118,7 @@ test('what is refused is refused before anything is written; a stage that fails 
   expect(await readdir(privatePath(lake, 'staging', 'r', 'items'))).toEqual([]);
 });
 
-test('any number of partitions is written in the same memory, by numbers, texts and several columns', async () => {
+test('any number of partitions is written with the same memory, by numbers, texts and several columns', async () => {
   const db = await Database.open({ memoryLimit: '250MB', threads: 2 });
   onTestFinished(() => db.close());
   const lake = await makeLake();
@@ -164,7 +164,7 @@ const VALUES = [
   ' ',
 ];
 
-test('folder names: hostile and very long partition values survive in names, the log and rows', async () => {
+test('hostile and very long partition values are kept in file names, the log and the rows', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await db.run('CREATE TABLE brands (i BIGINT, brand VARCHAR)');
   for (const [i, brand] of [...VALUES, null].entries())
@@ -188,7 +188,7 @@ test('folder names: hostile and very long partition values survive in names, the
   for (const { path } of files) expect(path).toMatch(/^brand[\w-]*\.[\w-]+\.parquet$/);
 });
 
-test('unpartitioned rows in an order make files that hardly overlap (on one thread; on several they overlap by row groups)', async () => {
+test('sorted unpartitioned rows produce files that hardly overlap', async () => {
   const [db, lake] = [await openDatabase(1), await makeLake()];
   const source = `${select('items', { ...ITEM, site_id: 'i // 10000', url: 'md5(i::VARCHAR)' }, 'range(400000) AS r(i)')} ORDER BY site_id`;
   const staged = await stageTable(db, lake, {

@@ -31,7 +31,7 @@ function statsOf(columns: Record<string, Record<string, string>>, partitionBy: s
   return writeStats(loadTableSchema('items'), partitionBy, 3n, statistics);
 }
 
-test('a partition column has no statistics, not even its nulls', () => {
+test('a partition column has no statistics, not even a null count', () => {
   const known = { min: '5', max: '5', null_count: '0' };
   expect(statsOf({ site_id: known, item_id: known }, ['site_id'])).toBe(
     '{"numRecords":3,"minValues":{"item_id":5},"maxValues":{"item_id":5},"nullCount":{"item_id":0}}',
@@ -41,12 +41,12 @@ test('a partition column has no statistics, not even its nulls', () => {
 test.each([
   ['item_id', ['', '-', '1.0', '1e3', ' 1', '1 ', '+1', 'x1', '1x'], ['0', '-7', '12']],
   ['price', ['', '1', '1.', '.5', '-.5', '1.5x', 'x1.5', '1.5 '], ['1.5000', '-12.3400', '0.0001']],
-])('a bound of %s is a number as the log writes it', (column, wrong, right) => {
+])("a bound of %s is written only if its text is a number of the log's format", (column, wrong, right) => {
   for (const text of wrong) expect(bounds('items', column, text, text)).toContain('"minValues":{},"maxValues":{}');
   for (const text of right) expect(bounds('items', column, text, text)).toContain(`"minValues":{"${column}":${text}}`);
 });
 
-test('yes and no have bounds; lists have none, but their nulls are counted', () => {
+test('booleans have bounds; lists have none, but their nulls are counted', () => {
   const known = { min: 'false', max: 'true', null_count: '2' };
   expect(statsOf({ is_listed: known, datasets: known })).toBe(
     '{"numRecords":3,"minValues":{"is_listed":false},"maxValues":{"is_listed":true},"nullCount":{"datasets":2,"is_listed":2}}',
@@ -64,7 +64,7 @@ test('ids above 2^53 and money keep every digit', () => {
   );
 });
 
-test('times are rounded outwards to milliseconds', () => {
+test('times are rounded outward to milliseconds', () => {
   const stats = bounds('items', 'read_at', '1969-12-31 23:59:59.999999+00', '2026-12-31 23:59:59.999001+00');
   expect(stats).toContain('"minValues":{"read_at":"1969-12-31T23:59:59.999Z"}');
   expect(stats).toContain('"maxValues":{"read_at":"2027-01-01T00:00:00.000Z"}');
@@ -84,17 +84,17 @@ test.each([
   ['"\n', '"\n', '"\n'],
   [`${'a'.repeat(30)}\u{10ffff}\u{10ffff}xyz`, `${'a'.repeat(30)}\u{10ffff}\u{10ffff}`, `${'a'.repeat(29)}b`],
   [`b${'\u{10ffff}'.repeat(40)}`, `b${'\u{10ffff}'.repeat(31)}`, 'c'],
-])('a long text is cut after 32 characters, the maximum raised (%#)', (text, min, max) => {
+])('bounds of a long text are cut after 32 characters, with the maximum raised (%#)', (text, min, max) => {
   const { minValues, maxValues } = JSON.parse(bounds('items', 'title', text, text));
   expect([minValues.title, maxValues.title]).toEqual([min, max]);
   expect(Buffer.compare(Buffer.from(maxValues.title), Buffer.from(text))).toBeGreaterThanOrEqual(0);
 });
 
-test('no maximum is above the last character of Unicode', () => {
+test("a maximum that can't be raised beyond the last Unicode character is omitted", () => {
   expect(JSON.parse(bounds('items', 'title', 'a', '\u{10ffff}'.repeat(40))).maxValues).toEqual({});
 });
 
-test('bounds written from real files hold every row; lists and partition columns have none', async () => {
+test('bounds from real files cover every row, and lists and partition columns have none', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const source = select(
     'items',
@@ -145,7 +145,7 @@ async function listUnbound(db: Database, path: string, stats: string): Promise<s
     .map(({ name }) => name);
 }
 
-test('each column that has a value has bounds: yes and no, beside row groups of nulls alone, texts that no footer cuts', async () => {
+test('each column with a value has bounds, including booleans, long texts, and values beside all-null row groups', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const late = (value: string) => `CASE WHEN i >= ${GROUP_ROWS} THEN ${value} END`;
   const values = {
@@ -173,7 +173,7 @@ test('each column that has a value has bounds: yes and no, beside row groups of 
   expect([minValues.price, maxValues.price]).toEqual([GROUP_ROWS / 4, (GROUP_ROWS + 99) / 4]);
 });
 
-test('bounds over several row groups are those of all rows, in the order of each type', async () => {
+test('bounds over several row groups cover all rows, in the order of each type', async () => {
   const [db, folder] = [await openDatabase(), await makeFolder()];
   const file = path.join(folder, 'groups.parquet');
   // A row group has one value, so that the bounds of groups come in any order.

@@ -39,7 +39,7 @@ async function expectNew(lake: Lake): Promise<void> {
   expect(await readdir(privatePath(lake))).toEqual(['tmp']);
 }
 
-test('a rebuilt lake takes the place of the old one, whose other tables go', async () => {
+test('a rebuilt lake replaces the old one, including tables that only the old one has', async () => {
   const lake = await makeRebuilt();
   await swapLake(lake);
   await expectNew(lake);
@@ -47,7 +47,7 @@ test('a rebuilt lake takes the place of the old one, whose other tables go', asy
   await expectNew(lake);
 });
 
-test('without an order nothing is swapped, however whole the rebuilt lake looks', async () => {
+test('without a swap order nothing is swapped, even if the rebuilt lake looks complete', async () => {
   const lake = await makeRebuilt();
   expect(await finishSwap(lake)).toBe(false);
   expect(await readFile(tablePath(lake, 'items', '_delta_log', '0.json'), 'utf8')).toBe('old');
@@ -79,13 +79,13 @@ test.each<[string, (lake: Lake) => Promise<void>]>([
     },
   ],
   [
-    'between two of the files that were published',
+    'between two of the published files',
     async (lake) => {
       for (const table of ['items', 'history'] as const) await aside(lake, table);
       for (const name of ['items', 'sites', 'ATTRIBUTION.md', 'catalog.sql']) await place(lake, name);
     },
   ],
-])('a swap that was cut off %s is finished', async (_where, crash) => {
+])('a swap interrupted %s is finished', async (_where, crash) => {
   const lake = await makeRebuilt();
   await writeOrder(lake);
   await crash(lake);
@@ -93,7 +93,7 @@ test.each<[string, (lake: Lake) => Promise<void>]>([
   await expectNew(lake);
 });
 
-test('a swap that fails leaves its order, which names the tables that come, and is finished by the next', async () => {
+test('a failed swap keeps its order with the list of new tables, and the next attempt finishes it', async () => {
   const lake = await makeRebuilt();
   await rm(privatePath(lake, 'tmp'), { recursive: true });
   await writeFile(privatePath(lake, 'replaced'), 'no folder');
@@ -104,7 +104,7 @@ test('a swap that fails leaves its order, which names the tables that come, and 
   await expectNew(lake);
 });
 
-test('an order of a newer version stops the swap; one that is garbage takes no table away', async () => {
+test('an order of a newer version stops the swap, and a garbage order removes no table', async () => {
   const lake = await makeRebuilt();
   await writeFile(privatePath(lake, 'swap.json'), '{"tables":["items"],"more":1}');
   await expect(finishSwap(lake)).rejects.toMatchObject({ code: 'lake_invalid' });

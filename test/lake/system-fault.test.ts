@@ -23,16 +23,16 @@ test.each([
       { cause: systemError('EMFILE', '') },
     ),
   ],
-])('EMFILE %s is open_files, with a hint', async (_what, cause) => {
+])('EMFILE %s is reported as open_files with a hint', async (_what, cause) => {
   const error = await explain(cause);
   expect(error).toMatchObject({ code: 'open_files', cause, facts: { hint: expect.stringContaining('ulimit -n') } });
 });
 
-test('EMFILE outside of runs is open_files as well', () => {
+test('EMFILE outside of a run is open_files too', () => {
   expect(errorCodeOf(systemError('EMFILE', 'a'))).toBe('open_files');
 });
 
-test('an error of the service is left as it is', async () => {
+test('an error of the service is passed on unchanged', async () => {
   const refused = new PricelakeError('unavailable', 'no', {}, { cause: systemError('EACCES', '') });
   expect(await explain(refused)).toBe(refused);
 });
@@ -49,7 +49,7 @@ test.each([
     ['EROFS', 'EACCES', 'EPERM'],
     ['Permission denied', 'Read-only file system', 'Operation not permitted'],
   ],
-] as const)('%s is told by the codes of the system and by the texts of DuckDB', async (code, codes, texts) => {
+] as const)("%s is detected by system error codes and by DuckDB's messages", async (code, codes, texts) => {
   const errors = [
     ...codes.map((name) => new Error('work failed', { cause: systemError(name, '/lake/a') })),
     ...texts.map((text) => new Error(`IO Error: ${text}`)),
@@ -64,7 +64,7 @@ test.each([
   }
 });
 
-test('what the lake can not be written for is named by its path, anything else by the lake', async () => {
+test("a file that can't be written is named by its path, and any other fault by the lake", async () => {
   const nested = new Error('work failed', { cause: systemError('EACCES', '/lake/items/a.parquet') });
   expect(await explain(nested)).toMatchObject({
     message: "/lake/items/a.parquet: this user can't read and write it",
@@ -74,7 +74,7 @@ test('what the lake can not be written for is named by its path, anything else b
   });
 });
 
-test('errors of other kinds, texts and refusals are left as they are', async () => {
+test('errors of other kinds, texts and refusals are passed on unchanged', async () => {
   const connection = new PricelakeError('offline', 'no', {}, { cause: systemError('EMFILE', '') });
   for (const error of [systemError('EIO', 'a'), new Error('Binder Error'), 'permission denied', connection]) {
     expect(await explain(error)).toBe(error);
@@ -88,7 +88,7 @@ test.each([
   'ZSTD Decompression failure',
   'TProtocolException: Invalid data',
   "Invalid Input Error: file '/lake/items/a.parquet' too small to be a Parquet file",
-])('a data file that DuckDB can not read is damage: %s', async (text) => {
+])("a data file that DuckDB can't read is reported as damage: %s", async (text) => {
   const cause = new Error(`  ${text}\nLINE 1: SELECT`);
   expect(await explain(cause)).toMatchObject({
     code: 'lake_invalid',
@@ -98,7 +98,7 @@ test.each([
   });
 });
 
-test('an error that is named already is no damage, whatever it says', async () => {
+test('an error that already has a code is not reported as damage, whatever its text', async () => {
   for (const error of [new PricelakeError('config', 'No magic bytes found'), 'No magic bytes found', undefined]) {
     expect(await explain(error)).toBe(error);
   }

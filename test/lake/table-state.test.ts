@@ -23,11 +23,11 @@ const logOf = (...commits: Entries[]) =>
   new Map(commits.flat().map(([appId, version]) => [appId, { version }] as const));
 
 // I1 of SPEC.md
-test('what a commit notes is what the next run reads', () => {
+test('the state that a commit records is what the next run reads', () => {
   expect(decodeApplied(logOf(encodeApplied(APPLIED, logOf())))).toEqual(APPLIED);
 });
 
-test('the names in the log are those of every lake on disk', () => {
+test('the names in the log equal those of existing lakes', () => {
   expect(Object.fromEntries(encodeApplied(APPLIED, logOf()))).toEqual({
     'pricelake.run': 7n,
     'pricelake.cursor': 2n ** 60n + 1n,
@@ -45,7 +45,7 @@ test('the names in the log are those of every lake on disk', () => {
   });
 });
 
-test('a log of an older version, or none, reads as nothing noted', () => {
+test('an older or empty log is read as an empty state', () => {
   expect(decodeApplied(logOf())).toEqual({
     run: undefined,
     cursor: undefined,
@@ -65,12 +65,12 @@ test('a commit writes only what differs from the log', () => {
   const log = logOf(encodeApplied(APPLIED, logOf()));
   expect(encodeApplied(APPLIED, log)).toEqual([]);
   expect(encodeApplied({ cursor: undefined, run: 8n }, log)).toEqual([['pricelake.run', 8n]]);
-  // 0 says what absence says.
+  // Zero means the same as an absent value.
   expect(encodeApplied({ ahead: 0n, polledAt: 0n, day: 0n }, logOf())).toEqual([]);
   expect(encodeApplied({ polledAt: 0n }, log)).toEqual([['pricelake.polled', 0n]]);
 });
 
-test('a dataset that the key lost is marked, and taken back when it can be read again', () => {
+test('a dataset that the key lost is marked, and restored when it is readable again', () => {
   const before = logOf(encodeApplied(APPLIED, logOf()));
   const lost = encodeApplied({ datasets: { isList: false, ids: [3n] } }, before);
   expect(lost).toEqual([
@@ -87,7 +87,7 @@ test('a dataset that the key lost is marked, and taken back when it can be read 
   ]);
 });
 
-test('a table that is not there yet has no version, no file and no difference', async () => {
+test("a table that doesn't exist yet has no version, files or differences", async () => {
   expect(await readTable(await makeBareLake(), 'items')).toEqual({
     table: 'items',
     version: -1n,
@@ -98,12 +98,12 @@ test('a table that is not there yet has no version, no file and no difference', 
   });
 });
 
-test('files are in the order of their paths, whatever the order of the log; what was noted comes with them', async () => {
+test('files are sorted by path, whatever the order of the log, and include the recorded state', async () => {
   const lake = await makeBareLake();
   const names = ['c', 'a', 'd', 'b'].map((name) => `${name}.parquet`);
   await writeEntry(lake, 0n, [...CREATED, ...names.map((name) => add(name)), txn('pricelake.cursor', 7)]);
   const state = await readTable(lake, 'items');
   expect(state.files.map(({ path }) => path)).toEqual([...names].sort());
-  // Without a checksum they are another program's.
+  // Files without a checksum are another program's.
   expect([state.version, state.applied.cursor, state.hasOlderFiles]).toEqual([0n, 7n, true]);
 });

@@ -23,7 +23,7 @@ const MUCH_READ: TableName[] = ['items', 'history', 'sites', 'stale_items'];
 const listViews = async (db: Database) =>
   (await db.rows('SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1')).map((row) => row.view_name);
 
-test('small tables that a run reads much are read once, all others are views', async () => {
+test('small tables that a run reads often are loaded once, and all others are views', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   for (const table of [...MUCH_READ, 'products'] as const)
     await write(db, lake, { table, select: select(table, {}, 'range(3) AS r(i)') });
@@ -41,7 +41,7 @@ test('small tables that a run reads much are read once, all others are views', a
   expect((await keptWith(3n)).sort()).toEqual([...MUCH_READ].sort());
 });
 
-test('views are made of the tables that are asked for alone, or of one under another name', async () => {
+test('views are created only for the requested tables, or for one table under another name', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: select('items', ITEM, 'range(2) AS r(i)') });
   await write(db, lake, { table: 'products', select: select('products', { product_id: "'p'" }) });
@@ -51,7 +51,7 @@ test('views are made of the tables that are asked for alone, or of one under ano
   expect(await db.row('SELECT product_id FROM published')).toEqual({ product_id: 'p' });
 });
 
-test('files that are on the remote only, and columns of another type, are refused', async () => {
+test('files that are only on the remote, and columns of another type, are refused', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: select('items', ITEM) });
   for (const { path } of (await readTable(lake, 'items')).files) await rm(tablePath(lake, 'items', path));
@@ -68,7 +68,7 @@ test('files that are on the remote only, and columns of another type, are refuse
 
 const RUN = { pipeline: 'prices', runId: 'r1', runNumber: 1n, cursor: 9223372036854775807n, at: AT, attributions: [] };
 
-test('a plain glob, the catalog, the log and the pointer give the same rows', async () => {
+test('a plain glob, the catalog, the log and the pointer yield the same rows', async () => {
   const [db, lake] = [await openDatabase(), await makeLake('bracket[1]*')];
   const source = select('items', ITEM, 'range(1000) AS r(i)');
   await write(db, lake, { select: source });
@@ -94,7 +94,7 @@ test('a plain glob, the catalog, the log and the pointer give the same rows', as
   expect(pointer?.tables.items?.rows).toBe(1000n);
 });
 
-test('catalog.sql reads the published files with the lake as working directory, also where a table is empty', async () => {
+test('catalog.sql reads the published files relative to the lake, including empty tables', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const source = select('items', ITEM, 'range(100) AS r(i)');
   await write(db, lake, { select: source });
@@ -106,7 +106,7 @@ test('catalog.sql reads the published files with the lake as working directory, 
   expect(types.find((row) => row.column_name === 'price')?.column_type).toBe('DECIMAL(18,4)');
 });
 
-test('a partition is rewritten: the glob sees the new rows alone, and the next version is seen before it is committed', async () => {
+test('rewriting a partition shows only the new rows to globs, and the next version can be read before its commit', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: select('items', ITEM, 'range(30) AS r(i)') });
   const old = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === '1');
