@@ -51,7 +51,7 @@ export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }
 
-/** Returns the newest service time in the rows of history and items; undefined if the lake is empty. */
+/** Returns the newest service time in the rows of history and items, or undefined if the lake is empty. */
 export async function findNewestTime(
   graph: RelationGraph,
   { history, items }: { history: Source; items: Source },

@@ -44,7 +44,7 @@ export interface CheckSettings {
   };
 }
 
-/** Describes why a value doesn't match a parameter's type; undefined if it does. */
+/** Describes why a value doesn't match a parameter's type, or returns undefined if it does. */
 export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
   const given = typeof value === 'string' ? 'text' : 'a number';
   if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `must be text, not ${given}`;

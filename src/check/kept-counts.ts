@@ -26,7 +26,7 @@ const keptSchema = z.strictObject({
 });
 type Kept = z.infer<typeof keptSchema>;
 
-/** Returns the names of a table's files in any order; undefined if they are unknown. */
+/** Returns the names of a table's files in any order, or undefined if they are unknown. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
 /** The maximum number of earlier violations to keep. If there are more, the earlier sample is dropped. */
@@ -103,7 +103,7 @@ export class KeptCounts {
   }
 }
 
-/** Returns the last count minus the items' earlier violations, plus new ones; undefined if inconsistent. */
+/** Returns the last count minus the items' earlier violations, plus new ones, or undefined if inconsistent. */
 function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
   const violations = BigInt(last.violations) - before.violations + after.violations;
   const goneRows = new Set(before.rows);

@@ -2,10 +2,10 @@
 export interface Style {
   /** For failed, held or refused. */
   bad(text: string): string;
-  /** For waived checks, and for a lake that isn't up to date. */
+  /** Styles warnings, for example a waived check or a lake that isn't up to date. */
   warn(text: string): string;
   good(text: string): string;
-  /** For costs beyond the plan's price. */
+  /** Styles costs beyond the plan's price. */
   money(text: string): string;
   dim(text: string): string;
 }

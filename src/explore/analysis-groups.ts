@@ -85,7 +85,7 @@ export const UNLISTED_ANALYSES: readonly string[] = [
   ...['attribute_coverage', 'attribute_names', 'attribute_proposals'],
 ];
 
-/** Returns the plain-language title of an analysis; undefined if the analysis is not in the menu. */
+/** Returns the plain-language title of an analysis, or undefined if the analysis is not in the menu. */
 export function findTitle(analysis: string): string | undefined {
   return ANALYSIS_GROUPS.map(({ titles }) => titles[analysis]).find((title) => title !== undefined);
 }

@@ -22,7 +22,7 @@ export function showChangedValues(text: string): Content {
   });
 }
 
-/** Parses a JSON object and keeps its numbers as text; undefined if the text is not a JSON object. */
+/** Parses a JSON object and keeps its numbers as text, or returns undefined if the text is not a JSON object. */
 function parseChanges(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = parse(text);

@@ -4,7 +4,7 @@ import { listVariables, type Question } from './question.js';
 /** The analyses that `query --analysis` accepts, which excludes analyses used only inside pages. Read on first use. */
 let runnable: ReadonlySet<string> | undefined;
 
-/** Returns the command that prints the rows of a question; undefined if no command accepts its analysis. */
+/** Returns the command that prints the rows of a question, or undefined if no command accepts its analysis. */
 export function describeCommand(question: Pick<Question, 'analysis' | 'set'>): string | undefined {
   runnable ??= new Set(listAnalyses());
   if (!runnable.has(question.analysis)) return undefined;

@@ -19,7 +19,7 @@ function readDay(search: URLSearchParams, name: string): string | undefined {
   return isDay && new Date(given).toISOString().startsWith(given) ? given : undefined;
 }
 
-/** Reads both days from the address and puts them in order; undefined if the first is missing or invalid. */
+/** Reads both days from the address and puts them in order, or returns undefined if the first is missing or invalid. */
 export function readDates(search: URLSearchParams): Dates | undefined {
   const [since, until] = [readDay(search, NAMES.since), readDay(search, NAMES.until)];
   if (since === undefined) return undefined;

@@ -88,7 +88,7 @@ export class ListEdits {
   }
 }
 
-/** Finds a product's line by currency in the list as last read; undefined if it has none. */
+/** Finds a product's line by currency in the list as last read, or returns undefined if it has none. */
 async function findLine(snapshot: Snapshot, price: ListedPrice, signal: AbortSignal): Promise<number | undefined> {
   const lines = await ask(snapshot, { analysis: 'watched_lines', set: { product: price.product }, limit: 20 }, signal);
   const own = readAll(lines).find((read) => read('currency') === price.currency);

@@ -55,7 +55,7 @@ interface Part {
   /** The address that the page has on a server. */
   address: string;
   page: Page;
-  /** True for a product's page, which is collapsed. */
+  /** True for a product's page. The report shows these pages collapsed. */
   isProduct?: boolean;
 }
 

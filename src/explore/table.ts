@@ -52,7 +52,7 @@ ${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.mor
 const renderMore = ({ rows }: Answer): Html =>
   html`<p class="soft">The first ${formatCount(rows.length)} rows; the files have all.</p>`;
 
-/** Lists the columns without a value, which the table omits; empty if there are none. */
+/** Lists the columns without a value, which the table omits, or returns an empty list if there are none. */
 function nameEmpty(answer: Answer): Content {
   const empty = answer.columns.filter(({ name }) => isEmpty(answer, name)).map(({ name }) => toLabel(name));
   return empty.length === 0 ? '' : html`<p class="soft">Without a value: ${foreign(empty.join(', '), 1000)}.</p>`;
@@ -162,7 +162,7 @@ function renderHead(drawn: Drawn, order: Question['order'], view: TableView): Ht
   return html`<th scope="col" role="columnheader"${classOf(drawn)}${sorted} data-name="${copied?.name ?? column.name}">${content}</th>`;
 }
 
-/** Returns a value as text if it may be shown in another form; undefined if it is null or a string. */
+/** Returns a value as text if it may be shown in another form, or undefined if it is null or a string. */
 const findExact = (value: DuckDBValue): string | undefined =>
   value === null || typeof value === 'string' ? undefined : valueToText(value);
 

@@ -123,7 +123,9 @@ function runProcess({ version }: Snapshot, command: string[], { sql, signal, mos
 
 /** The event that `query --verbose` logs before it runs the statement. */
 const BEGUN = 'query.begins';
-/** Milliseconds between checks of memory use. Without /proc, each check starts a process, so checks are rarer. */
+/**
+ * Milliseconds between checks of memory use. Without /proc, each check starts a process, so checks are less frequent.
+ */
 const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
 function explainLate(ms: number): PricelakeError {

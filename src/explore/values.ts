@@ -1,7 +1,7 @@
 import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
 import type { Answer } from './question.js';
 
-/** Reads a value of a row by column name; null if the answer has no such column. */
+/** Reads a value of a row by column name, or returns null if the answer has no such column. */
 export type ReadValue = (name: string) => DuckDBValue;
 
 export function readRow({ columns }: Answer, row: readonly DuckDBValue[] | undefined): ReadValue {

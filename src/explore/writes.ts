@@ -63,7 +63,7 @@ export function addWrites(app: Hono, { uploads, views, edits }: Writable, { answ
   );
 }
 
-/** Returns a text field of a form; empty if the field is missing or a file. */
+/** Returns a text field of a form, or an empty list if the field is missing or a file. */
 function readField(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';

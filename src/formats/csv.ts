@@ -146,7 +146,7 @@ function findComma(text: string, from: number): number {
   return comma < 0 ? text.length : comma;
 }
 
-/** Returns the index after the closing quote of the text that starts at `from`; undefined if it isn't closed. */
+/** Returns the index after the closing quote of the text that starts at `from`, or undefined if it isn't closed. */
 function findQuoteEnd(text: string, from: number): number | undefined {
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
     if (text[quote + 1] !== '"') return quote + 1;

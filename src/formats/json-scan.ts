@@ -89,7 +89,7 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   return fields;
 }
 
-/** Returns the first wanted field's value, without reading further; undefined if there is none. */
+/** Returns the first wanted field's value, without reading further, or undefined if there is none. */
 export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
   let found: Slice | undefined;
   eachField(bytes, start, (name, at) => {

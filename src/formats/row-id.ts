@@ -36,7 +36,7 @@ export function findRowId(row: Buffer, within: readonly string[], fitId: FitId):
   }
 }
 
-/** Returns the id's digits in a CSV record; null if they are uncertain or the number of cells is wrong. */
+/** Returns the id's digits in a CSV record, or null if they are uncertain or the number of cells is wrong. */
 export function readCellId(cells: readonly (string | null)[], columns: readonly string[], fitId: FitId): string | null {
   if (cells.length !== columns.length) return null;
   return readDigits(cells[findFittingColumn(columns, fitId)] ?? '');

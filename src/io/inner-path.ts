@@ -29,7 +29,7 @@ export function findDataPathFault(path: string): string | undefined {
   return findPathFault(path) ?? (/^[_.]/.test(path) ? "starts with _ or ., which data files don't" : undefined);
 }
 
-/** Describes what is wrong with a bare file name (one without slashes); undefined if it is valid. */
+/** Describes what is wrong with a bare file name (one without slashes), or returns undefined if it is valid. */
 export function findNameFault(name: string): string | undefined {
   return findPathFault(name) ?? (name.includes('/') ? 'is a path, not a file name' : undefined);
 }

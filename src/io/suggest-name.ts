@@ -1,4 +1,4 @@
-/** Returns the known name that a mistyped or shortened name may mean; undefined if none is similar enough. */
+/** Returns the known name that a mistyped or shortened name may mean, or undefined if none is similar enough. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
   const typed = given.toLowerCase();
   let best: { name: string; distance: number } | undefined;

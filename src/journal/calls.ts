@@ -55,8 +55,7 @@ export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefin
 export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
-    // Adds one, because the difference includes only one of the two /plan calls, whether or not a response counts
-    // itself.
+    // Between two /plan responses, the service's counter grows by one /plan call. The run made two, so add one.
     calls: after.apiCalls - before.apiCalls + 1n,
     exportRows: after.exportRows - before.exportRows,
   };

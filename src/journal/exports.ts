@@ -91,7 +91,7 @@ function changeAttempt(exports: Exports, place: Place, change: Partial<ExportAtt
   return { attempts: new Map(exports.attempts).set(shard, [...others, changed]) };
 }
 
-/** Returns the complete export of a shard; undefined if there is none. */
+/** Returns the complete export of a shard, or undefined if there is none. */
 export function findDone({ attempts }: Exports, shard: string): ExportAttempt | undefined {
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }

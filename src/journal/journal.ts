@@ -16,7 +16,7 @@ export interface Fold<Entry, State> {
   refuse?: (state: State, entry: Entry) => string | undefined;
   /** Returns the next state. Must be pure, and not slow down as the journal grows. */
   step: (state: State, entry: Entry) => State;
-  /** Returns the state without a damaged line; undefined if the line must not be skipped. */
+  /** Returns the state without a damaged line, or undefined if the line must not be skipped. */
   skip?: (state: State, line: string) => State | undefined;
   /**
    * `chain` if a checksum covers its line and all lines before it. `line` if it covers only its line, so that lines can

@@ -140,17 +140,14 @@ export async function peekUnfinishedRun(
   return undefined;
 }
 
-/**
- * True if a run is unfinished. A run writes its tally before it publishes, so a published run without a tally has a
- * truncated journal.
- */
+/** True if a run is unfinished. A published run is finished if its journal was truncated and lacks the tally. */
 export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
 }
 
 export const NOTHING_LEFT = 'no line of it is left';
 
-/** Reads a run; undefined if a crash came before the journal's first line, when nothing was downloaded. */
+/** Reads a run, or returns undefined if a crash came before the journal's first line, when nothing was downloaded. */
 export async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);

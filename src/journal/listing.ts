@@ -100,7 +100,7 @@ function changeLast(
 
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
-/** Returns the plan made for the last counts; undefined if none was made yet. */
+/** Returns the plan made for the last counts, or undefined if none was made yet. */
 export function findListingPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

@@ -49,7 +49,7 @@ export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   ended: {},
 };
 
-/** Returns the stage after an entry; undefined if the entry isn't allowed. */
+/** Returns the stage after an entry, or undefined if the entry isn't allowed. */
 export function findNext(stage: RunStage, { type }: Pick<RunEntry, 'type'>): RunStage | undefined {
   return RUN_TRANSITIONS[stage][KINDS[type]];
 }

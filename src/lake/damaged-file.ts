@@ -31,7 +31,7 @@ export interface KeptFile {
   sha256?: string | undefined;
 }
 
-/** Describes the first missing or damaged file; undefined if all files are intact. */
+/** Describes the first missing or damaged file, or returns undefined if all files are intact. */
 export async function findDamagedFile(
   files: readonly KeptFile[],
   locate: (path: string) => string,

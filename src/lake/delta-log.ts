@@ -149,7 +149,7 @@ async function refuseAltered(lake: Lake, table: TableName, version: bigint, path
     throw explainDamage(`${path}: the checkpoint changed since it was written: its checksum differs`);
 }
 
-/** Returns the checksum in `_last_checkpoint`; undefined if it is for another checkpoint or can't be read. */
+/** Returns the checksum in `_last_checkpoint`, or undefined if it is for another checkpoint or can't be read. */
 function readCheckpointSum(text: string, named: bigint): string | undefined {
   try {
     const { version, tags } = JSON.parse(text) as { version?: unknown; tags?: Record<string, string> | null };

@@ -21,7 +21,7 @@ export async function createExclusively(lake: Lake, path: string, text: string):
   }
 }
 
-/** Creates a hard link; false if the name exists. link(2) is atomic on local and network file systems. */
+/** Creates a hard link, or returns false if the name exists. link(2) is atomic on local and network file systems. */
 export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

@@ -46,7 +46,7 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
   return `claims that no rows changed, but ${counts}`;
 }
 
-/** Adds up row counts; undefined if a file doesn't record its row count. */
+/** Adds up row counts, or returns undefined if a file doesn't record its row count. */
 function sumRows(stats: readonly (string | null | undefined)[]): number | undefined {
   let sum = 0;
   for (const text of stats) {
@@ -57,7 +57,7 @@ function sumRows(stats: readonly (string | null | undefined)[]): number | undefi
   return sum;
 }
 
-/** Describes a change to columns or partitioning; undefined if only properties or comments changed. */
+/** Describes a change to columns or partitioning, or returns undefined if only properties or comments changed. */
 function describeColumns({ metaData: old }: LogState, actions: readonly Action[]): string | undefined {
   const metaData = actions.find((action) => action.metaData != null)?.metaData;
   if (metaData == null) return undefined;

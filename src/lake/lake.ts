@@ -42,7 +42,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
 
 const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and rebuilds the tables from the saved raw data.';
 
-/** Returns the error for an unsupported or invalid marker; undefined if it is supported. */
+/** Returns the error for an unsupported or invalid marker, or undefined if it is supported. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
   const version = markerSchema.safeParse(marker).data?.version;
   if (version === FORMAT_VERSION) return undefined;

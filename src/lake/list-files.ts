@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { ignoreMissing } from '../io/errors.js';
 
-/** Lists the absolute paths of all files below a folder; empty if the folder is missing. */
+/** Lists the absolute paths of all files below a folder, or returns an empty list if the folder is missing. */
 export async function listFilesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing);
   return (entries ?? []).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

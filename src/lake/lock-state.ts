@@ -16,7 +16,7 @@ export interface LockState {
   alive: boolean;
 }
 
-/** Reads the lock without changing it; undefined if it isn't held. */
+/** Reads the lock without changing it, or returns undefined if it isn't held. */
 export async function readLock(lake: Lake, io: Io): Promise<LockState | undefined> {
   const last = (await readChain(lake)).at(-1);
   const beat = last === undefined ? undefined : await stat(last.path).catch(ignoreMissing);

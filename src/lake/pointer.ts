@@ -81,7 +81,7 @@ interface Logged {
   paths: Iterable<string>;
 }
 
-/** Describes how a log is older than lake.json or lists other files; undefined if it doesn't. */
+/** Describes how a log is older than lake.json or lists other files, or returns undefined if it doesn't. */
 export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | undefined): string | undefined {
   const published = pointer?.tables[logged.table];
   if (published === undefined || published.version < logged.version) return undefined;

@@ -34,7 +34,7 @@ const FAULTS: readonly SystemFault[] = [
   },
 ];
 
-/** Returns the fault of the machine that caused the error; undefined if there is none. */
+/** Returns the fault of the machine that caused the error, or undefined if there is none. */
 export function findFault(error: unknown): SystemFault | undefined {
   // A PricelakeError usually has the right code, except when a connection failed because too many files were open.
   if (error instanceof PricelakeError) {

@@ -72,7 +72,7 @@ export function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }
 
-/** Returns the failed export of a part's changed items if its next attempt isn't due. */
+/** Returns the failed export of a part's changed items if it is too early for the next attempt. */
 export function findBrokenChanged(
   { list }: ExportMemory,
   now: Date,
@@ -81,7 +81,10 @@ export function findBrokenChanged(
   return findWaiting(list(), now, (name) => name === nameChangedExport(dataset));
 }
 
-/** Returns a failed export of a complete copy that isn't due again. @param shards the copy's shards, if known */
+/**
+ * Returns a failed export of a complete copy if it is too early for the next attempt. @param shards the copy's shards,
+ * if known
+ */
 export function findBrokenCopy(
   broken: readonly BrokenExport[],
   now: Date,

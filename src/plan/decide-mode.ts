@@ -155,7 +155,7 @@ function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: Ac
   return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays} days, so changes in between may be missing`;
 }
 
-/** Explains why neither exports nor pages can supply the items this month; undefined if they can. */
+/** Explains why neither exports nor pages can supply the items this month, or returns undefined if they can. */
 function explainNoCopy({ now }: RunFacts, { broken, allowance }: AccountFacts, items: bigint): string | undefined {
   const waiting = findBrokenCopy(broken, now);
   const choice = chooseCopy({

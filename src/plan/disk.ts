@@ -22,7 +22,7 @@ export function countDisk({ items, changes }: RowsAhead): number {
   return Number(items) * BYTES_OF_ITEM + Number(changes) * BYTES_OF_CHANGE;
 }
 
-/** Creates the error for a run that doesn't fit on the disk of `path`; undefined if it fits. */
+/** Creates the error for a run that doesn't fit on the disk of `path`, or returns undefined if it fits. */
 export function refuseDisk(path: string, free: number, ahead: RowsAhead): PricelakeError | undefined {
   const needed = countDisk(ahead);
   if (needed <= free) return undefined;

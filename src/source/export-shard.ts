@@ -255,7 +255,7 @@ class ShardExport {
   }
 }
 
-/** Lists the segments of the shard's complete export; undefined if there is none. */
+/** Lists the segments of the shard's complete export, or returns undefined if there is none. */
 export function listSegments({ journal, folder }: Landing, shard: Shard): ShardSegment[] | undefined {
   const done = findDone(journal.state.exports, shard.name);
   return done && placeSegments(folder, done, shard);

@@ -73,7 +73,7 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   return { shown, readable };
 }
 
-/** Reads the id of the change at `slice`; undefined if the id is unreadable. */
+/** Reads the id of the change at `slice`, or returns undefined if the id is unreadable. */
 export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): bigint | undefined {
   const field = findField(body, start, (name) => name === 'id');
   return field === undefined ? undefined : parseInt64(body, field);
@@ -116,7 +116,7 @@ export function readItemId(body: Buffer, slice: Slice): bigint {
   return readInt64(body, id);
 }
 
-/** Reads when the item at `slice` last changed; undefined if it has no readable date. */
+/** Reads when the item at `slice` last changed, or returns undefined if it has no readable date. */
 export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
   const field = findField(body, slice.start, (name) => name === 'lastChangedAt');
   const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));

@@ -26,7 +26,7 @@ async function* readChanges({ file, changes }: ChangeFile) {
   }
 }
 
-/** Reads a change's id and whether its item is present; undefined if typing will reject the line. */
+/** Reads a change's id and whether its item is present, or returns undefined if typing will reject the line. */
 function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
   try {
     const id = readChangeId(line, { start: 0 });

@@ -99,7 +99,7 @@ export class Database {
     return (await this.read(sql, values)).getRowObjects();
   }
 
-  /** Reads the first row; undefined if there are no rows. */
+  /** Reads the first row, or returns undefined if there are no rows. */
   async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(sql, values))[0];
   }

@@ -59,7 +59,7 @@ export class RelationGraph {
     return this.db.rows(statement.text);
   }
 
-  /** Reads the first row; undefined if there are no rows. */
+  /** Reads the first row, or returns undefined if there are no rows. */
   async row(statement: Sql): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(statement))[0];
   }

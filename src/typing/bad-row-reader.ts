@@ -155,7 +155,7 @@ function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns
   return { value };
 }
 
-/** Returns the digits of the item id in a bad row; null if they can't be read reliably. */
+/** Returns the digits of the item id in a bad row, or null if they can't be read reliably. */
 function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string | null {
   if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, fitId);
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);

@@ -142,7 +142,7 @@ function readRow(columns: readonly string[], cells: readonly (string | null)[], 
   );
 }
 
-/** Parses a cell that contains a JSON object; undefined if it doesn't. */
+/** Parses a cell that contains a JSON object, or returns undefined if it doesn't. */
 function readObject(cell: string): object | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {

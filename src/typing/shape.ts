@@ -118,7 +118,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   return detected;
 }
 
-/** Returns the item values for which no observed row had a field, not even null; empty if no row was observed. */
+/** Lists the item values whose field is missing from every observed row. A null counts as present. */
 export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValue[] {
   if (observed.size === 0) return [];
   const { values } = detectShape(observed, 'csv', mapping); // the CSV shape contains only observed fields

@@ -190,7 +190,7 @@ async function writeLedger(
   await writer.write('runs', [bindUnion('runs', { all_runs: all('runs') }, { items, run_id: runId })]);
 }
 
-/** Returns the union's cursor: the smallest of the lakes' cursors; null if a lake has no cursor. */
+/** Returns the union's cursor: the smallest of the lakes' cursors, or null if a lake has no cursor. */
 function findCursor(members: readonly Member[]): bigint | null {
   const cursors = members.map(({ pointer }) => pointer.cursor);
   return cursors.some((cursor) => cursor === null) ? null : (min(cursors.flatMap((cursor) => cursor ?? [])) ?? null);

@@ -23,7 +23,7 @@ export interface LandedRow {
   /** When the file was downloaded (ISO 8601); undefined if the journal doesn't record it. */
   readAt: string | undefined;
   text: string;
-  /** Returns the raw text of a field by its API name; undefined if the row doesn't have the field. */
+  /** Returns the raw text of a field by its API name, or undefined if the row doesn't have the field. */
   raw(path: string): string | undefined;
   /** Returns the value of a field: the content of a JSON string or CSV cell, or null if the row doesn't have it. */
   says(path: string): string | null;

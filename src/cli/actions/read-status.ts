@@ -72,7 +72,7 @@ export async function readStatus(
   };
 }
 
-/** Returns how many items the last run, even an idle one, left with an unknown listing state; undefined if none. */
+/** Returns how many items the last run, even an idle one, left with an unknown listing state, or undefined if none. */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
     idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));

@@ -83,7 +83,7 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
     ORDER BY converted_price NULLS LAST, item_id`);
 }
 
-/** Returns the most frequent currency of the offers; undefined if no offer has a price. */
+/** Returns the most frequent currency of the offers, or undefined if no offer has a price. */
 async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
   if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
     const where = currency === undefined ? '' : ` in ${currency}`;

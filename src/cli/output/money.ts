@@ -31,7 +31,10 @@ function countDecimals(currency: string | undefined): number {
 
 const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 
-/** Formats a double. More than four decimals are rounded to six significant digits, or above 10,000 to two decimals. */
+/**
+ * Formats a double. A value with more than four decimals is rounded: to two decimals if it is above 10,000, otherwise
+ * to six significant digits.
+ */
 export function showDouble(value: number): string {
   if (!Number.isFinite(value) || Number(value.toFixed(4)) === value) return String(value);
   return String(Number(Math.abs(value) >= 10_000 ? value.toFixed(2) : value.toPrecision(6)));

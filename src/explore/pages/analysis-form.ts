@@ -83,7 +83,7 @@ export async function renderForm(
 export const toChoices = (known: ReadonlyMap<string, string>): Choice[] =>
   [...known].map(([value, label]) => ({ value, label }));
 
-/** Returns the choices for a variable; undefined if its value is typed, as for a long list of shops. */
+/** Returns the choices for a variable, or undefined if its value is typed, as for a long list of shops. */
 function listChoices(
   variable: Variable,
   names: KnownNames,

@@ -222,7 +222,7 @@ function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<st
   });
 }
 
-/** Returns the number of products that went out of stock or came back; empty if the answer has no rows. */
+/** Returns the number of products that went out of stock or came back, or an empty list if the answer has no rows. */
 const listStockFigures = (answer: Answer | undefined, question: Question): Figure[] =>
   answer === undefined || answer.rows.length === 0 ? [] : listKinds(answer, question, STOCK_KINDS);
 

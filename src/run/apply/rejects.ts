@@ -42,7 +42,7 @@ export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile
   );
 }
 
-/** Selects rejected rows with every known column; undefined if there are none. */
+/** Selects rejected rows with every known column, or returns undefined if there are none. */
 function selectRejected(files: readonly TypedFile[]): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
   return parts.length === 0 ? undefined : join(parts, ' UNION ALL ');

@@ -45,7 +45,7 @@ export class RowsInParts {
     this.#readers.set(rows, read());
   }
 
-  /** Computes rows, one part after the other. @param from the relations that the query reads in parts */
+  /** Computes rows one part at a time. @param from the relations that the query reads in parts */
   async compute(label: string, from: readonly Relation[], select: (read: Read) => Sql): Promise<Relation> {
     const [first, ...others] = (await this.read(from)).map(select);
     return this.#graph.table(label, first as Sql, ...others);

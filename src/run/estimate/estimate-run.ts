@@ -165,7 +165,7 @@ function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
 
-/** Returns the error for a run that needs more calls than are left; undefined if there are enough. */
+/** Returns the error for a run that needs more calls than are left, or undefined if there are enough. */
 function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looked: number): PricelakeError | undefined {
   if (bound === undefined) return undefined;
   const left = countLeft(bound) - BigInt(looked - 1);

@@ -148,7 +148,7 @@ export function countBenchSeconds(rows: bigint): number {
   return 2 + Number(rows) / 52_000;
 }
 
-/** Returns the minimum duration of calls in seconds; undefined if the rate is unlimited. */
+/** Returns the minimum duration of calls in seconds, or undefined if the rate is unlimited. */
 export function countSeconds(calls: number, ratePerSecond: number | null): number | undefined {
   return ratePerSecond === null || ratePerSecond <= 0 ? undefined : calls / ratePerSecond;
 }

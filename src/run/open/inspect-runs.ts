@@ -11,7 +11,7 @@ const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/** Describes an unfinished run, even a running one; undefined if there is none. Changes nothing and makes no calls. */
+/** Describes the unfinished run, which may still be running. Changes nothing and makes no calls. */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);

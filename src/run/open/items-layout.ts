@@ -59,7 +59,7 @@ export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableStat
 
 const isBySite = (columns: readonly string[]) => columns.join() === loadTableSchema('items').partitionBy.join();
 
-/** Returns the table's partition columns; undefined if it has no rows. */
+/** Returns the table's partition columns, or undefined if it has no rows. */
 function readPartitionColumns({ files }: TableState): string[] | undefined {
   const file = files.find((one) => !isEmptyFile(one));
   return file && Object.keys(file.partitionValues);

@@ -134,7 +134,7 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
 
 /** Finds out when sources were last read. Without this module, only the rows that a run reads show this time. */
 export interface Probe {
-  /** Returns the websites to query after the feed is read; undefined if none is due or no calls are left. */
+  /** Returns the websites to query after the feed is read, or undefined if none is due or no calls are left. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
   /** Queries these websites and journals the results. If the service fails, the run continues without them. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;
@@ -247,7 +247,7 @@ export interface ChangeSource {
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
   /** True if some stored changes haven't been landed. */
   hasWaiting(lake: Lake): Promise<boolean>;
-  /** Estimates the source's calls before and after the next run; undefined if it makes none. */
+  /** Estimates the source's calls before and after the next run, or returns undefined if it makes none. */
   estimate?(next: NextRun): Promise<SourceEstimate | undefined>;
 }
 

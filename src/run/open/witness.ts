@@ -26,7 +26,7 @@ export interface StepEstimate extends CallEstimate {
 /** Compares the lake with the service. If the service doesn't respond, the run continues without the comparison. */
 export interface Witness {
   watch(run: WatchedRun): Watch;
-  /** Estimates its calls in the next run from the run's plan; undefined if it makes none. */
+  /** Estimates its calls in the next run from the run's plan, or returns undefined if it makes none. */
   estimate?(next: PlannedNext): Promise<StepEstimate | undefined>;
 }
 

@@ -108,7 +108,7 @@ export async function findRejectedChanges(
   return new Set(ids.filter((id) => rejected.includes(id)));
 }
 
-/** Reads the change id in raw text; undefined if it is unreadable. */
+/** Reads the change id in raw text, or returns undefined if it is unreadable. */
 function readRawId(raw: string): bigint | undefined {
   try {
     return readChangeId(Buffer.from(raw), { start: 0 });

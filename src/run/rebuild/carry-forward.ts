@@ -20,7 +20,7 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   if (plan.isWhole || start === undefined) return;
   const { begin } = start.state;
   const older = `run_id NOT IN (${listRunIds(plan.runs)})`;
-  // The first copy's differences came from a comparison with a lake that no longer exists.
+  // The first copy's differences can't be computed again. They result from a comparison with a deleted lake.
   const compared = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
@@ -73,7 +73,7 @@ export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   await keepRows(rebuild, 'items', select);
 }
 
-/** Reads the ledger, which shows missing runs; undefined if the table can't be read completely. */
+/** Reads the ledger, which shows missing runs, or returns undefined if the table can't be read completely. */
 export async function readLedgerRuns(old: OldTables): Promise<LedgerRun[] | undefined> {
   if ((await old.open('runs')) !== 'whole') return undefined;
   const rows =
@@ -171,7 +171,7 @@ async function keepRows(
   await commitKept(rebuild, isReadable ? { ...kept, select, metadata, ...layout } : kept);
 }
 
-/** Rows of the old tables to keep in the rebuilt lake, and the facts that its log records. */
+/** The rows of an old table to keep in the rebuilt lake, and what the new table's log records about them. */
 interface KeptRows
   extends Pick<FileChange, 'table' | 'applied'>,
     Partial<Pick<Stage, 'select' | 'metadata' | 'partitionBy'>> {

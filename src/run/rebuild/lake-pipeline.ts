@@ -27,7 +27,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   return { ...values, file: lakePath, keepsDeclared: true, source: { ...values.source, apiKey: source.apiKey } };
 }
 
-/** Reads a table; undefined if its log is damaged. */
+/** Reads a table, or returns undefined if its log is damaged. */
 function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined> {
   return readTable(lake, table).catch((error: unknown) => {
     if (error instanceof PricelakeError) return undefined;
@@ -35,7 +35,7 @@ function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined>
   });
 }
 
-/** Reads the partition columns from the newest readable log entry; undefined if there is none. */
+/** Reads the partition columns from the newest readable log entry, or returns undefined if there is none. */
 async function readPartitionColumns(lake: Lake, table: TableName): Promise<string[] | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
   const names = ((await readdir(folder).catch(ignoreMissing)) ?? []).filter((name) => name.endsWith('.json')).sort();

@@ -92,7 +92,7 @@ export class OldTables {
     return this.#reasons.get(table) ?? 'its columns have other types';
   }
 
-  /** Returns the state recorded in the table's log; undefined if the log is damaged. */
+  /** Returns the state recorded in the table's log, or undefined if the log is damaged. */
   readApplied(table: TableName): Applied | undefined {
     return this.inspection.damaged.has(table) ? undefined : this.inspection.states.get(table)?.applied;
   }
@@ -104,7 +104,7 @@ export class OldTables {
     return countRows(files);
   }
 
-  /** Returns the published cursor; undefined if there is none, `unknown` if history and lake.json lack it. */
+  /** Returns the published cursor, or undefined if there is none, `unknown` if history and lake.json lack it. */
   readCursor(): bigint | undefined | 'unknown' {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');

@@ -54,7 +54,7 @@ export function planRebuild(
   return { runs: plan?.runs ?? [], isWhole: plan?.isWhole ?? false };
 }
 
-/** Describes a gap between these runs and the published lake; undefined if there is none. */
+/** Describes a gap between these runs and the published lake, or returns undefined if there is none. */
 function findMissing(
   runs: KeptRuns['runs'],
   published: readonly LedgerRun[] | undefined,

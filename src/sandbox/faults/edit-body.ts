@@ -9,7 +9,7 @@ export interface RowEdit {
   row(line: string, n: number): string[];
 }
 
-/** Returns the edit for a fault; null if the fault doesn't change rows. */
+/** Returns the edit for a fault, or null if the fault doesn't change rows. */
 export function chooseRowEdit(effect: FaultEffect, format: ExportFormat): RowEdit | null {
   const { kind, argument } = effect;
   if (kind === 'malformed') return { row: (line, n) => [n === argument ? cutRow(line, format) : line] };

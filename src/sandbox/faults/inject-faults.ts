@@ -112,7 +112,7 @@ async function* toChunks(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 
-/** Returns the response that a fault replaces the service's with; null if the service responds itself. */
+/** Returns the response that a fault replaces the service's with, or null if the service responds itself. */
 function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
   const { kind, argument } = effect;
   if (kind === 'html') return answerHtml(argument);

@@ -92,13 +92,13 @@ export class Account {
     return this.#overdueSince !== null && this.#clock.now() >= this.#overdueSince + OVERDUE_DAYS * DAY_MS;
   }
 
-  /** Returns the kind of key in an Authorization header; null if the key is missing, unknown or revoked. */
+  /** Returns the kind of key in an Authorization header, or null if the key is missing, unknown or revoked. */
   identify(authorization: string | null): KeyKind | null {
     const kind = this.findKind(authorization);
     return kind === null || this.#settings.revoked.includes(kind) ? null : kind;
   }
 
-  /** Returns the kind of key in an Authorization header, even if it is revoked; null if it is missing or unknown. */
+  /** Returns the kind of key in an Authorization header, even if it is revoked, or null if it is missing or unknown. */
   findKind(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     return KEY_KINDS.find((one) => this.keys[one] === key) ?? null;

@@ -14,12 +14,12 @@ export class Parameters {
     this.#query = query;
   }
 
-  /** Returns the text of a parameter; null if it is missing or empty. */
+  /** Returns the text of a parameter, or null if it is missing or empty. */
   text(name: string): string | null {
     return this.#query.get(name) || null;
   }
 
-  /** Parses a parameter; null if it is missing. @param parse returns undefined for an invalid value */
+  /** Parses a parameter, or returns null if it is missing. @param parse returns undefined for an invalid value */
   #parse<T>(name: string, allowed: string, parse: (text: string) => T | undefined): T | null {
     const text = this.text(name);
     if (text === null) return null;

@@ -46,7 +46,10 @@ interface Email {
 interface WebhookStatus {
   url: string | null;
   state: 'none' | 'active' | 'off';
-  /** True if the plan in effect includes webhooks (section 8). Otherwise, changes are not sent until it does. */
+  /**
+   * True if the current plan includes webhooks (section 8 of the API document). If it is false, changes wait until the
+   * plan includes them.
+   */
   inPlan: boolean;
   /** The id of the last delivered change. */
   cursor: bigint;

@@ -23,7 +23,7 @@ export interface Deriving {
   next: NextLake;
   one: DerivedTable;
   reads: ReadonlyMap<TableName, Made>;
-  /** The products whose rows may change; undefined if there are too many, so that whole tables are computed. */
+  /** The products whose rows may change. If it is undefined, whole tables are computed. */
   products: ChangedProducts | undefined;
 }
 
@@ -36,7 +36,10 @@ export interface Narrowed {
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/** Finds the rows that depend on changed items. Returns `none` if no rows do, `all` if all rows must be computed. */
+/**
+ * Finds the rows that depend on changed items. Returns `none` if there are no such rows, and `all` if every row must be
+ * computed.
+ */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {

@@ -5,9 +5,9 @@ import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
 
-/** Up to this number of items are grouped by product at once. DuckDB can't spill everything that grouping needs. */
+/** The maximum number of items to group by product in one query. DuckDB can't spill everything that grouping needs. */
 const WHOLE_ITEMS = 1_100_000n;
-/** If there are more than WHOLE_ITEMS, this number of items is grouped at a time. */
+/** The number of items to group in each query if there are more than WHOLE_ITEMS. */
 const PART_ITEMS = 600_000n;
 
 /** Returns the number of parts that items are divided into; 1 if all of them fit in memory. */

@@ -38,7 +38,7 @@ export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   return all.slice(0, MOST_FINDINGS);
 }
 
-/** Lists unknown fields and unexpected values, and adds the fields that rows contain to `paths`. */
+/** Lists unknown fields and unexpected values. Also records in `paths` which fields the rows contain. */
 function listFound(
   answer: AnswerName,
   field: SeenField,

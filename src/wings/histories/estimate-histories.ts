@@ -5,7 +5,7 @@ import { findMissingHistories } from './fetch-histories.js';
 /** The calls of the run that adds histories after a first copy: `/plan` twice, the feed or a poll, the datasets. */
 const RUN_BEHIND = 5;
 
-/** Estimates the calls for item histories; undefined if the pipeline doesn't request histories. */
+/** Estimates the calls for item histories, or returns undefined if the pipeline doesn't request histories. */
 export async function estimateHistories(next: NextRun): Promise<SourceEstimate | undefined> {
   const { pipeline, isFirst, graph, before, lake, journal, callsLeft, copied } = next;
   if (pipeline.source.history !== 'items') return undefined;

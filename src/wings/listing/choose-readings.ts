@@ -112,7 +112,7 @@ function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'la
   };
 }
 
-/** Estimates reading the newest removed items of all websites; undefined if no removals are missing. */
+/** Estimates reading the newest removed items of all websites, or returns undefined if no removals are missing. */
 function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
   const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);
   if (removals === 0n) return undefined;

@@ -104,7 +104,7 @@ async function proveAdded(
 
 const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
 
-/** Returns the number of listed items according to `/facets`; undefined if it wasn't read. */
+/** Returns the number of listed items according to `/facets`, or undefined if it wasn't read. */
 async function countFacets(graph: RelationGraph, { facets }: ProvedCopy): Promise<bigint | undefined> {
   if (facets === undefined) return undefined;
   const row = await graph.row(

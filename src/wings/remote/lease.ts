@@ -192,7 +192,7 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
 
 const toBytes = (record: LeaseRecord) => Buffer.from(`${JSON.stringify(record)}\n`);
 
-/** Returns the current holder of a remote; undefined if there is none. */
+/** Returns the current holder of a remote, or undefined if there is none. */
 export async function readHolder(store: ObjectStore) {
   const last = (await listGenerations(store)).at(-1);
   const found = last === undefined ? undefined : await readRecord(store, last);

@@ -51,7 +51,7 @@ export async function chooseSample(
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-/** Reads the sampled items individually; undefined if no calls are left or the service doesn't respond. */
+/** Reads the sampled items individually, or returns undefined if no calls are left or the service doesn't respond. */
 export async function askSample(
   { client, io }: { client: ApiClient; io: Io },
   landing: Landing,

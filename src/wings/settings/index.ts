@@ -5,7 +5,7 @@ import { DECLARED_TABLES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { listDeclared } from './declared-rows.js';
 
-/** Stages the tables with settings from the pipeline file if the settings have changed. */
+/** Stages the tables that contain the pipeline file's settings, if these settings have changed. */
 function stageDeclared(staging: Staging): Promise<StagedTable[]> {
   const { found, graph, runId } = staging;
   return Promise.all(

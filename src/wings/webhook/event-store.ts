@@ -13,7 +13,7 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/** The maximum number of unreadable bodies to keep. Older ones are deleted; the feed also contains their changes. */
+/** The maximum number of unreadable bodies to keep. Older ones are deleted, because the feed has their changes too. */
 const MAX_ASIDE = 1000;
 
 export class EventStore {

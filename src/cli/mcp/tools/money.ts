@@ -130,7 +130,7 @@ export const plan = declareTool({
   run: ({ reconcile = false }, call) => call.desk.inTurn(() => addPaid(call.desk, () => planRun(call, reconcile))),
 });
 
-/** Returns an error if the session's budget doesn't cover the cost; undefined if it does. */
+/** Returns an error if the session's budget doesn't cover the cost, or undefined if it does. */
 function refuseBeyond(
   { calls, exportRows, overageBlocks }: Spent,
   { left }: SessionBudget,
