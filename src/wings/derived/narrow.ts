@@ -36,10 +36,7 @@ export interface Narrowed {
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/**
- * Finds the rows that depend on changed items. Returns `none` if there are no such rows, and `all` if every row must be
- * computed.
- */
+/** Finds the rows that changed items affect. Returns `none` if no row is affected, and `all` if every row is. */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {
