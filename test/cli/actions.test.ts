@@ -23,7 +23,7 @@ afterAll(async () => {
 describe('query', () => {
   const request = { lake, memory: '1GB' };
 
-  it('streams exact rows in the one JSON line', async () => {
+  it('streams exact rows in its one JSON line', async () => {
     const { text } = await act(
       runQuery,
       { ...request, sql: 'SELECT item_id FROM items ORDER BY item_id LIMIT 1' },
@@ -34,7 +34,7 @@ describe('query', () => {
     );
   });
 
-  it('reads the SQL from a file and writes the result to one', async () => {
+  it('reads the SQL from a file and writes the result to another file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'query-'));
     const [file, output] = [join(folder, 'q.sql'), join(folder, 'n.csv')];
     await writeFile(file, 'SELECT count(*) AS n FROM items;\n');
@@ -54,19 +54,19 @@ describe('query', () => {
     ["FROM enable_logging(storage='file')", 'query', /^enable_logging\(\) is not allowed here$/u],
     ["SELECT 'x'::BIGINT", 'query', /^Conversion Error: Could not convert string 'x' to INT64$/u],
     [undefined, 'usage', /^pass the SQL in one way/u],
-  ])('answers %j with one clear line', async (sql, code, message) => {
+  ])('refuses %j with one clear line', async (sql, code, message) => {
     await expect(runQuery({ ...request, sql }, openContext())).rejects.toMatchObject({
       code,
       message: typeof message === 'string' ? message : expect.stringMatching(message),
     });
   });
 
-  it('takes stdout for one purpose', async () => {
+  it('refuses to write both rows and JSON to stdout', async () => {
     const both = runQuery({ ...request, sql: 'SELECT 1', format: 'csv' }, openContext(true));
     await expect(both).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('stays within its memory', async () => {
+  it('stays within its memory limit', async () => {
     const sql = 'SELECT list(range) FROM range(100000000)';
     await expect(runQuery({ lake, memory: '64MB', sql }, openContext())).rejects.toMatchObject({
       code: 'query',
@@ -74,7 +74,7 @@ describe('query', () => {
     });
   });
 
-  it.each([0, 300])('stops %i ms after the signal, whatever the statement is doing', async (delay) => {
+  it.each([0, 300])('stops %i ms after the signal, whatever the statement does', async (delay) => {
     const controller = new AbortController();
     const reason = new Error('stopped');
     if (delay === 0) controller.abort(reason);
@@ -91,7 +91,7 @@ describe('check', () => {
     expect(report?.checks).toHaveLength(CHECKS);
   });
 
-  it('lists every check if it is asked to, those that found something first', async () => {
+  it('with --all lists every check, starting with those that found violations', async () => {
     const { text } = await act(runCheckCommand, { lake: faulty, failOn: 'gate', all: true });
     const [, , first, second, third, ...others] = text.split('\n').slice(0, CHECKS + 2);
     expect(first).toMatch(/^FAILED {2}error +price_not_negative +1$/u);
@@ -100,7 +100,7 @@ describe('check', () => {
     expect(others).toHaveLength(CHECKS - 3);
   });
 
-  it('fails with what was found and what to look at', async () => {
+  it('fails with the violations and a next step for each check', async () => {
     const context = openContext();
     const message = `1 of ${CHECKS} checks failed: price_not_negative`;
     const failure = runCheckCommand({ lake: faulty, failOn: 'error' }, context);
@@ -115,7 +115,7 @@ describe('check', () => {
     );
   });
 
-  it('fails by the severity that was asked for, among the checks that were selected', async () => {
+  it('fails by the requested severity, among the selected checks', async () => {
     await runCheckCommand({ lake: faulty, failOn: 'gate' }, openContext());
     await runCheckCommand({ lake: faulty, failOn: 'error', select: ['gtin_check_digit'] }, openContext());
     const strict = runCheckCommand({ lake: faulty, failOn: 'warn', select: ['gtin_check_digit'] }, openContext(true));
@@ -123,7 +123,7 @@ describe('check', () => {
     expect(toJsonText(error.facts.checks)).toContain('"sample":[{"gtin":"4006381333932","items":1,"first_item_id":5}]');
   });
 
-  it('takes lake, severities, thresholds and checks from the pipeline file, whose secrets need not be set', async () => {
+  it('takes the lake, severities, thresholds and checks from the pipeline file, without needing its secrets', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pricelake-own-checks-'));
     const own = '-- name: no_lamps\n-- severity: warn\n-- description: d\n-- next: Sell lamps elsewhere.\n';
     await writeFile(join(folder, 'no_lamps.sql'), `${own}SELECT item_id FROM items WHERE product_id = 'lamp-1'`);
@@ -140,14 +140,14 @@ describe('check', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('names the check that was meant', async () => {
+  it('suggests the check with a similar name', async () => {
     const failure = runCheckCommand({ lake, failOn: 'error', select: ['gtin_check_digits'] }, openContext());
     await expect(failure).rejects.toMatchObject({ code: 'usage', facts: { hint: 'Did you mean gtin_check_digit?' } });
   });
 });
 
 describe('status', () => {
-  it('tells run, cursor, tables and last runs', async () => {
+  it('shows the run, the cursor, the tables and the last runs', async () => {
     const { text, report } = await act(showStatus, { lake });
     expect(text).toMatch(/run 1 \(r1\) of prices, published 2026-11-20T09:00:00.000Z, cursor 42/u);
     expect(text).toMatch(/items +0 +4 +3 +\d/u);
@@ -163,7 +163,7 @@ describe('status', () => {
     expect(text).not.toContain('webhook');
   });
 
-  it('tells of webhook events that wait, and of bodies that could not be read', async () => {
+  it('shows waiting webhook events and unreadable bodies', async () => {
     const store = await EventStore.open(faulty, realIo);
     await store.land('evt_1', Buffer.from('{}'));
     await store.land('evt_2', Buffer.from('{}'));

@@ -9,7 +9,7 @@ import { runHere } from './pricelake.js';
 const ROOM = packagePath('src/cli');
 const read = (file: string) => readFileSync(path.join(ROOM, file), 'utf8');
 
-/** Files of the actions, by the names under which `commands.ts` imports the declarations. */
+/** Files of the actions, by the names under which `commands.ts` imports their declarations. */
 const ACTIONS = new Map(
   [...read('commands.ts').matchAll(/joinAction\(\s*(\w+),\s*async \(\) => \(await import\('\.\/([^']+)\.js'\)/gu)].map(
     ([, name = '', file = '']) => [toFlagName(name).replace('-', ' '), `${file}.ts`] as const,
@@ -39,14 +39,14 @@ describe.each(SPECS)('pricelake $name', ({ name, options = {}, arguments: positi
 
   test('has an action that reads each of its options and arguments', () => {
     const file = ACTIONS.get(name);
-    // A group has only commands.
+    // A group only has subcommands.
     if (file === undefined) return expect([all, name]).toEqual([{}, expect.stringMatching(/^(?:lake|deliver)$/u)]);
     const code = readWithImports(file);
     const unread = Object.keys(all).filter((key) => !new RegExp(`\\b${key}\\b`, 'u').test(code));
     expect(unread.map((key) => `src/cli/${file} does not read ${key}`)).toEqual([]);
   });
 
-  test('names options that it has, without defaults, where they exclude or need each other', () => {
+  test('excludes or needs only options that it has, and excludes none with a default', () => {
     for (const { excludes = [], needs = [], default: own } of Object.values(all)) {
       const others = [...excludes, ...[needs].flat()];
       expect(Object.keys(options)).toEqual(expect.arrayContaining(others));
@@ -56,7 +56,7 @@ describe.each(SPECS)('pricelake $name', ({ name, options = {}, arguments: positi
   });
 });
 
-describe('a value that does not fit is refused before anything else happens', () => {
+describe('an invalid value is refused before anything else happens', () => {
   test.each([
     ['plan --max-rows -1', '--max-rows -1 is not a whole number (0 or more)'],
     ['sync --deadline soon', '--deadline soon is not a duration such as 90s, 20m, 48h or 7d'],
@@ -89,7 +89,7 @@ describe('a value that does not fit is refused before anything else happens', ()
   });
 });
 
-test('help lists the commands by what they are for, each on one line of a terminal with 80 columns', async () => {
+test('help groups the commands by purpose, each on one line of an 80-column terminal', async () => {
   const { stdout } = await runHere(['--help'], { columns: 80 });
   for (const { title, commands } of GROUPS) {
     const lines = commands.map(({ spec }) => `  pricelake ${spec.name.padEnd(7)}  ${spec.describe}\n`);
@@ -119,7 +119,7 @@ describe('an earlier form of a command line still works', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  test('and its options take the place of present ones', () => {
+  test('including its options, which are translated to the current ones', () => {
     const resolve = (line: string) => resolveAlias(line.split(' ')).join(' ');
     expect(resolve('report --output a.html')).toBe('explore --output a.html');
     expect(resolve('-v report')).toBe('-v explore --output=./pricelake-report.html');

@@ -43,7 +43,7 @@ test('a module is compiled once, and its code is kept for later processes', asyn
   expect((await stat(kept)).mtimeMs).toBe(mtimeMs);
 });
 
-test('another text of the same length is compiled, and takes the place of the first', async () => {
+test('a different text of the same length is compiled and replaces the first', async () => {
   await load(say('one'));
   const before = await listKept();
   expect(await load(say('two'))).toBe('two module.cjs');
@@ -61,7 +61,7 @@ test('each command has its own code, because each calls other functions', async 
   expect(kept).toContain(init);
 });
 
-test('a process that refuses what was typed keeps no code, but one that fails otherwise does', async () => {
+test('a process with an invalid command line keeps no compiled code, but one that fails later does', async () => {
   await load(say('one'), { command: 'snyc', exit: 2 });
   await expect(listKept()).rejects.toMatchObject({ code: 'ENOENT' });
   await load(say('one'), { command: 'check', exit: 3 });
@@ -71,7 +71,7 @@ test('a process that refuses what was typed keeps no code, but one that fails ot
 /** WebAssembly with an exported function `f` that counts down from its argument. */
 const COUNTDOWN = '0061736d0100000001050160017f0003020100070501016600000a10010e000340200041016b22000d000b0b';
 
-test('WebAssembly that is hot is not optimized', async () => {
+test('hot WebAssembly is not optimized', async () => {
   const text = `exports.say = () => {
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from('${COUNTDOWN}', 'hex')));
     for (let call = 0; call < 500; call += 1) exports.f(10_000);
@@ -83,7 +83,7 @@ test('WebAssembly that is hot is not optimized', async () => {
   expect(said).toContain('counted');
 });
 
-test('kept code that is damaged is not run, and is replaced', async () => {
+test('damaged compiled code is not run, and is replaced', async () => {
   await load(say('one'));
   const [kept = ''] = await listKept();
   const good = await readFile(kept);
@@ -94,7 +94,7 @@ test('kept code that is damaged is not run, and is replaced', async () => {
   }
 });
 
-test('without a place for compiled code, the module runs', async () => {
+test("a module runs even if compiled code can't be stored", async () => {
   await writeFile(join(folder, 'file'), '');
   compiled = join(folder, 'file', 'compiled');
   expect(await load(say('one'))).toBe('one module.cjs');

@@ -9,7 +9,7 @@ import { runHere } from './pricelake.js';
 
 const run = promisify(execFile);
 
-/** What a user types before Tab, and the values that a shell then offers. A line ends behind a space or a part of a word. */
+/** Command lines up to the Tab key, and the values that a shell then offers. A line ends after a space or within a word. */
 const TYPED: [line: string, values: string[]][] = [
   ['pricelake sandbox adv', ['advance']],
   ['pricelake schema price_spread', ['price_spread', 'price_spread_daily']],

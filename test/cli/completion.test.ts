@@ -15,7 +15,7 @@ async function list(...words: string[]): Promise<string[]> {
 }
 
 describe('completion', () => {
-  it('knows every command, and those within a command', async () => {
+  it('offers every command and its subcommands', async () => {
     expect(await list('')).toEqual(LISTED.map(({ spec }) => spec.name));
     expect(await list('sy')).toEqual(['sync']);
     expect(await list('sandbox', 'adv')).toEqual(['advance']);
@@ -23,14 +23,14 @@ describe('completion', () => {
     expect(await list('compact', '--file')).toEqual(['--file-size']);
   });
 
-  it('knows the options of a command that are not given yet', async () => {
+  it('offers the options of a command that are not given yet', async () => {
     expect(await list('spread', '--m')).toEqual(['--min-shops']);
     expect(await list('spread', '--min-shops', '3', '--m')).toEqual([]);
     expect(await list('--json', 'sync', '--pub')).toEqual(['--publish-held']);
     expect(await list('sync', '--qui')).toEqual(['--quiet']);
   });
 
-  it('knows tables, analyses and checks', async () => {
+  it('offers tables, analyses, checks and formats', async () => {
     expect(await list('schema', 'price_spread')).toEqual(['price_spread', 'price_spread_daily']);
     expect(await list('query', '--analysis', 'price_l')).toEqual(['price_leaders']);
     expect(await list('check', '--select', 'gtin_check')).toEqual(['gtin_check_digit']);
@@ -43,7 +43,7 @@ describe('completion', () => {
     expect(await list('query', '--lake', '')).toEqual([':files']);
   });
 
-  it('reads currencies, brands and shops from the lake, and is silent if there is none', async () => {
+  it('reads currencies, brands and shops from the lake, and offers nothing if there is none', async () => {
     expect(await list('spread', '--lake', lake, '--currency', '')).toEqual(['EUR']);
     expect(await complete(['watch', '--lake', lake, '--own-site', ''])).toEqual([
       { value: '1', meaning: 'Alpha' },
@@ -59,7 +59,7 @@ describe('completion', () => {
     expect(await list('spread', file, '--currency', '')).toEqual(['EUR']);
   });
 
-  it('answers the scripts with one value a line, and its meaning', async () => {
+  it('prints one value and its meaning per line for the shell scripts', async () => {
     const { stdout } = await runHere(['__complete', 'lake', 'c']);
     expect(stdout).toBe('compact\tMerge small files, without changing any rows\n');
     for (const shell of ['bash', 'zsh', 'fish']) {
@@ -69,7 +69,7 @@ describe('completion', () => {
 });
 
 describe('help', () => {
-  it('lists topics, prints a page, and the help of a command', async () => {
+  it('lists topics, prints a page, and prints the help of a command', async () => {
     expect((await runHere(['help'])).stdout).toMatch(/^cost +\S/mu);
     expect((await runHere(['help', 'cost'])).stdout).toMatch(/^# /u);
     expect((await runPricelake(['help', 'sync'])).stdout).toContain('--publish-held');

@@ -26,7 +26,7 @@ describe('the demo', () => {
     expect((await readPointer()).runId).not.toBe(before.runId);
   });
 
-  test('keeps lake and report in a folder of its own', async () => {
+  test('with --keep puts the lake and the report in its own folder', async () => {
     const outcome = await runPricelake(['demo', '--items', '60', '--keep', 'kept', '--json'], { cwd });
     const report = path.join(cwd, 'kept', 'report.html');
     expect(readJsonLine(outcome)).toMatchObject({ ok: true, lake: path.join('kept', 'lake'), report });

@@ -12,7 +12,7 @@ const cwd = await mkdtemp(path.join(tmpdir(), 'pricelake-demo-'));
 afterAll(() => rm(cwd, { recursive: true }));
 
 describe('the demo', () => {
-  test('copies, syncs, checks and compares, shows only the faults that checks find, and its next commands work', async () => {
+  test('copies, syncs, checks and compares, shows only faults that checks find, and suggests working commands', async () => {
     const { code, stdout } = await runPricelake(['demo', '--items', '300'], { cwd });
     expect(code).toBe(0);
     for (const step of ['1. ', '2. ', '3. ', '4. ', '5. ', '6. ', '7. ']) expect(`\n${stdout}`).toContain(`\n${step}`);
@@ -31,11 +31,11 @@ describe('the demo', () => {
     expect(commands.map((line) => line.replace(`node ${MAIN}`, 'pricelake').split(' ')[1])).toEqual([
       ...['check', 'explore', 'explore', 'spread', 'query', 'sandbox'],
     ]);
-    // Two serve until they are stopped.
+    // Two of the commands serve until they are stopped.
     for (const line of [commands[0] ?? '', ...commands.slice(2, -1)]) await run('sh', ['-c', line], { cwd });
   });
 
-  test('leaves the lake of another pipeline alone', async () => {
+  test("doesn't replace the lake of another pipeline", async () => {
     const pointer = path.join(cwd, 'demo-lake', 'lake.json');
     const theirs = (await readFile(pointer, 'utf8')).replace('"demo"', '"prices"');
     await writeFile(pointer, theirs);

@@ -17,7 +17,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What doctor says about a pipeline with this key and these settings of the lake, by the name of the look. */
+/** Runs doctor on a pipeline with this key and these lake settings, and returns its findings by name. */
 async function diagnose(apiKey: string, lake = 'path: ./lake', baseUrl = sandbox.baseUrl) {
   const source = `source: { baseUrl: "${baseUrl}", apiKey: "\${KEY}" }`;
   await writeFile(path.join(folder, 'prices.yaml'), `${source}\nlake: { ${lake} }\n`);
@@ -35,7 +35,7 @@ interface Found {
   next?: string;
 }
 
-test('everything is in order: exit 0, and nothing is left behind', async () => {
+test('a working setup exits with 0 and leaves no files behind', async () => {
   const { code, states, findings } = await diagnose(sandbox.keys.live);
   const ok = { node: 'ok', pipeline: 'ok', 'file system': 'ok', service: 'ok', plan: 'ok', lake: 'ok' };
   expect({ code, states }).toMatchObject({ code: 0, states: ok });
@@ -45,7 +45,7 @@ test('everything is in order: exit 0, and nothing is left behind', async () => {
   expect(await readdir(folder)).toEqual(['prices.yaml']);
 });
 
-test('a clock that differs from the service’s by more than a minute is a warning, with what depends on it', async () => {
+test('a clock that differs from the service’s by more than a minute is a warning with its consequences', async () => {
   expect((await diagnose(sandbox.keys.live)).states.clock).toBe('ok');
   const behind = await startSandbox({ items: 20, sites: 2, startAt: new Date(Date.now() - 2 * 3_600_000) });
   onTestFinished(behind.close);
@@ -54,7 +54,7 @@ test('a clock that differs from the service’s by more than a minute is a warni
   expect({ code, ...clock }).toMatchObject({ code: 0, state: 'warn', next: expect.stringContaining('webhooks') });
 });
 
-test('a key that is refused and a folder that is no lake are named, each with the next step: exit 3', async () => {
+test("a refused key and a folder that isn't a lake are reported with a next step, and the exit code is 3", async () => {
   await mkdir(path.join(folder, 'other'));
   await writeFile(path.join(folder, 'other', 'mine.txt'), '');
   const { code, states, findings } = await diagnose('pk_wrong', 'path: ./other');
@@ -65,7 +65,7 @@ test('a key that is refused and a folder that is no lake are named, each with th
   expect(findings.find(({ name }) => name === 'service')?.next).toContain('source.apiKey');
 });
 
-test('a remote that answers is ok, with the run that holds it; a bucket that is missing is named: exit 3', async () => {
+test('a remote is reported with the run that holds it, and a missing bucket exits with 3', async () => {
   const s3 = await startS3();
   onTestFinished(s3.close);
   onTestFinished(withCredentials());
@@ -89,7 +89,7 @@ test('a remote that answers is ok, with the run that holds it; a bucket that is 
   expect(await look('other')).toMatchObject({ code: 3, state: 'failed', next: expect.stringMatching(/bucket/u) });
 });
 
-test('without a pipeline file it says so, and looks at the rest that it can', async () => {
+test('without a pipeline file, doctor reports that and checks everything else', async () => {
   const { code, stdout } = await runHere(['doctor'], { cwd: path.join(folder, 'other') });
   expect(code).toBe(3);
   expect(stdout).toMatch(/^ok +node /mu);

@@ -12,7 +12,7 @@ afterEach(() => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('.env', () => {
-  test('sets what the environment lacks, and replaces nothing', async () => {
+  test('sets variables that the environment lacks, and replaces none', async () => {
     const file = path.join(folder, 'both.env');
     await writeFile(file, 'PRICELAKE_TEST_A=file\nPRICELAKE_TEST_B=file\n');
     process.env.PRICELAKE_TEST_A = 'shell';
@@ -20,7 +20,7 @@ describe('.env', () => {
     expect(NAMES.map((name) => process.env[name])).toEqual(['shell', 'file']);
   });
 
-  test('sets a variable that the environment has as an empty text, and its first one behind a byte-order mark', async () => {
+  test('sets a variable that is empty in the environment, and its first variable after a byte-order mark', async () => {
     const file = path.join(folder, 'marked.env');
     await writeFile(file, '\uFEFFPRICELAKE_TEST_A=file\nPRICELAKE_TEST_B=file\n');
     process.env.PRICELAKE_TEST_B = '';
@@ -28,20 +28,20 @@ describe('.env', () => {
     expect(NAMES.map((name) => process.env[name])).toEqual(['file', 'file']);
   });
 
-  test('is refused with its encoding where it is not UTF-8', async () => {
+  test("is refused with its encoding if it isn't UTF-8", async () => {
     const file = path.join(folder, 'wide.env');
     await writeFile(file, Buffer.from('\uFEFFPRICELAKE_TEST_A=file\n', 'utf16le'));
     expect(() => loadEnvFile(file)).toThrow('wide.env: the file is UTF-16 LE, not UTF-8');
   });
 
-  test('may be missing, or the folder of a virtual environment', async () => {
+  test("may be missing or be a virtual environment's folder", async () => {
     await mkdir(path.join(folder, '.env'));
     loadEnvFile(path.join(folder, '.env'));
     loadEnvFile(path.join(folder, 'none'));
   });
 
   test.each(['live_1', 'https://api.example/v1?a=b', 'a#b', `a'b`, `a"b'c`, 'a$b\\n'])(
-    'keeps %j as it is',
+    'keeps the value %j unchanged',
     async (value) => {
       const file = path.join(folder, 'one.env');
       await writeFile(file, formatVariable('PRICELAKE_TEST_A', value));

@@ -3,7 +3,7 @@ import { describeError, describeExits, exitCodeOf, fitError, formatError } from 
 import { toJsonText } from '../../src/cli/json-text.js';
 import { PricelakeError } from '../../src/io/errors.js';
 
-it('the exit code of a stop tells the signal, and of anything else is 1', () => {
+it('the exit code of a stop depends on the signal, and of any unexpected error it is 1', () => {
   expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGINT' }))).toBe(130);
   expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGTERM' }))).toBe(143);
   expect(exitCodeOf(new TypeError('x'))).toBe(1);
@@ -19,12 +19,12 @@ describe('an error', () => {
     exportRows: 9007199254740993n,
   });
 
-  it('takes a message of 250,000 spaces, of which a slow pattern would never see the end', () => {
+  it('handles a message of 250,000 spaces quickly', () => {
     const message = ' '.repeat(250_000);
     expect(new PricelakeError('usage', message).message).toBe(message);
   });
 
-  it('is one line for a person, then what to do', () => {
+  it('is one line for people, followed by a next step', () => {
     expect(formatError(quota)).toBe(
       [
         'pricelake: the month is used up',
@@ -36,7 +36,7 @@ describe('an error', () => {
     );
   });
 
-  it('fits a terminal, except for the place in a text, whose columns mean something', () => {
+  it('fits the terminal, except for an SQL excerpt, whose columns matter', () => {
     const hint = 'Name one of the columns that the table has.';
     const excerpt = `LINE 1: SELECT titel, price FROM items LIMIT 5\n${' '.repeat(15)}^`;
     const error = new PricelakeError('query', 'Referenced column "titel" is not there.', { hint, excerpt });
@@ -53,17 +53,17 @@ describe('an error', () => {
     expect(fitError(formatError(error), undefined)).toBe(formatError(error));
   });
 
-  it('the list of exit codes fits 80 columns', () => {
+  it('is listed with its exit code in lines of at most 80 columns', () => {
     for (const line of describeExits().split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  it('is one object for a machine, further facts beside', () => {
+  it('is one JSON object with further facts for programs', () => {
     expect(toJsonText(describeError(quota))).toBe(
       '{"ok":false,"error":{"code":"quota","message":"the month is used up","hint":"Wait.","docsUrl":"https://docs.example/q","upgradeUrl":"https://plans.example","nextRunAt":"2026-12-01T00:00:00.000Z","facts":{"exportRows":9007199254740993}}}',
     );
   });
 
-  it('of a full disk or of memory is named as such wherever it comes from', () => {
+  it('about a full disk or memory has its own code, wherever it comes from', () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     expect(describeError(full)).toMatchObject({
       error: { code: 'disk_full', hint: expect.stringMatching(/Free some space/u) },

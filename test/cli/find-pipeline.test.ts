@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('the pipeline file', () => {
-  test('is the one named, else PRICELAKE_PIPELINE, else prices.yaml of the folder', async () => {
+  test('is the named one, or else PRICELAKE_PIPELINE, or else prices.yaml in the folder', async () => {
     const other = path.join(folder, 'other.yaml');
     const find = (named: string | undefined, env: NodeJS.ProcessEnv) => findPipeline(named, env, folder);
     expect(await find('mine.yaml', { PRICELAKE_PIPELINE: other })).toBe('mine.yaml');
@@ -27,7 +27,7 @@ describe('the pipeline file', () => {
     }
   });
 
-  test('that is nowhere is an error that says where it was looked for', async () => {
+  test('is an error with the searched places if none is found', async () => {
     expect(await seekPipeline(undefined, {}, empty)).toBeUndefined();
     await expect(findPipeline(undefined, {}, empty)).rejects.toMatchObject({
       code: 'config',
@@ -36,7 +36,7 @@ describe('the pipeline file', () => {
     });
   });
 
-  test('that PRICELAKE_PIPELINE names must be there, also where another is found', async () => {
+  test('named by PRICELAKE_PIPELINE must exist, even if another one is found', async () => {
     await expect(seekPipeline(undefined, { PRICELAKE_PIPELINE: '/none.yaml' }, folder)).rejects.toMatchObject({
       code: 'config',
       message: '/none.yaml, which PRICELAKE_PIPELINE is set to, does not exist',

@@ -27,7 +27,7 @@ const ask = (set: Record<string, string>, more: object = {}) => ({
 const pairs = async (set: Record<string, string> = {}) =>
   (await actJson(runQuery, ask(set), openContext(true))).rows.map((row) => [row.product, row.other]);
 
-test('it lists the likeliest pairs first, with the credits of their shops', async () => {
+test('match_candidates lists the likeliest pairs first, with the credits of their shops', async () => {
   expect(await pairs()).toEqual([
     ['acme-1', 'acme-2'],
     ['bravo-1', 'bravo-3'],
@@ -40,7 +40,7 @@ test('it lists the likeliest pairs first, with the credits of their shops', asyn
   expect((await act(runQuery, ask({}))).text).toContain(CREDIT);
 });
 
-test('it takes a brand in any case, and as many pairs as are asked for', async () => {
+test('match_candidates can be limited to a brand in any case, and to a number of pairs', async () => {
   expect(await pairs({ brand: 'BRAVO' })).toEqual([['bravo-1', 'bravo-3']]);
   expect(await pairs({ top: '1' })).toEqual([['acme-1', 'acme-2']]);
   await expect(pairs({ brand: 'Bravoo' })).rejects.toMatchObject({
@@ -49,7 +49,7 @@ test('it takes a brand in any case, and as many pairs as are asked for', async (
   });
 });
 
-test('as CSV it begins with the columns that the pipeline file takes back', async () => {
+test('the CSV output starts with the columns that the pipeline file reads back', async () => {
   const { text } = await act(runQuery, ask({ top: '1' }, { format: 'csv' }));
   expect(text.split('\n').slice(0, 2).join('\n')).toMatch(/^product,other,match,title.*\r\nacme-1,acme-2,,Acme ink/u);
 });

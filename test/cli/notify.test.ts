@@ -60,12 +60,12 @@ const write = (name: string, text: string) => writeFile(path.join(cwd, name), te
 const readNotices = (deliveries: readonly { body: string }[]) =>
   deliveries.map(({ body }) => (JSON.parse(body) as { notices: Record<string, unknown>[] }).notices);
 
-/** A batch that a gate holds. */
+/** Settings whose gate check holds the batch. */
 const GATE = 'checks: { currency_iso_4217: { severity: gate } }\n';
 const WRONG_CURRENCY = changeText(/\/export$/, (text) => text.replaceAll(/"currency":"[A-Z]+"/g, '"currency":"XXQ"'));
 
 describe('sync', () => {
-  test('tells nobody of a run that went well, and once of a batch that is held', async () => {
+  test('sends no message about a successful run, and one about a held batch', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY + GATE);
     world.intercept = WRONG_CURRENCY;
@@ -80,7 +80,7 @@ describe('sync', () => {
     expect(deliveries).toHaveLength(1);
   });
 
-  test('keeps a message that could not be sent for the next run, which ends as it would without', async () => {
+  test('keeps an unsent message for the next run, without changing the exit code', async () => {
     const { deliveries, address } = await openReceiver((response) => response.writeHead(404).end());
     await write('prices.yaml', PIPELINE + NOTIFY);
     world.intercept = () => Promise.resolve(refuse(401));
@@ -98,7 +98,7 @@ describe('sync', () => {
     expect(open.deliveries).toHaveLength(1);
   });
 
-  test('sends a message again with its id, and what is new since in another one', async () => {
+  test('sends a message again with its id, and newer notices in another message', async () => {
     const { deliveries, address } = await openReceiver((response, n) => response.writeHead(n <= 2 ? 404 : 200).end());
     await write('prices.yaml', PIPELINE + NOTIFY);
     await copyLake();
@@ -118,7 +118,7 @@ describe('sync', () => {
     expect(codes).toEqual([['unauthorized'], ['unauthorized'], ['unauthorized'], ['plan_refuses']]);
   });
 
-  test('tells of the same failure again once a run between went well', async () => {
+  test('reports the same failure again after a successful run', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     await copyLake();
@@ -129,7 +129,7 @@ describe('sync', () => {
     expect(readNotices(deliveries).map(([notice]) => notice?.kind)).toEqual(['failed', 'failed']);
   });
 
-  test('tells once when the lake has not been up to date for longer than staleAfter', async () => {
+  test('reports once that the lake has not been up to date for longer than staleAfter', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     await copyLake();
@@ -146,7 +146,7 @@ describe('sync', () => {
     expect(notice?.text).toMatch(/last up to date (48h 59m|49h 0m) ago/);
   });
 
-  test('tells once a month when less than a tenth of the calls is left', async () => {
+  test('reports once a month that less than a tenth of the calls is left', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
@@ -171,7 +171,7 @@ describe('sync', () => {
     expect(deliveries.filter(({ headers }) => 'service-signature' in headers)).toHaveLength(1);
   });
 
-  test('tells a receiver once that the pipeline file and the command line both name', async () => {
+  test('sends a message once to a receiver in both the pipeline file and the command line', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     world.intercept = () => Promise.resolve(refuse(401));
@@ -193,7 +193,7 @@ describe('sync', () => {
     expect(await readdir(cwd)).toEqual(['prices.yaml']);
   });
 
-  test('writes nothing into a folder that holds something else', async () => {
+  test('reports a folder with other content, and writes nothing into it', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE.replace('./lake', '.') + NOTIFY);
     expect((await run(['sync'], address)).code).toBe(2);
@@ -201,7 +201,7 @@ describe('sync', () => {
     expect(await readdir(cwd)).toEqual(['prices.yaml']);
   });
 
-  test('counts a memory that is damaged as none', async () => {
+  test('ignores a damaged record of sent messages', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     await copyLake();
@@ -222,7 +222,7 @@ describe('watch', () => {
     counted: boolean;
   }
 
-  /** A product that shops sell at several prices, with the lowest that counts of each shop, cheapest first. */
+  /** Finds a product with several prices, and each shop's lowest price that counts, cheapest first. */
   async function findProduct(spread = "grade <> 'C' AND NOT contains(grade_reason, 'the offer at')") {
     const rows = await readLake(path.join(cwd, 'lake'), (glob) => {
       return `SELECT product_id, currency, site_id::VARCHAR, sites.name, offers.price::VARCHAR, is_counted::VARCHAR
@@ -248,7 +248,7 @@ describe('watch', () => {
     return expect.unreachable('no product has two prices');
   }
 
-  test('tells of each shop below the lowest allowed price, then only of those that are new', async () => {
+  test('reports each shop below the lowest allowed price once, then only new ones', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     await copyLake();
@@ -275,12 +275,12 @@ describe('watch', () => {
         ?.map(({ shop }) => shop),
     ).toEqual(below(few));
     expect(deliveries).toHaveLength(3);
-    // A look with suspects tells nobody.
+    // With suspects, watch notifies nobody.
     await run(['watch', 'prices.yaml', '--list', 'mine.csv', '--with-suspects'], address);
     expect(deliveries).toHaveLength(3);
   });
 
-  test('tells of an unsure alarm with --unsure alone, and says why it is unsure', async () => {
+  test('reports an unsure alarm only with --unsure, with the reason', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     await copyLake();
@@ -297,7 +297,7 @@ describe('watch', () => {
     ]);
   });
 
-  test('tells of a shop that alone sells the product', async () => {
+  test('reports a shop that is the only one to sell the product', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);
     await copyLake();
@@ -312,7 +312,7 @@ describe('watch', () => {
     expect(readNotices(deliveries)).toMatchObject([[{ product, alarm: 'sure', unsure_because: null }]]);
   });
 
-  test('keeps an alarm that could not be sent beside its state, and exits with 7 all the same', async () => {
+  test('keeps an unsent alarm beside its state, and still exits with 7', async () => {
     const refusing = await openReceiver((response) => response.writeHead(400).end());
     await write('prices.yaml', PIPELINE);
     await copyLake();

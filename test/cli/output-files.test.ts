@@ -26,8 +26,8 @@ const WRITERS: [name: string, ...args: string[]][] = [
 const write = (args: string[], file: string, ...more: string[]) =>
   runHere([...args, ...(args[0] === 'schema' ? [] : ['--lake', lake]), '--output', file, ...more]);
 
-describe('a query that fails', () => {
-  test.each(FORMATS)('leaves the last good %s and nothing else', async (format) => {
+describe('a failed query', () => {
+  test.each(FORMATS)('keeps the last good %s file and leaves nothing else', async (format) => {
     const place = join(folder, format);
     await mkdir(place);
     const file = join(place, 'result');
@@ -40,7 +40,7 @@ describe('a query that fails', () => {
 });
 
 describe.each(WRITERS)('%s', (name, ...args) => {
-  test('refuses a folder that is missing, in one sentence and one JSON line', async () => {
+  test('refuses a missing folder with one sentence or one JSON line', async () => {
     const file = join(folder, 'nofolder', 'x');
     const { code, stdout, stderr } = await write(args, file);
     expect([code, stdout]).toEqual([2, '']);
@@ -51,7 +51,7 @@ describe.each(WRITERS)('%s', (name, ...args) => {
     expect(readJsonLine(json)).toMatchObject({ ok: false, error: { code: 'usage' } });
   });
 
-  test.skipIf(!existsSync('/dev/full') || name === 'report')('says that a device is full, by its code', async () => {
+  test.skipIf(!existsSync('/dev/full') || name === 'report')('reports a full device with its own code', async () => {
     const { code, stdout } = await write(args, '/dev/full', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(WRITERS)('%s', (name, ...args) => {
     });
   });
 
-  test('replaces the file behind a link, and keeps its permissions', async () => {
+  test('replaces the file behind a link and keeps its permissions', async () => {
     const place = await mkdtemp(join(folder, 'link-'));
     const target = join(place, 'target');
     await writeFile(target, '');
@@ -72,14 +72,17 @@ describe.each(WRITERS)('%s', (name, ...args) => {
   });
 });
 
-test.skipIf(process.getuid?.() === 0)('a folder that may not be written is named before the query runs', async () => {
-  const place = join(folder, 'closed');
-  await mkdir(place, { mode: 0o500 });
-  const { stderr } = await write(['query', LATE, '--format', 'parquet'], join(place, 'x'));
-  expect(stderr).toContain('this user may not write there');
-});
+test.skipIf(process.getuid?.() === 0)(
+  'a folder without write permission is reported before the query runs',
+  async () => {
+    const place = join(folder, 'closed');
+    await mkdir(place, { mode: 0o500 });
+    const { stderr } = await write(['query', LATE, '--format', 'parquet'], join(place, 'x'));
+    expect(stderr).toContain('this user may not write there');
+  },
+);
 
-describe.skipIf(!existsSync('/dev/full'))('stdout that is full', () => {
+describe.skipIf(!existsSync('/dev/full'))('a full stdout', () => {
   const run = (...args: string[]) =>
     runPricelakeThroughShell(`"$0" "$@" > /dev/full`, [process.execPath, MAIN, ...args]);
 
@@ -89,13 +92,13 @@ describe.skipIf(!existsSync('/dev/full'))('stdout that is full', () => {
     ['query', 'FROM items', '--format', 'parquet'],
     ['query', 'FROM range(5)', '--json'],
     ['status'],
-  ])('%s %s ends with one sentence', async (...args) => {
+  ])('ends %s %s with one sentence', async (...args) => {
     const { code, stderr } = await run(...args, '--lake', lake);
     expect([code, stderr.split('\n')[0]]).toEqual([1, "pricelake: can't write stdout: no space left"]);
     expect(stderr).not.toMatch(/ {4}at |node:/u);
   });
 
-  test.each([['--help'], ['--version'], []])('%s prints no stack', async (...args) => {
+  test.each([['--help'], ['--version'], []])('makes %s print no stack trace', async (...args) => {
     expect((await run(...args)).stderr).not.toMatch(/ {4}at |node:/u);
   });
 });

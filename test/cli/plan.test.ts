@@ -35,7 +35,7 @@ const refuse = (request: { maxOverage?: number }, context = openContext(true)): 
   );
 
 describe('pricelake plan', () => {
-  test('shows mode, steps, cost, and what is left of the month afterwards', async () => {
+  test('shows the mode, the steps, the cost, and what remains of the month afterwards', async () => {
     const { text, report } = await act(showPlan, { pipeline, maxOverage: 1 });
     expect(text).toContain('Mode: snapshot, because the lake has no items yet.');
     expect(text).toMatch(/^export +1 +120 +current item count$/m);
@@ -56,7 +56,7 @@ describe('pricelake plan', () => {
     });
   });
 
-  test('exits with 75 when sync would wait for an export that keeps breaking off, and says until when', async () => {
+  test('exits with 75 while sync would wait before retrying an export that keeps breaking off, and says until when', async () => {
     const lake = await openLake(path.join(folder, 'lake'), { create: true });
     const memory = openExportMemory(await openMemory(lake, realIo), realIo, 'ndjson');
     for (let run = 0; run < 2; run++) await memory.note('all', { rows: 120n, reason: 'cut' });
@@ -67,7 +67,7 @@ describe('pricelake plan', () => {
     await memory.forget('all');
   });
 
-  test('exits with 5 when sync would be refused, and its JSON holds the plan and when to come back', async () => {
+  test('exits with 5 if sync would be refused, and its JSON contains the plan and the time to return', async () => {
     const context = openContext(true);
     const error = await refuse({}, context);
     expect(exitCodeOf(error)).toBe(5);

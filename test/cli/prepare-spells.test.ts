@@ -15,7 +15,7 @@ const signal = new AbortController().signal;
 const path = await publishLake();
 afterAll(() => rm(join(path, '..'), { recursive: true }));
 
-/** The spells that a query reads, what was logged, and where they are kept. */
+/** Returns the spells that a query reads, the logged events, and where the spells are kept. */
 function readSpells(fewChanges = 0n, variables: Record<string, string> = {}) {
   return readLake({ path, signal }, async (opened) => {
     await setVariables(opened.db, variables);
@@ -33,7 +33,7 @@ function readSpells(fewChanges = 0n, variables: Record<string, string> = {}) {
   });
 }
 
-it('spells of a large lake are made once for a version of the lake, and are those that the view computes', async () => {
+it('the price spells of a large lake are computed once per version, and equal those of the view', async () => {
   const first = await readSpells();
   expect(first).toMatchObject({ events: ['price_spells.preparing'], isKept: true });
   expect(first.rows.length).toBeGreaterThan(2);
@@ -64,11 +64,11 @@ it('spells of a large lake are made once for a version of the lake, and are thos
   expect(later).toContain('under-way.part');
 });
 
-it('spells of few changes are not kept', async () => {
+it('the price spells of few changes are not kept', async () => {
   expect(await readSpells(1_000n)).toMatchObject({ events: [], isKept: false });
 });
 
-it('where the lake cannot be written, spells are kept for the time of the command', async () => {
+it('in a read-only lake, price spells are kept only until the command ends', async () => {
   await rm(folder(), { recursive: true });
   await writeFile(folder(), 'no folder');
   const found = await readSpells();

@@ -25,7 +25,7 @@ describe('a chart of prices', () => {
     ]);
   });
 
-  it('fits the width: neighbors share a cell, with their lowest and highest', () => {
+  it('fits the width by merging adjacent days, with their lowest and highest price', () => {
     const days = Array.from({ length: 90 }, (_, i) => ({ min: i === 4 ? 1 : 5, median: 5, max: 8 }));
     const lines = drawPriceChart(days, { ...plain, width: 40 }).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
@@ -33,18 +33,18 @@ describe('a chart of prices', () => {
     expect(lines[9]).toMatch(/^ {6}2026-11-01 +2026-11-20$/u);
   });
 
-  it('takes equal factors as equal steps where prices lie far apart', () => {
+  it('uses a logarithmic scale if prices differ widely', () => {
     const days = [1, 10, 100].map((price) => ({ min: price, median: price, max: price }));
     const rows = drawPriceChart(days, plain).split('\n');
     expect([0, 4, 7].map((row) => rows[row]?.includes('━'))).toEqual([true, true, true]);
   });
 
-  it('draws one price that never moved, and nothing for none', () => {
+  it('draws a price that never changed, and nothing if there is no price', () => {
     expect(drawPriceChart([{ min: 3, median: 3, max: 3 }], plain)).toContain('━');
     expect(drawPriceChart([undefined], plain)).toBe('');
   });
 
-  it('has the colors of the terminal', () => {
+  it("uses the terminal's colors", () => {
     const style = chooseStyle({}, { color: true, env: {} });
     expect(drawPriceChart([{ min: 1, median: 2, max: 3 }], { ...plain, style })).toContain('\u001b[2m░\u001b[22m');
   });

@@ -18,7 +18,7 @@ describe('the pricelake command', () => {
   });
 
   it.each([undefined, 80])(
-    'without a word, shows five commands and how to begin; on a terminal of %s columns',
+    'without arguments shows seven commands and how to begin, on a terminal of %s columns',
     async (columns) => {
       const { code, stdout, stderr } = await runHere([], { columns });
       expect([code, stderr]).toEqual([0, '']);
@@ -39,7 +39,7 @@ describe('the pricelake command', () => {
     expect(shared).toMatch(/--json[\s\S]*--help/u);
   });
 
-  it('lists the analyses with the question that each answers, if --analysis has no name', async () => {
+  it('lists the analyses with their questions if --analysis has no name', async () => {
     const { code, stdout } = await runHere(['query', '--analysis'], { columns: 80 });
     expect(code).toBe(0);
     const lines = stdout.split('\n');
@@ -56,7 +56,7 @@ describe('the pricelake command', () => {
     expect((await runHere(['query', '--analysis', 'ofers'])).stderr).toContain('Did you mean `offers`?');
   });
 
-  it('shows the line of the SQL that is wrong, with a caret below the place', async () => {
+  it('shows the wrong line of the SQL with a caret below the place', async () => {
     const { code, stderr } = await runHere(['query', '--lake', lake, 'SELECT item_id,\n  nam\nFROM items']);
     expect(code).toBe(2);
     const [message, line = '', caret = ''] = stderr.split('\n');
@@ -64,7 +64,7 @@ describe('the pricelake command', () => {
     expect([line, line[caret.indexOf('^')]]).toEqual(['  LINE 2:   nam', 'n']);
   });
 
-  it('shows amounts with their cents, rounds only computed ones, and leaves files exact', async () => {
+  it('shows amounts with their cents, rounds only computed ones, and keeps files exact', async () => {
     const sql = `SELECT currency, 14739.9000::DECIMAL(18, 4) AS price, 1.0299::DECIMAL(18, 4) AS odd, 23::DECIMAL(18, 4) AS whole,
       1152.1350::DECIMAL(18, 4) AS trusted_median, 1 / 3 AS share FROM (VALUES ('EUR'), ('KWD')) t(currency)`;
     const show = async (format: string) => {
@@ -93,7 +93,7 @@ describe('the pricelake command', () => {
     expect(stdout.replaceAll(/\n {2}/gu, ' ')).toContain(`\n… columns that don't fit: ${leftOut}\n`);
   });
 
-  it('answers an unknown option with exit code 2 and what was meant, in English whatever the locale', async () => {
+  it('refuses an unknown option with exit code 2 and a suggestion, in English in any locale', async () => {
     expect(await runHere(['spread', '--curency', 'EUR'], { env: { LC_ALL: 'tr_TR.UTF-8' } })).toEqual({
       code: 2,
       stdout: '',
@@ -101,7 +101,7 @@ describe('the pricelake command', () => {
     });
   });
 
-  it('takes a flag without its value for a mistake, in JSON as well', async () => {
+  it('refuses a flag without its value, also as JSON', async () => {
     const { code, stdout } = await runHere(['status', '--json', '--lake']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'usage' } });
@@ -113,14 +113,14 @@ describe('the pricelake command', () => {
     expect(readJsonLine(outcome)).toMatchObject({ ok: true, run_number: 1, cursor: 42 });
   });
 
-  it('colors what failed where it is told to, and never else', async () => {
+  it('colors failures if requested, and otherwise never', async () => {
     const run = (args: string[], env: NodeJS.ProcessEnv) =>
       runPricelake(['status', '--lake', '/none', ...args], { env });
     expect((await run([], { FORCE_COLOR: '1' })).stderr.startsWith('\u001b[31mpricelake:\u001b[39m ')).toBe(true);
     expect((await run(['--no-color'], { FORCE_COLOR: '1' })).stderr).toMatch(/^pricelake: /u);
   });
 
-  it('says so, in JSON as well, where it may open too few files', async () => {
+  it('reports, also as JSON, that it may open too few files', async () => {
     const script = `ulimit -n 26; exec "${process.execPath}" "${MAIN}" check --lake "${lake}" --json`;
     const [code, stdout, stderr] = await new Promise<[unknown, string, string]>((resolve) => {
       execFile('sh', ['-c', script], (error, out, err) => resolve([error?.code, out, err]));
@@ -129,7 +129,7 @@ describe('the pricelake command', () => {
     expect(stderr).toMatch(/^pricelake: EMFILE: too many open files.*\n {2}→ Raise the limit/u);
   });
 
-  it('says on Windows that it does not run there', async () => {
+  it("reports that it doesn't run on Windows", async () => {
     const windows = 'data:text/javascript,Object.defineProperty(process,`platform`,{value:`win32`})';
     const env = { NODE_OPTIONS: `--import ${windows}` };
     expect(await runPricelake(['spread', '--lake', lake], { env })).toEqual({
@@ -139,7 +139,7 @@ describe('the pricelake command', () => {
     });
   });
 
-  it('is quiet when the reader of its output goes', async () => {
+  it('ends quietly if the reader of its output closes', async () => {
     const args = ['query', 'FROM range(3000000)', '--lake', lake, '--format', 'csv'];
     const { code, stderr } = await runPricelake(args, {
       act: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
@@ -158,7 +158,7 @@ describe('the pricelake command', () => {
     expect(outcome.stderr).toContain(`pricelake: stopped by ${signal}`);
   });
 
-  it('ends at once on a second signal, also while DuckDB computes a single value, which nothing stops', async () => {
+  it('ends at once on a second signal, even while DuckDB computes one value uninterruptibly', async () => {
     const long = "(SELECT string_agg('0123456789' || range, '') FROM range(30000))";
     const args = ['query', `SELECT levenshtein(${long}, reverse(${long}))`, '--lake', lake, '-v'];
     let begun = 0;
@@ -173,7 +173,7 @@ describe('the pricelake command', () => {
           }, 1300);
         }),
     });
-    // The signal itself ended it: a shell says 143.
+    // The signal itself ended the process; a shell reports 143.
     expect([outcome.code, begun > 0, performance.now() - begun < 5000]).toEqual([null, true, true]);
   });
 });

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What stands on a terminal after these bytes: of its controls, those for "go up", "begin of line", "clear below". */
+/** Returns the lines on a terminal after these bytes; it interprets the controls "up", "start of line" and "clear below". */
 function show(text: string, columns: number): string[] {
   const lines = [''];
   let row = 0;
@@ -79,7 +79,7 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     expect(screen().filter((line) => line.endsWith('left'))).toHaveLength(2);
   });
 
-  it('leave one line of a longer step that is done, none of a short one, and what was reached when they end', () => {
+  it('leave one line for a longer finished step, none for a short one, and the last state when they end', () => {
     const { io, step, screen } = openTerminal(columns);
     step('snapshot', 10n);
     step('feed', 20n);
@@ -99,7 +99,7 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     ]);
   });
 
-  it('end with the time of the run, and what is left by earlier ones, which goes on while nothing is told', () => {
+  it("end with the run's time and the time left by earlier runs, which advances between updates", () => {
     const { io, screen } = openTerminal(columns);
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds: 40, rows: 1_000n } });
     io.progress({ step: 'land', part: 'snapshot', rows: 1n, totalRows: 2_000n, bytes: 0 });
@@ -112,7 +112,7 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     expect(screen().join('\n')).not.toContain('run');
   });
 
-  it('say at least how long it takes if no earlier run tells, and which totals are only about right', () => {
+  it('show a lower bound of the time if there is no earlier run, and mark estimated totals', () => {
     const { io, screen } = openTerminal(columns);
     io.progress({ step: 'land', part: 'feed', rows: 0n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
     vi.advanceTimersByTime(5_000);
@@ -122,7 +122,7 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     expect(screen().at(-2)).toBe('run            6.0s, at least 48s left');
   });
 
-  it('tell no time by the number of tables, any of which may take as long as all others', () => {
+  it('derive no time from the number of tables, because each may take any time', () => {
     const { io, screen } = openTerminal(columns);
     io.progress({ step: 'derive', part: 'tables', rows: 0n, totalRows: 8n, bytes: 0, unit: 'tables' });
     vi.advanceTimersByTime(5_000);
@@ -134,7 +134,7 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     ]);
   });
 
-  it('count what the step counts', () => {
+  it("count in the step's unit", () => {
     const { io, screen } = openTerminal(columns);
     io.progress({ step: 'prove', part: 'checks', rows: 3n, totalRows: 60n, bytes: 0, unit: 'checks' });
     vi.advanceTimersByTime(300);
@@ -144,12 +144,12 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
   });
 });
 
-describe('a window', () => {
+describe('a terminal window', () => {
   it('that gets narrower keeps no part of a wider bar', () => {
     const { io, stream, step } = openTerminal(120);
     step('snapshot', 123_456n);
     const [wide = ''] = show(stream.text, 120);
-    // The terminal wraps what stands there.
+    // The terminal wraps the existing lines.
     const before = stream.text.length;
     stream.columns = 60;
     io.log('info', 'one');
@@ -159,7 +159,7 @@ describe('a window', () => {
     expect(second).toMatch(/^land snapshot .*left$/u);
   });
 
-  it.each([0, Number.NaN])('that says it has %d columns and rows is drawn as one of 80 by 24', (unknown) => {
+  it.each([0, Number.NaN])('that reports %d columns and rows is drawn as 80 by 24', (unknown) => {
     const usual = openTerminal(80);
     const odd = openTerminal(unknown);
     Object.assign(odd.stream, { rows: unknown });
@@ -175,7 +175,7 @@ describe('a window', () => {
     );
   });
 
-  it('has room for the step and its rows, however narrow', () => {
+  it('shows the step and its rows at any width', () => {
     const progress: Progress = {
       step: 'land',
       part: 'snapshot',

@@ -27,7 +27,7 @@ const ask = (baseUrl: string, env: Record<string, string>) => {
   ).then(() => runPricelake(['plan', file, '--json'], { env: { PRICELAKE_API_KEY: key, ...env } }));
 };
 
-test.each(['HTTP_PROXY', 'http_proxy'])('http goes to the proxy of %s by whole addresses', async (name) => {
+test.each(['HTTP_PROXY', 'http_proxy'])('http requests go to the proxy in %s with absolute addresses', async (name) => {
   const told = readJsonLine(await ask(`http://${HOST}`, { [name]: address }));
   expect(told).toMatchObject({ ok: true, mode: 'snapshot' });
   expect(seen.length).toBeGreaterThan(2);
@@ -37,7 +37,7 @@ test.each(['HTTP_PROXY', 'http_proxy'])('http goes to the proxy of %s by whole a
   }
 });
 
-test('https goes through a tunnel, and the proxy sees neither key nor path', async () => {
+test('https requests go through a tunnel, so the proxy sees neither key nor path', async () => {
   const env = { HTTPS_PROXY: address, NODE_EXTRA_CA_CERTS: caFile };
   expect(readJsonLine(await ask(`https://${HOST}`, env))).toMatchObject({ ok: true, mode: 'snapshot' });
   expect(seen.map(({ line }) => line)).toContain(`CONNECT ${HOST}:443`);
@@ -45,7 +45,7 @@ test('https goes through a tunnel, and the proxy sees neither key nor path', asy
   expect(JSON.stringify(seen)).not.toContain(key);
 });
 
-test('NO_PROXY, and this machine, are asked directly', async () => {
+test('hosts in NO_PROXY and this machine are called directly', async () => {
   const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
   expect(readJsonLine(await ask(sandbox.baseUrl, env)).ok).toBe(true);
   const { stdout, code } = await ask(`http://${HOST}`, { ...env, NO_PROXY: '.test' });
@@ -53,7 +53,7 @@ test('NO_PROXY, and this machine, are asked directly', async () => {
   expect(seen).toEqual([]);
 }, 120_000);
 
-test('a certificate that is not trusted is lasting, and the message names NODE_EXTRA_CA_CERTS', async () => {
+test('an untrusted certificate is a permanent error that mentions NODE_EXTRA_CA_CERTS', async () => {
   const { stdout, code } = await ask(`https://${HOST}`, { HTTPS_PROXY: address });
   expect(code).toBe(2);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -65,7 +65,7 @@ test('a certificate that is not trusted is lasting, and the message names NODE_E
   });
 });
 
-test('a proxy that refuses, and one that is no address, are named without their password', async () => {
+test('a proxy that refuses and an invalid proxy address are reported without the password', async () => {
   const refused = await ask(`https://${HOST}`, { HTTPS_PROXY: address.replace('user:secret', 'no:one') });
   expect([refused.code, refused.stdout]).toEqual([75, expect.stringMatching(/Proxy response \(407\)/u)]);
   const wrong = await ask(`https://${HOST}`, { HTTPS_PROXY: 'socks4://user:secret@127.0.0.1:1' });

@@ -1,4 +1,4 @@
-/** Analyses as the command line asks them, one by one. */
+/** Runs the analyses one by one on the command line. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -25,9 +25,9 @@ afterAll(async () => {
 const query = (analysis: string, ...set: string[]) =>
   runHere(['query', '--lake', lake, '--analysis', analysis, '--json', ...set.flatMap((one) => ['--set', one])]);
 
-/** Every analysis that takes a category finds rows by a slug, a path and a name, with those of categories below. */
+/** Every analysis with a category finds its rows by slug, path and name, including those of subcategories. */
 test.each(['dispersion', 'shop_overlap', 'find_products', 'lows_highs', 'price_index'])(
-  '%s takes a category by its slug, path or name, with its subcategories',
+  '%s accepts a category by its slug, path or name, and includes subcategories',
   async (analysis) => {
     const rows = async (category: string) => {
       const more = analysis === 'shop_overlap' ? ['min_products=1'] : analysis === 'price_index' ? ['by=all'] : [];
@@ -45,7 +45,7 @@ test.each(['dispersion', 'shop_overlap', 'find_products', 'lows_highs', 'price_i
   },
 );
 
-test('query runs every analysis that it names', async () => {
+test('query runs every analysis that it lists', async () => {
   const fxFile = join(folder, 'rates.csv');
   await writeFile(fxFile, 'date,currency,rate\n2026-11-01,PLN,4\n2026-11-19,PLN,5\n');
   for (const analysis of listAnalyses()) {

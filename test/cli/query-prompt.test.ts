@@ -7,7 +7,7 @@ import { answerLines, findHistory, HISTORY_SIZE, promptQueries } from '../../src
 import { PricelakeError } from '../../src/io/errors.js';
 import { openContext } from './open-context.js';
 
-test('the prompt runs statements over several lines, continues after an error, and knows tables and columns', async () => {
+test('the prompt runs statements over several lines, continues after an error, and completes tables and columns', async () => {
   const ran: string[] = [];
   const run = async (sql: string) => {
     if (sql.includes('nothing')) throw new PricelakeError('query', 'no such table');
@@ -57,7 +57,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-test('the prompt keeps its history between runs, in a file that only its user reads', async () => {
+test('the prompt keeps its history between runs in a file that only its user can read', async () => {
   const file = findHistory({ XDG_STATE_HOME: await makeFolder() });
   expect(await typeInto(file, 'FROM items;\n\nFROM history;\n')).toEqual(['FROM items;', 'FROM history;']);
   expect(await readFile(file, 'utf8')).toBe('FROM items;\nFROM history;\n');
@@ -77,13 +77,13 @@ test('the history is bounded, and a file that others could read becomes private'
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('a state folder that cannot be made leaves the prompt without history', async () => {
+test('without a state folder, the prompt works without history', async () => {
   const folder = await makeFolder();
   await writeFile(join(folder, 'pricelake'), 'a file');
   expect(await typeInto(findHistory({ XDG_STATE_HOME: folder }), 'FROM items;\n')).toEqual(['FROM items;']);
 });
 
-test('Ctrl-C drops what is typed, over several lines as well, and ends a prompt where nothing is', async () => {
+test('Ctrl-C discards the typed lines, and ends the prompt if nothing is typed', async () => {
   const historyFile = findHistory({ XDG_STATE_HOME: await makeFolder() });
   const input = new PassThrough();
   const output = new PassThrough();
@@ -104,7 +104,7 @@ test('Ctrl-C drops what is typed, over several lines as well, and ends a prompt 
   await done;
 });
 
-test('Ctrl-C stops the statement that runs, and the prompt goes on', async () => {
+test('Ctrl-C stops the running statement, and the prompt continues', async () => {
   const historyFile = findHistory({ XDG_STATE_HOME: await makeFolder() });
   const input = new PassThrough();
   const context = openContext();

@@ -30,7 +30,7 @@ const query = (...args: string[]) => runHere(['query', '--lake', story.lakePath,
 const PRICE = 'SELECT price::VARCHAR AS price FROM items ORDER BY item_id LIMIT 1';
 const priceOf = async (...args: string[]) => JSON.parse((await query(PRICE, '--json', ...args)).stdout).rows[0].price;
 
-test('--as-of answers from the tables as they were after a run', async () => {
+test('--as-of reads the tables as they were after a run', async () => {
   expect(await priceOf()).toBe('8.0000');
   expect(await priceOf('--as-of', '2')).toBe('9.0000');
   expect(await priceOf('--as-of', '1')).toBe('10.0000');
@@ -39,7 +39,7 @@ test('--as-of answers from the tables as they were after a run', async () => {
   expect([await count('--as-of', '1'), await count('--as-of', '2'), await count()]).toEqual([2, 3, 4]);
 });
 
-test('--as-of refuses a run that the lake does not have, or no longer keeps', async () => {
+test("--as-of refuses a run that the lake doesn't have or no longer keeps", async () => {
   const { code, stderr } = await query(PRICE, '--as-of', '9');
   expect([code, stderr]).toEqual([2, expect.stringMatching(/the lake has no run 9; its newest run is 3/u)]);
   const other = await openStory();
@@ -52,7 +52,7 @@ test('--as-of refuses a run that the lake does not have, or no longer keeps', as
   expect(gone.stderr).toMatch(/no longer has the files of \w+ as of run 1\n.*lake\.retention/u);
 });
 
-test('--explain-source tells versions, settings, files and SQL instead of rows', async () => {
+test('--explain-source prints versions, settings, files and SQL instead of rows', async () => {
   const weights = join(folder, 'weights.csv');
   await writeFile(weights, 'shop,weight\n11,1\n22,3\n');
   const args = ['--analysis', 'weighted_index', '--weights', weights, '--set', 'period=day', '--explain-source'];
@@ -77,7 +77,7 @@ test('--explain-source tells versions, settings, files and SQL instead of rows',
   expect(stdout).toContain(PRICE);
 });
 
-test('Parquet and Arrow hold the source in their metadata', async () => {
+test('Parquet and Arrow files contain their source in the metadata', async () => {
   const parquet = join(folder, 'out.parquet');
   expect((await query(PRICE, '--format', 'parquet', '--output', parquet)).code).toBe(0);
   const db = await Database.open();

@@ -25,13 +25,13 @@ test.each([
   ['offers', 'currency=EUR', /offers needs product: the product/u],
   ['assortment', 'site_id=99', /site_id 99: the lake has no such shop/u],
   ['find_products', 'brand=Acne', /brand Acne: the lake has no such brand\n.*Did you mean Acme\?/u],
-])('query --analysis %s --set %s is refused with what is near', async (analysis, set, message) => {
+])('query --analysis %s --set %s is refused with a suggestion', async (analysis, set, message) => {
   const { code, stderr } = await query(analysis, set);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
 });
 
-test('every analysis that takes a category reads the tree of categories', () => {
+test('every analysis with a category reads the category tree', () => {
   for (const name of listAnalyses()) {
     const sql = readAnalysis(name);
     if (!sql.includes("getvariable('category')")) continue;
@@ -46,7 +46,7 @@ test('a product is found by any form of its GTIN', async () => {
   expect(JSON.parse(stdout).rows.length).toBe(3);
 });
 
-test('own SQL needs names that it reads, and a file may declare them', async () => {
+test('own SQL accepts only variables that it reads, and a file may declare them', async () => {
   const own = async (sql: string, set: string) => {
     const file = join(dirname(lake), 'own.sql');
     await writeFile(file, sql);
@@ -69,7 +69,7 @@ test('own SQL needs names that it reads, and a file may declare them', async () 
   expect(code).toBe(0);
 });
 
-test('query --analysis lists analyses with their questions and variables', async () => {
+test('query --analysis lists the analyses with their questions and variables', async () => {
   const { stdout } = await runHere(['query', '--analysis']);
   expect(stdout).toMatch(/^price_index +How the price level changed/mu);
   expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
@@ -83,13 +83,13 @@ test('query --analysis lists analyses with their questions and variables', async
   );
 });
 
-test('completion knows the variables of an analysis and their values', async () => {
+test('completion offers the variables of an analysis and their values', async () => {
   const list = async (...words: string[]) => (await complete(words)).map(({ value }) => value);
   const start = ['query', '--lake', lake, '--analysis', 'price_index', '--set'];
   expect(await list(...start, '')).toEqual(expect.arrayContaining(['period=', 'by=', 'since=', 'with_suspects=']));
   expect(await list(...start, 'peri')).toEqual(['period=']);
   expect(await list(...start, 'period=')).toEqual(['period=month', 'period=week', 'period=day']);
-  // Bash splits a word at its sign.
+  // Bash splits a word at the equals sign.
   expect(await list(...start, 'period', '=')).toEqual(['month', 'week', 'day']);
   expect(await list(...start, 'period', '=', 'w')).toEqual(['week']);
   expect(await list(...start, 'currency=')).toEqual(['currency=EUR']);

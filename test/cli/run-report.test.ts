@@ -39,7 +39,7 @@ function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
 }
 
 describe('the report of a run', () => {
-  test('tells what changed, what it cost, what is proved, what to look at and what to do next', () => {
+  test('shows the changes, the cost, the proofs, what needs attention and the next command', () => {
     expect(formatReport(reportOf(), './lake')).toBe(
       `Run 7 (snapshot: a complete comparison is due) published to ./lake in 12.3 s.
   changed    1,200 rows = 30 written + 1 rejected + 1,169 deduplicated
@@ -62,7 +62,7 @@ describe('the report of a run', () => {
     );
   });
 
-  test('says nothing of comparisons that found nothing, or were not made', () => {
+  test('omits comparisons that found nothing or were not made', () => {
     const calm = { rejected: 0n, differences: 0n, missed: 0n, gone: 0n, sampled: 0n };
     const text = formatReport(reportOf(calm), './lake');
     expect(text).not.toMatch(/repaired|added|marked|again|attention|next/);
@@ -72,7 +72,7 @@ describe('the report of a run', () => {
     );
   });
 
-  test('names what a check found, what was waived and what is billed, in words and in colors', () => {
+  test('shows check violations, waived gates and billed overage, in words and in colors', () => {
     const check = { severity: 'gate', name: 'rejects_few', violations: 12n, waived: true } as RunReport['checks'][0];
     const report = { ...reportOf({ overage: true, overage_blocks: 2n }), checks: [check] };
     const text = formatReport(report, './lake');
@@ -84,7 +84,7 @@ describe('the report of a run', () => {
     expect(colored).toContain('\u001b[33m, waived');
   });
 
-  test('says what a run by polling could not establish, also where nothing changed', () => {
+  test("shows what a polling run couldn't establish, even if nothing changed", () => {
     const report = reportOf({ listing_unknown: 1_234n, reason: 'counts differ on Shop\u001b[2J 1' });
     const told = 'not caught up: up to 1,234 items may no longer be listed';
     for (const published of [true, false]) {
@@ -95,13 +95,13 @@ describe('the report of a run', () => {
     }
   });
 
-  test('leads to the items that may be out of date, even if nothing changed', () => {
+  test('points to the items that may be out of date, even if nothing changed', () => {
     const text = formatReport({ ...reportOf({ stale_items: 2n }), published: false }, './lake');
     expect(text).toContain('not caught up: 2 items may be out of date');
     expect(text).toContain('next       pricelake query "FROM stale_items" --lake ./lake\n');
   });
 
-  test('is one JSON object for machines: cursors as text, what differs as JSON', () => {
+  test('is one JSON object for programs, with cursors as text and differences as JSON', () => {
     const json = JSON.parse(toJsonText(describeReport(reportOf(), './lake'))) as Record<string, unknown>;
     expect(json).toMatchObject({
       cursor_from: null,
@@ -111,7 +111,7 @@ describe('the report of a run', () => {
     });
   });
 
-  test('has names of one form, and seconds of three decimals', () => {
+  test('uses snake case, and seconds with three decimals', () => {
     const check = { name: 'few', severity: 'warn', violations: 0n, waived: false } as RunReport['checks'][0];
     const histories = { asked: 1, left: 0, runId: 'r' };
     const report = { ...reportOf({ seconds: 0.015179839431900004 }), checks: [check], histories };

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { wrapText } from '../../src/cli/output/display-width.js';
 import { layOutSample } from '../../src/cli/output/table.js';
 
-describe('the first rows that a check found', () => {
-  it('are a table whose ids are exact, whose doubles are short and whose texts are harmless', () => {
+describe('the sampled rows of a check', () => {
+  it('are a table with exact ids, short doubles and harmless texts', () => {
     const sample = `[{"item_id":9007199254740993,"price":7.8000,"factor":0.011250156269533691,"title":"a\\u001b[31m\\nb","more":null},
       {"item_id":1,"price":240.9900,"factor":10755.894409658093,"title":"茶","more":{"id":9007199254740995,"of":["x"]}}]`;
     expect(layOutSample(sample, undefined).split('\n')).toEqual([
@@ -17,7 +17,7 @@ describe('the first rows that a check found', () => {
   });
 });
 
-it('a text on a narrow terminal is broken between words, and whole where no terminal is', () => {
+it('a text is wrapped between words on a narrow terminal, and not wrapped without a terminal', () => {
   expect(wrapText('→ look at the page', 10, '  ')).toBe('→ look at\n  the page');
   expect(wrapText('unbreakably long', 4)).toBe('unbreakably\nlong');
   expect(wrapText('→ look at the page', undefined, '  ')).toBe('→ look at the page');

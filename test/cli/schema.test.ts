@@ -8,7 +8,7 @@ import { act, MemoryOutput, openContext } from './open-context.js';
 import { runHere } from './pricelake.js';
 
 describe('schema', () => {
-  it('alone lists the tables with what they hold, in the width of the terminal', async () => {
+  it('without arguments lists the tables and their content, in the width of the terminal', async () => {
     const { stdout } = await runHere(['schema'], { columns: 80 });
     for (const table of TABLE_NAMES) expect(stdout).toMatch(new RegExp(`^${table} +\\S`, 'mu'));
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
@@ -27,7 +27,7 @@ describe('schema', () => {
     if (format === 'json' || format === 'spark') JSON.parse(text);
   });
 
-  it('writes one table as an Arrow stream, though not to a terminal', async () => {
+  it('writes one table as an Arrow stream, but not to a terminal', async () => {
     const { bytes } = await act(showSchema, { table: 'items', format: 'arrow' });
     expect(tableFromIPC(bytes).schema.fields[0]?.name).toBe('item_id');
     await expect(showSchema({ format: 'arrow' }, openContext())).rejects.toThrow('--format arrow needs a single table');
@@ -35,7 +35,7 @@ describe('schema', () => {
     await expect(showSchema({ table: 'items', format: 'arrow' }, terminal)).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('writes a source of dbt whose tests name columns that exist', async () => {
+  it('writes a dbt source whose tests refer to existing columns', async () => {
     const { text } = await act(showSchema, { format: 'dbt', base: 's3://bucket/lake/' });
     const { tables } = (parse(text) as { sources: [{ tables: DbtTable[] }] }).sources[0];
     const find = (name: string | undefined) => tables.find((table) => table.name === name) as DbtTable;
@@ -60,7 +60,7 @@ describe('schema', () => {
     ['unity', 'USING DELTA', "LOCATION 's3://bucket/lake/sites'"],
     ['glue', "TBLPROPERTIES ('table_type' = 'DELTA')", "LOCATION 's3://bucket/lake/sites/'"],
     ['hive', '`valid_from` TIMESTAMP COMMENT', "LOCATION 's3://bucket/lake/sites'"],
-  ] as const)('registers tables in the catalog %s where they are', async (format, kind, location) => {
+  ] as const)('registers tables in the catalog %s at their address', async (format, kind, location) => {
     const { text } = await act(showSchema, { table: 'sites', format, base: 's3://bucket/lake/' });
     expect(text).toContain(kind);
     expect(text).toContain(location);
@@ -72,7 +72,7 @@ describe('schema', () => {
     }
   });
 
-  it('refuses a base where it would change nothing', async () => {
+  it('refuses a base that would have no effect', async () => {
     await expect(act(showSchema, { format: 'ddl', base: 's3://bucket/lake' })).rejects.toMatchObject({ code: 'usage' });
   });
 });

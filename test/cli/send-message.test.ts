@@ -53,7 +53,7 @@ async function sendTo(answer: Answer, limits = {}) {
 }
 
 describe('a message', () => {
-  test('is signed as webhooks of the service are, and says which try it is', async () => {
+  test("is signed like the service's webhooks and contains the attempt's number", async () => {
     const { deliveries, address } = await openReceiver();
     const message = write([notice('a price'), notice('live_key')]);
     await send({ kind: 'url', address, secret: SECRET }, message);
@@ -75,7 +75,7 @@ describe('a message', () => {
     });
   });
 
-  test('has no markup of others for Slack, and no Markdown of others for Teams', async () => {
+  test('contains no foreign markup for Slack and no foreign Markdown for Teams', async () => {
     const { deliveries, address } = await openReceiver();
     await send({ kind: 'slack', address });
     await send({ kind: 'teams', address });
@@ -96,7 +96,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('shows people twenty lines and counts the others, and says when an old one happened', async () => {
+  test('shows twenty lines and counts the others, with the time of an old notice', async () => {
     const old = notice('old', new Date('2026-11-23T08:30:00Z'));
     const many = Array.from({ length: 30 }, (_, k) => notice(`${k} ${'x'.repeat(2_000)}`));
     const { text, body } = write([...many, old], 5);
@@ -118,26 +118,26 @@ describe('a receiver', () => {
     expect(new Set(deliveries.map(({ headers }) => headers['service-event-id'])).size).toBe(1);
   });
 
-  test('that always answers 500 is tried twice', async () => {
+  test('that always answers 500 gets two attempts', async () => {
     const { deliveries, fault } = await sendTo((response) => response.writeHead(500).end('secret words'));
     expect(fault).toMatch(/^it returned 500/);
     expect(fault).not.toContain('secret words');
     expect(deliveries).toHaveLength(2);
   });
 
-  test('that refuses the message is not tried again', async () => {
+  test('that refuses the message gets no second attempt', async () => {
     const { deliveries, fault } = await sendTo((response) => response.writeHead(404).end());
     expect(fault).toMatch(/^it returned 404/);
     expect(deliveries).toHaveLength(1);
   });
 
-  test('that does not answer in time is tried twice', async () => {
+  test("that doesn't answer in time gets two attempts", async () => {
     const { deliveries, fault } = await sendTo(() => {}, { tryMs: 150 });
     expect(fault).toMatch(/^no response within 0.15 s/);
     expect(deliveries).toHaveLength(2);
   });
 
-  test('that leads elsewhere is not followed', async () => {
+  test('that redirects is not followed', async () => {
     const other = await openReceiver();
     const { deliveries, fault } = await sendTo((response) =>
       response.writeHead(307, { location: other.address }).end(),
@@ -146,7 +146,7 @@ describe('a receiver', () => {
     expect([deliveries.length, other.deliveries.length]).toEqual([1, 0]);
   });
 
-  test('that answers without end has got the message, and the connection ends', async () => {
+  test('that answers endlessly counts as notified, and the connection is closed', async () => {
     let sent = 0;
     let ended: Promise<void> | undefined;
     const { fault, deliveries } = await sendTo((response) => {
@@ -160,11 +160,11 @@ describe('a receiver', () => {
     await ended;
     expect(fault).toBeUndefined();
     expect(deliveries).toHaveLength(1);
-    // The system's buffers hold a few megabytes beyond what is read.
+    // The system buffers a few megabytes more than the program reads.
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test('that nobody serves is named by the fault alone', async () => {
+  test("that can't be reached is reported without its address", async () => {
     const fault = await send({ kind: 'url', address: 'http://127.0.0.1:1/T0KEN' }).catch(
       (error: Error) => error.message,
     );
@@ -180,7 +180,7 @@ describe('a command', () => {
     return file;
   }
 
-  test('reads the message from stdin, and no shell reads its arguments', async () => {
+  test('gets the message on stdin, and no shell interprets its arguments', async () => {
     const out = path.join(folder, 'got.json');
     const program = await script(`cat > "$1"; printf %s "$2" > "$1.argument"`);
     const message = write([notice('a price')]);
@@ -197,7 +197,7 @@ describe('a command', () => {
     expect(await readFile(counted, 'utf8')).toBe('once\nonce\n');
   });
 
-  test('that does not read its input or does not end cannot hold a run up', async () => {
+  test("that doesn't read its input or doesn't end can't delay a run", async () => {
     const large = write(Array.from({ length: 200 }, (_, k) => notice(`${k}${'x'.repeat(900)}`)));
     await send({ kind: 'command', command: [await script('exit 0')] }, large);
     const forever = send({ kind: 'command', command: [await script('exec sleep 60')] }, large, {
@@ -206,7 +206,7 @@ describe('a command', () => {
     await expect(forever).rejects.toThrow('it was killed by SIGKILL');
   });
 
-  test('that is not there is named by the fault alone', async () => {
+  test("that doesn't exist is reported without its path", async () => {
     await expect(send({ kind: 'command', command: ['/nowhere/T0KEN'] })).rejects.toThrow(
       /^it can't be started \(ENOENT\)$/,
     );

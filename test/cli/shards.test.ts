@@ -1,4 +1,4 @@
-/** Shards of one pipeline file: a lake each, and one budget for all. */
+/** Tests the shards of one pipeline file, which have separate lakes and a common budget. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,7 +34,7 @@ const readIds = async (lake: string) =>
   (await readLake(lake, (glob) => `SELECT item_id FROM ${glob('items')} ORDER BY 1`)).flat();
 
 describe('sync --dataset', () => {
-  test('runs one shard: its datasets come to a lake of its own', async () => {
+  test('runs one shard, whose datasets go to its own lake', async () => {
     const { cwd, run, lake } = await open();
     expect(await run('sync', '--dataset', 'electronics')).toMatchObject({ code: 0 });
     expect(await readdir(path.join(cwd, 'lake'))).toEqual(['electronics', 'electronics.budget.json']);
@@ -57,7 +57,7 @@ describe('sync --dataset', () => {
     ],
     [['status'], 'has a separate lake for each shard', 'Choose one with --lake: '],
     [['sync', '--dataset', 'europe', '--lake', 'x'], "can't be used together", ''],
-  ])('%s is refused, and the message names the shards', async (args, message, hint) => {
+  ])('%s is refused with a list of the shards', async (args, message, hint) => {
     const { run } = await open();
     const { code, stderr } = await run(...args);
     const text = stderr.replaceAll(/\s+/gu, ' ');
@@ -66,7 +66,7 @@ describe('sync --dataset', () => {
     expect(text).toContain(hint);
   });
 
-  test('of a file without shards is refused', async () => {
+  test('is refused for a file without shards', async () => {
     const { run, cwd } = await open();
     const text = await readFile(path.join(cwd, 'prices.yaml'), 'utf8');
     await writeFile(path.join(cwd, 'prices.yaml'), text.replace(`, shards: ${SHARDS}`, ''));
@@ -74,8 +74,8 @@ describe('sync --dataset', () => {
   });
 });
 
-describe('the budget of the key', () => {
-  /** A service of its own, whose count of the month nothing else changes. */
+describe('the budget of the API key', () => {
+  /** Opens a separate service whose monthly count nothing else changes. */
   async function openService() {
     const service = await startSandbox({ items: 400, sites: 6, ratePerSecond: null });
     onTestFinished(service.close);
@@ -90,7 +90,7 @@ describe('the budget of the key', () => {
 
   const codes = (outcomes: Outcome[]) => outcomes.map(({ code }) => code);
 
-  test('is never exceeded by shards together, whatever runs at once and however often', async () => {
+  test('is never exceeded by all shards together, even if they run concurrently and repeatedly', async () => {
     const { service, used } = await openService();
     const { spawn } = await open('budget: {calls: 24}\n', SHARDS, service);
     const ended: (number | null)[] = [];
@@ -99,14 +99,14 @@ describe('the budget of the key', () => {
       ended.push(...codes(await Promise.all(both)));
       await service.advance({ hours: 1, changes: 30 });
     }
-    // A run without a call left makes one, which reads the plan. Our own look is one more.
+    // A run without any call left still makes one to read the plan. The test's own request is one more.
     const looks = ended.filter((code) => code === 5).length + 1;
     expect((await used()).apiCalls).toBeLessThanOrEqual(24 + looks);
     expect(ended.filter((code) => code === 5).length).toBeGreaterThan(0);
     expect(ended.filter((code) => code === 0 || code === 5)).toEqual(ended);
   });
 
-  test('of export rows is divided as the file says, and a shard without rows does not stop the other', async () => {
+  test("for export rows is divided as the file says, and a shard without rows doesn't stop another", async () => {
     const { service, used } = await openService();
     const shards = '{electronics: {datasets: [11], budget: 2%}, europe: {datasets: [26]}}';
     const { spawn } = await open('budget: {exportRows: 300}\n', shards, service);
@@ -121,7 +121,7 @@ describe('the budget of the key', () => {
     expect((await used()).exportRows).toBe(rows[1]);
   });
 
-  test('counts the calls of a process that is killed', async () => {
+  test('counts the calls of a killed process', async () => {
     const { service, used } = await openService();
     const { spawn, cwd } = await open('budget: {calls: 60}\n', SHARDS, service);
     const child = runPricelakeAndKill(cwd, service);
@@ -130,7 +130,7 @@ describe('the budget of the key', () => {
     const counted = JSON.parse(await readFile(path.join(cwd, 'lake', 'europe.budget.json'), 'utf8')) as {
       calls: number;
     };
-    // Our own look is in the service's count.
+    // The service's count includes the test's own request.
     expect(counted.calls).toBeGreaterThanOrEqual((await used()).apiCalls - 1);
   });
 
@@ -145,7 +145,7 @@ describe('the budget of the key', () => {
 });
 
 describe('plan --all', () => {
-  test('prices each shard, and counts the listings that are bought more than once', async () => {
+  test("estimates each shard's cost, and counts listings that are bought more than once", async () => {
     const { run, lake } = await open();
     const outcome = await run('plan', '--all', '--json');
     expect(outcome.code).toBe(0);
@@ -171,7 +171,7 @@ describe('plan --all', () => {
     );
   });
 
-  test('of a file without shards is refused', async () => {
+  test('is refused for a file without shards', async () => {
     const { run, cwd } = await open();
     const text = await readFile(path.join(cwd, 'prices.yaml'), 'utf8');
     await writeFile(path.join(cwd, 'prices.yaml'), text.replace(`, shards: ${SHARDS}`, ''));

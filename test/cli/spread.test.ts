@@ -59,7 +59,7 @@ describe('spread of some products', () => {
   };
   const products = async (request: object) => (await rows(request)).map((row) => row.product_id);
 
-  it('shows the widest with shop names and the credits under the table, or elsewhere in a format without a place', async () => {
+  it('shows the widest spreads with shop names, and the credits below the table or on stderr', async () => {
     const { text } = await act(showSpread, { lake, ...ALL });
     expect(text).toMatch(/Kettle \[31m red +100\.0 +B +EUR +10\.0001 +20\.00 +Alpha +茶店 +4006381333931 +15\.00 +3 /u);
     expect(text).toContain(`Include these credits when you share it:\n  ${CREDIT}\n`);
@@ -67,7 +67,7 @@ describe('spread of some products', () => {
     expect([csv.text, csv.stderr]).toEqual([expect.stringContaining(CREDIT), expect.stringContaining(CREDIT)]);
   });
 
-  it('has so many shops and products', async () => {
+  it('can be limited to a number of shops and products', async () => {
     expect(await rows({ minShops: 4 })).toEqual([]);
     expect(await products({ top: 2 })).toEqual(['cup', '4006381333931']);
     expect((await act(showSpread, { ...ALL, lake: faulty })).text).toMatch(
@@ -75,7 +75,7 @@ describe('spread of some products', () => {
     );
   });
 
-  it('is of a category with those below it, by slug or path, and of a brand in any case', async () => {
+  it('can be limited to a category with its subcategories, and to a brand in any case', async () => {
     expect(await products({})).toEqual(['cup', '4006381333931', 'zloty', 'fork', 'pot']);
     expect(await products({ category: 'kitchen' })).toEqual(['cup', 'pot']);
     expect(await products({ category: 'home / KITCHEN' })).toEqual(['cup', 'pot']);
@@ -85,7 +85,7 @@ describe('spread of some products', () => {
     await expect(products({ category: 'kitchin' })).rejects.toMatchObject({ code: 'usage', facts: { hint } });
   });
 
-  it('leaves out what cannot be trusted, and says how many and how to see them', async () => {
+  it("hides spreads that can't be trusted, and says how many and how to show them", async () => {
     expect(await products({ grade: 'B' })).toEqual(['4006381333931', 'zloty', 'fork', 'pot']);
     expect(await products({ grade: 'A' })).toEqual([]);
     const { text } = await act(showSpread, { lake, ...ALL, grade: 'B' });
@@ -101,7 +101,7 @@ describe('spread of some products', () => {
     [{ brand: 'Acmee' }, 'brand Acmee', 'Did you mean Acme?'],
     [{ product: 'forkk' }, 'product forkk', 'Did you mean fork?'],
     [{ product: '4006381333932', daily: true }, 'product 4006381333932', 'Did you mean 4006381333931?'],
-  ])('is refused for what the lake does not know: %j', async (request, what, hint) => {
+  ])("is refused for values that the lake doesn't have: %j", async (request, what, hint) => {
     await expect(showSpread({ lake, ...ALL, ...request }, openContext())).rejects.toMatchObject({
       code: 'usage',
       message: `--${what}: the lake has no such ${what.split(' ')[0]}`,
@@ -109,7 +109,7 @@ describe('spread of some products', () => {
     });
   });
 
-  it('is told day by day, from a day on', async () => {
+  it('can be shown day by day, from a given day', async () => {
     const days = await rows({ daily: true, since: { day: '2026-11-18' }, brand: 'acme' });
     expect(days.map((row) => [row.day, row.product_id, row.trusted_min, row.trusted_max, row.grade])).toEqual([
       ['2026-11-18', 'pot', 10, 12, 'B'],
@@ -119,7 +119,7 @@ describe('spread of some products', () => {
     await expect(rows({ since: { daysAgo: 30 } })).rejects.toThrow('--since only works with --daily or --product');
   });
 
-  it('compares shops of all currencies by rates of the user, also day by day', async () => {
+  it("compares shops across currencies by the user's rates, also day by day", async () => {
     const fx = join(folder, 'rates.csv');
     const [cup] = await rows({ fx, category: 'cups' });
     expect(cup).toMatchObject({ currency: 'EUR', offers: 3, shops: 3, min: 2, max: 20, attribution: [CREDIT] });
@@ -131,7 +131,7 @@ describe('spread of some products', () => {
     await expect(rows({ fx, currency: 'PLN' })).rejects.toThrow('because all prices are converted to EUR');
   });
 
-  it('is of one product: its offers, cheapest first, and its prices up to the newest time in the lake', async () => {
+  it('of one product shows its offers, cheapest first, and its prices up to the newest time in the lake', async () => {
     const { text } = await act(showSpread, { lake, ...ALL, product: '04006381333931' });
     expect(text).toMatch(/^4006381333931 · Kettle \[31m red\n\ncurrency +price +shop/u);
     expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.00 +Beta [\s\S]*20\.00 +茶店/u);
@@ -145,7 +145,7 @@ describe('spread of some products', () => {
     await expect(showSpread({ lake, ...ALL, product: 'none' }, openContext())).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('takes lake and rates from a pipeline file', async () => {
+  it('takes the lake and the rates from a pipeline file', async () => {
     const file = join(folder, 'prices.yaml');
     const source = `source: { baseUrl: "\${NOT_SET}", apiKey: "\${NOT_SET}" }`;
     await writeFile(file, `${source}\nlake: { path: ${lake} }\nanalysis: { fx: ${join(folder, 'rates.csv')} }\n`);
@@ -155,7 +155,7 @@ describe('spread of some products', () => {
 });
 
 describe('credits in files', () => {
-  it('stand beside CSV and JSON, where CSV on the Web looks for them', async () => {
+  it('are in a metadata file beside CSV and JSON, as CSV on the Web defines it', async () => {
     const output = join(folder, 'spread.csv');
     const { report } = await act(showSpread, { lake, ...ALL, format: 'csv', output });
     expect(report).toMatchObject({ metadata: `${output}-metadata.json` });
@@ -166,7 +166,7 @@ describe('credits in files', () => {
     expect(metadata.tableSchema.columns.map(({ titles }: { titles: string }) => titles)).toEqual(header?.split(','));
   });
 
-  it('stand in Parquet, whose wide integers are exact, to a file or to stdout', async () => {
+  it('are in Parquet metadata, in a file or on stdout, and wide integers are exact', async () => {
     const sql = 'SELECT sum(item_id) AS total, max(price) AS price FROM items; -- all of them';
     const output = join(folder, "it's.parquet");
     const request = { lake, memory: '1GB', sql, format: 'parquet' } as const;
@@ -185,7 +185,7 @@ describe('credits in files', () => {
     expect(spreads.num_rows).toBe(5n);
   });
 
-  it('are no excuse to print bytes on a terminal', async () => {
+  it("don't allow printing bytes on a terminal", async () => {
     const terminal = { ...openContext(), output: new MemoryOutput(80) };
     const refused = runQuery({ lake, memory: '1GB', sql: 'SELECT 1', format: 'parquet' }, terminal);
     await expect(refused).rejects.toMatchObject({
@@ -199,7 +199,7 @@ describe('query of an analysis', () => {
   const request = { lake, memory: '1GB' };
   const DAYS = Object.entries({ first_day: '2026-11-19', last_day: '2026-11-20' });
 
-  it('runs the analyses that ship, with variables', async () => {
+  it('runs the shipped analyses with variables', async () => {
     const set = Object.entries({ top: '1', brand: 'acme' });
     const { rows } = await actJson(runQuery, { ...request, analysis: 'widest_spreads', set });
     expect(rows).toMatchObject([{ product_id: 'pot' }]);
@@ -207,7 +207,7 @@ describe('query of an analysis', () => {
     expect(prices.row_count).toBeGreaterThan(5);
   });
 
-  it('runs one that needs exchange rates only with them', async () => {
+  it('requires exchange rates for an analysis that needs them', async () => {
     const without = runQuery({ ...request, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());
     await expect(without).rejects.toMatchObject({ code: 'query', facts: { hint: expect.stringContaining('--fx') } });
   });

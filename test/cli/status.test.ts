@@ -26,7 +26,7 @@ async function status(request: Parameters<typeof showStatus>[0] = {}) {
   return { text, json: JSON.parse(toJsonText(renameMembers(report))) as Record<string, unknown> };
 }
 
-test('a held batch: what holds it, what it has landed, what the plan left, and all without a call', async () => {
+test('status shows what holds a batch, what has landed and what the plan has left, without a call', async () => {
   world.pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
   await expect(world.sync()).rejects.toMatchObject({ code: 'gate_failed' });
   const { text, json } = await status();
@@ -47,7 +47,7 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
   });
 });
 
-test('an export that keeps breaking off: how often, what it took, and when it is tried again', async () => {
+test('status shows how often an export broke off, what it cost, and when it is retried', async () => {
   const memory = openExportMemory(
     await openMemory(await openLake(world.lakePath, { create: false }), createFakeIo()),
     createFakeIo(),
@@ -65,7 +65,7 @@ test('an export that keeps breaking off: how often, what it took, and when it is
   expect((await status()).text).not.toContain('broke off');
 });
 
-test('a lock: who holds it, and whether that process lives', async () => {
+test('status shows who holds the lock, and whether that process is alive', async () => {
   const lock = await lockLake(await openLake(world.lakePath, { create: false }), testIo);
   try {
     const { text, json } = await status();
@@ -77,7 +77,7 @@ test('a lock: who holds it, and whether that process lives', async () => {
   }
 });
 
-test('how far the lake is behind the feed, when a pipeline file or the environment names the service', async () => {
+test("status --online shows how far the lake is behind the feed, if the service's address is known", async () => {
   await syncWithWings(world.pipeline, testIo, undefined, { publishHeld: true });
   vi.stubEnv('PRICELAKE_BASE_URL', world.sandbox.baseUrl);
   vi.stubEnv('PRICELAKE_API_KEY', world.sandbox.keys.live);
@@ -102,7 +102,7 @@ test('how far the lake is behind the feed, when a pipeline file or the environme
   await expect(status({ online: true })).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('superseded files that a retention keeps, and runs since that found nothing new', async () => {
+test('status shows retained superseded files and the number of later runs that found no changes', async () => {
   world.pipeline.checks = {};
   world.pipeline.lake.retention = 3_600_000;
   await world.sync();

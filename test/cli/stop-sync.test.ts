@@ -75,14 +75,14 @@ const now = (answer: () => Response | Promise<Response>): Answer => {
 
 const ANSWERS: [string, string, Answer][] = [
   ['the service is silent', '/plan', now(() => new Promise(() => {}))],
-  ['a JSON answer trickles', '/plan', stream(Buffer.from(' '), JSON_TYPE)],
+  ['a JSON response arrives slowly', '/plan', stream(Buffer.from(' '), JSON_TYPE)],
   ['it waits for a retry', '/plan', now(() => new Response('', { status: 503, headers: { 'retry-after': '100' } }))],
   ['an export streams', '/export', stream(LINES, EXPORT)],
   ['an export is decompressed', '/export', stream(gzipped, { ...EXPORT, 'content-encoding': 'gzip' })],
 ];
 
-describe('SIGTERM ends a run that would never end', () => {
-  // One after the other over one lake: each run goes on where the one before was stopped.
+describe('SIGTERM stops a run that would never end', () => {
+  // The runs share one lake, and each continues where the previous one was stopped.
   test.each(ANSWERS)('while %s', async (_when, at, answer) => {
     const outcome = await sync((child) => {
       const stop = () => void setTimeout(() => child.kill('SIGTERM'), 50);
@@ -92,7 +92,7 @@ describe('SIGTERM ends a run that would never end', () => {
     expectStopped(outcome);
   });
 
-  test('while DuckDB is at work; the next run copies everything', async () => {
+  test('while DuckDB is working, and the next run copies everything', async () => {
     const outcome = await sync((child) => {
       // Once the journal is kept by the tables that stand ready, the checks begin.
       let log = '';

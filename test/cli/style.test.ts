@@ -6,19 +6,19 @@ describe('colors', () => {
   const terminal = { isTTY: true };
   it.each([
     ['on a terminal', terminal, undefined, {}, true],
-    ['elsewhere', {}, undefined, {}, false],
+    ['without a terminal', {}, undefined, {}, false],
     ['with NO_COLOR', terminal, undefined, { NO_COLOR: '1' }, false],
     ['with an empty NO_COLOR', terminal, undefined, { NO_COLOR: '' }, true],
-    ['on a terminal that is dumb', terminal, undefined, { TERM: 'dumb' }, false],
+    ['on a dumb terminal', terminal, undefined, { TERM: 'dumb' }, false],
     ['with FORCE_COLOR', {}, undefined, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
     ['with FORCE_COLOR=0', terminal, undefined, { FORCE_COLOR: '0' }, false],
     ['with --no-color', terminal, false, { FORCE_COLOR: '1' }, false],
     ['with --color', {}, true, { NO_COLOR: '1' }, true],
-  ] as const)('%s', (_when, stream, color, env, expected) => {
+  ] as const)('are chosen %s', (_when, stream, color, env, expected) => {
     expect(chooseStyle(stream, { color, env }) !== PLAIN).toBe(expected);
   });
 
-  it('leave the text as it is', () => {
+  it("don't change the text", () => {
     const style = chooseStyle({}, { color: true, env: {} });
     const painted = paint('FAILED gate\nok\n', [/^FAILED/gmu, style.bad]);
     expect(painted).toBe('\u001b[31mFAILED\u001b[39m gate\nok\n');
@@ -31,6 +31,6 @@ it.each([
   [{ verbose: 1 }, {}, 'debug'],
   [{ verbose: 2 }, {}, 'trace'],
   [{ verbose: 0 }, { PRICELAKE_DEBUG: '1' }, 'debug'],
-])('what is logged with %j and %j is %s and graver', (argv, env, level) => {
+])('with %j and %j, events of level %s and above are logged', (argv, env, level) => {
   expect(chooseLogLevel(argv, env)).toBe(level);
 });

@@ -13,7 +13,7 @@ afterAll(async () => {
 
 const LONG = ['query', 'SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3'];
 
-describe('a hang-up', () => {
+describe('a SIGHUP', () => {
   /** Sends signals to the command, which `script` starts, once it runs its query. */
   const hangUp = (shell: string, script: string, ...signals: NodeJS.Signals[]) =>
     runPricelake([...LONG, '--lake', lake], {
@@ -40,14 +40,14 @@ describe('a hang-up', () => {
       'nohup "$0" "$@" & child=$!; trap "kill -TERM $child" TERM; trap "kill -HUP $child" HUP; while kill -0 $child; do wait $child; code=$?; done 2>/dev/null; exit $code',
     ],
     ['sh', 'exec nohup "$0" "$@" 0>/dev/null'],
-  ])('that was ignored at the start changes nothing: %s', async (shell, script) => {
+  ])('that was ignored at the start has no effect: %s', async (shell, script) => {
     const { code, stderr } = await hangUp(shell, script, 'SIGHUP', 'SIGTERM');
     expect([code, stderr]).toEqual([143, expect.stringContaining('pricelake: stopped by SIGTERM\n')]);
   });
 });
 
-describe('a folder for temporary files that is missing', () => {
-  test.each([['query', 'FROM items'], ['status']])('is named by %s', async (...args) => {
+describe('a missing folder for temporary files', () => {
+  test.each([['query', 'FROM items'], ['status']])('is reported by %s', async (...args) => {
     const TMPDIR = join(folder, 'gone');
     const { code, stderr } = await runPricelake([...args, '--lake', lake], { env: { TMPDIR } });
     expect(code).toBe(2);
@@ -56,7 +56,7 @@ describe('a folder for temporary files that is missing', () => {
     );
   });
 
-  test('is named when a file stands there', async () => {
+  test('is reported if its path is a file', async () => {
     const TMPDIR = join(folder, 'file');
     await writeFile(TMPDIR, '');
     const { stderr } = await runPricelake(['query', 'FROM items', '--lake', lake], { env: { TMPDIR } });
@@ -64,7 +64,7 @@ describe('a folder for temporary files that is missing', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('a process that may open few files', () => {
+describe.skipIf(process.platform !== 'linux')('a process with a low limit on open files', () => {
   const run = (files: number, ...args: string[]) =>
     runPricelake([...args, '--lake', lake], {
       shell: ['sh', '-c', `ulimit -n ${files}; exec "$0" "$@"`, process.execPath, MAIN],
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('a process that may open few files
     expect(readJsonLine(outcome)).toMatchObject({ ok: false, error: { code: 'open_files' } });
   });
 
-  test('works with a few more than it asks for', async () => {
+  test('works if the limit is slightly above the required number', async () => {
     expect((await run(32, 'query', 'FROM items', '--format', 'csv')).code).toBe(0);
   });
 });

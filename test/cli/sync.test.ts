@@ -63,7 +63,7 @@ function expectError(outcome: Outcome, exit: number, code: string, message: stri
   expect(outcome.stderr).not.toMatch(/^\s+at /m);
 }
 
-test('prices.yaml and .env of the folder are found, and status asks the service only where it is told to', async () => {
+test('prices.yaml and .env in the folder are found, and status calls the service only if requested', async () => {
   cwd = path.join(world.folder, 'found');
   await mkdir(cwd);
   const { baseUrl, keys } = world.sandbox;
@@ -76,7 +76,7 @@ test('prices.yaml and .env of the folder are found, and status asks the service 
   expect(world.requests).toEqual([]);
 });
 
-test('--land-only lands and says so; the next sync continues', async () => {
+test('--land-only lands and reports it, and the next sync continues', async () => {
   const landed = await sync(PIPELINE, {}, undefined, '--land-only');
   expect(landed.code).toBe(0);
   expect(readJsonLine(landed)).toMatchObject({ ok: true, landed: true, run_number: 1, lake: './lake' });
@@ -89,7 +89,7 @@ test('--land-only lands and says so; the next sync continues', async () => {
   expect(readJsonLine(await resync())).toMatchObject({ ok: true, published: true, resumed: true, run_number: 1 });
 });
 
-describe('sync exits with 2 and says what is wrong', () => {
+describe('sync exits with 2 and an explanation', () => {
   test('without a pipeline file', async () => {
     cwd = world.folder;
     const named = await runHere(['sync', 'nowhere.yaml', '--json'], { cwd });
@@ -102,13 +102,13 @@ describe('sync exits with 2 and says what is wrong', () => {
     ['malformed YAML', `${PIPELINE}checks: {`, /^prices\.yaml:6:\d+: not YAML/],
     ['an unknown key', `${PIPELINE}retires: 3\n`, 'prices.yaml:6:1: the file has an unknown key'],
     ['a variable that is not set', PIPELINE.replace('KEY', 'NOPE'), 'the environment variable NOPE is not set'],
-    ['an address that is none', PIPELINE.replace('${BASE_URL}', 'nowhere'), /source\.baseUrl/],
+    ['an invalid address', PIPELINE.replace('${BASE_URL}', 'nowhere'), /source\.baseUrl/],
   ])('for %s', async (_name, text, message) => {
     expectError(await sync(text), 2, 'config', message);
     expect(await readdir(cwd)).toEqual(['prices.yaml']);
   });
 
-  test('for a folder that holds something else, which it leaves untouched', async () => {
+  test('for a folder with other content, which remains untouched', async () => {
     const outcome = await sync(PIPELINE.replace('./lake', '.'));
     expectError(outcome, 2, 'lake_invalid', 'not a lake: it contains prices.yaml; nothing was changed');
     expect(await readdir(cwd)).toEqual(['prices.yaml']);
@@ -116,7 +116,7 @@ describe('sync exits with 2 and says what is wrong', () => {
 });
 
 describe('sync exits with', () => {
-  test('3 when a gate check fails: the batch is held, and costs no call when it is let through', async () => {
+  test('3 if a gate check fails; the batch is held, and publishing it later costs no call', async () => {
     intercept = (request, next) =>
       new URL(request.url).pathname === '/api/v1/export'
         ? next(request).then(async (answer) => {
@@ -142,7 +142,7 @@ describe('sync exits with', () => {
     expectError(await sync(), 5, 'quota', "The month's allowance of 1 call is used up.");
   });
 
-  test('6 when another run has locked the lake', async () => {
+  test('6 if another run has locked the lake', async () => {
     cwd = path.join(world.folder, `cli-${++folders}`);
     await mkdir(cwd);
     await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE);
@@ -154,20 +154,20 @@ describe('sync exits with', () => {
     }
   });
 
-  test('75 when the service is out of order for long, and says when to come back', async () => {
+  test('75 if the service is unavailable for long, with the time to return', async () => {
     intercept = replace('/plan', () => new Response('{}', { status: 503, headers: { 'retry-after': '3600' } }));
     const outcome = await sync();
     expectError(outcome, 75, 'unavailable', /503/);
     expect(readJsonLine(outcome)).toMatchObject({ error: { next_run_at: expect.stringMatching(/^20\d\d-.*Z$/) } });
   });
 
-  test('1 when the answer is not what the API document describes', async () => {
+  test('1 if a response differs from the API document', async () => {
     const headers = { 'content-type': 'text/html' };
     intercept = replace('/plan', () => new Response('<html>Welcome</html>', { headers }));
     expectError(await sync(), 1, 'contract', /\/plan/);
   });
 
-  test('143 on SIGTERM during an export; the next run goes on, and the copy is exact', async () => {
+  test('143 on SIGTERM during an export; the next run continues, and the copy is exact', async () => {
     let stop: () => void = () => {};
     intercept = (request, next) => {
       if (new URL(request.url).pathname !== '/api/v1/export') return undefined;
@@ -208,9 +208,9 @@ async function expectKeyNowhere(folder: string): Promise<void> {
   }
 }
 
-test('sync --reconcile compares a complete copy with the lake, behind a run that was interrupted', async () => {
+test('sync --reconcile compares a complete copy with the lake after finishing an interrupted run', async () => {
   let stopped = false;
-  // The first run ends in the middle of its feed.
+  // The first run ends while it reads the feed.
   intercept = (request) =>
     stopped || new URL(request.url).pathname !== '/api/v1/changes' ? undefined : Promise.resolve(unauthorized());
   await sync();

@@ -5,8 +5,8 @@ import { MemoryStream } from './open-context.js';
 
 const at = new Date('2026-11-20T09:00:00Z');
 
-describe('the log away from a terminal', () => {
-  it('is JSON lines with exact integers', () => {
+describe('the log without a terminal', () => {
+  it('consists of JSON lines with exact integers', () => {
     const stream = new MemoryStream();
     createCliIo({ stream, env: {}, now: () => at }).log('info', 'feed.page', { cursor: 2n ** 63n - 1n, at: undefined });
     expect(stream.text).toBe(
@@ -14,14 +14,14 @@ describe('the log away from a terminal', () => {
     );
   });
 
-  it('has seconds of three decimals', () => {
+  it('has seconds with three decimals', () => {
     const stream = new MemoryStream();
     const facts = { seconds: 0.0151798394319, waitSeconds: 2, share: 0.123456 };
     createCliIo({ stream, env: {} }).log('info', 'check', facts);
     expect(JSON.parse(stream.text)).toMatchObject({ seconds: 0.015, wait_seconds: 2, share: 0.123456 });
   });
 
-  it('has debug events only when asked', () => {
+  it('has debug events only if requested', () => {
     const stream = new MemoryStream();
     createCliIo({ stream, env: {} }).log('debug', 'x');
     expect(stream.text).toBe('');
@@ -29,7 +29,7 @@ describe('the log away from a terminal', () => {
     expect(stream.text).toContain('"event":"x"');
   });
 
-  it('tells progress every ten seconds, of the step that is under way, until it is closed', () => {
+  it('reports the progress of the current step every ten seconds until it is closed', () => {
     vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
     const stream = new MemoryStream();
     const io = createCliIo({ stream, env: {} });
@@ -49,7 +49,7 @@ describe('the log away from a terminal', () => {
     ]);
   });
 
-  it('has no progress with --quiet, and only warnings and errors', () => {
+  it('with --quiet has no progress, and only warnings and errors', () => {
     vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
     const stream = new MemoryStream();
     const io = createCliIo({ stream, env: {}, level: 'warn' });
@@ -64,7 +64,7 @@ describe('the log away from a terminal', () => {
 });
 
 describe('the log on a terminal', () => {
-  it('is one readable line an event, without control characters of others', () => {
+  it('is one readable line per event, without foreign control characters', () => {
     const stream = new MemoryStream(true);
     const facts = { file: 'a b', reason: '\u001b[2Jx\ny', rows: 3n, seconds: 0.0151798394319 };
     createCliIo({ stream, env: {} }).log('warn', 'rejects', facts);
@@ -72,7 +72,7 @@ describe('the log on a terminal', () => {
   });
 });
 
-describe('a call that is tried again', () => {
+describe('a retried call', () => {
   const facts = { path: '/changes', attempt: 1, waitMs: 2_345, reason: 'GET /changes was answered 503\u001b[2J' };
 
   it('is one short sentence on a terminal', () => {
@@ -81,7 +81,7 @@ describe('a call that is tried again', () => {
     expect(stream.text).toBe('! GET /changes was answered 503[2J; retrying in 2.3s (attempt 2)\n');
   });
 
-  it('has its facts in a log', () => {
+  it('is logged with its facts', () => {
     const stream = new MemoryStream();
     createCliIo({ stream, env: {}, now: () => at }).log('warn', 'api.retry', facts);
     expect(JSON.parse(stream.text)).toMatchObject({ event: 'api.retry', path: '/changes', attempt: 1, wait_ms: 2_345 });
@@ -89,7 +89,7 @@ describe('a call that is tried again', () => {
 });
 
 describe('a sentence', () => {
-  it('stands for an event that people see often, and fits the terminal', () => {
+  it('replaces a frequent event and fits the terminal', () => {
     const stream = Object.assign(new MemoryStream(true), { columns: 40 });
     const io = createCliIo({ stream, env: { PRICELAKE_API_KEY: 'a key with spaces' } });
     const reason = 'GET /items?key=a key with spaces returned 503: the database is being moved';
@@ -122,7 +122,7 @@ describe('a sentence', () => {
     ['lake.lock_taken_over', { pid: 7, host: 'h' }, 'took over the lock of process 7 on h, which has ended'],
     ['lake.recovered', { table: 'items', files: 1 }, 'removed 1 file of items that no version needs'],
     ['schema.drift', { found: [1] }, /^the responses differ from the API document in 1 way;/u],
-  ])('tells of %s', (event, facts, expected) => {
+  ])('explains %s', (event, facts, expected) => {
     const stream = Object.assign(new MemoryStream(true), { columns: 400 });
     createCliIo({ stream, env: {} }).log('warn', event, facts);
     expect(stream.text).toMatch(/^! [^=]+\n$/u);
@@ -131,7 +131,7 @@ describe('a sentence', () => {
 });
 
 describe('secrets', () => {
-  it('are never printed, in no encoding', () => {
+  it('are never printed in any encoding', () => {
     const stream = new MemoryStream();
     const io = createCliIo({ stream, env: { PRICELAKE_API_KEY: 'key-from-env' } });
     for (const secret of ['s/ecret+1', 'late"secret']) io.protectSecret(secret);
@@ -149,7 +149,7 @@ describe('secrets', () => {
   });
 });
 
-it('a progress line without a total tells what it has, and the time it took', () => {
+it('a progress line without a total shows its count and the elapsed time', () => {
   expect(formatProgress({ step: 'land', part: 'feed', rows: 1_000n, bytes: 0, done: true }, 2)).toBe(
     'land feed      1,000 rows 500 rows/s done in 2.0s',
   );

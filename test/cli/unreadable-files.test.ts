@@ -28,11 +28,11 @@ async function runAsOther(...args: string[]): Promise<{ code: number; stderr: st
   );
 }
 
-describe.runIf(process.getuid?.() === 0)('a data file that this user may not read', () => {
+describe.runIf(process.getuid?.() === 0)('a data file without read permission', () => {
   test.each([
     [['query', 'SELECT count(DISTINCT title) FROM items']],
     [['query', 'SELECT min(price) FROM items', '--format', 'csv']],
-  ])('is no file that a run has replaced: %j names it, and says what to do', async (args) => {
+  ])('is reported as such, and not as replaced by a run: %j', async (args) => {
     const { code, stderr } = await runAsOther(...args, '--lake', world.lakePath);
     expect(stderr).toContain(`${file}: this user has no permission to read it`);
     expect(stderr).toContain('Run as the user that owns the lake.');

@@ -4,7 +4,7 @@ import { buildProgram } from '../../src/cli/program.js';
 import { usageError } from '../../src/cli/usage-error.js';
 import { runPricelake } from './pricelake.js';
 
-/** Message and hint of a wrong command line. Actions never run: each of these lines is refused before. */
+/** Returns the message and hint of a wrong command line, which is refused before any action runs. */
 async function refuse(...args: string[]): Promise<string> {
   const program = buildProgram(args);
   let said: string | undefined;
@@ -21,7 +21,7 @@ async function refuse(...args: string[]): Promise<string> {
 
 describe('an unknown option', () => {
   it.each(['--frobnicate', '--dryrun'])(
-    'is named where the pipeline file is missing as well: sync %s',
+    'is reported even if the pipeline file is missing too: sync %s',
     async (flag) => {
       const flags =
         '--json, --quiet, --verbose, --color, --version, --help, --lake, --dataset, --publish-held, --reconcile, --land-only, --backfill, --max-rows, --max-overage, --deadline, --metrics, --openlineage, --notify';
@@ -42,14 +42,14 @@ describe('an unknown option', () => {
     ['query --api-key=live_1', '--api-key of `pricelake query` → '],
     ['status -kLIVE', '-k of '],
     ['sync a.yaml --maxRows 5 --no-reconcile --bogus', '--bogus of '],
-  ])('is named without its value, which may be a key, and with the nearest known one: %s', async (line, message) => {
+  ])('is reported without its value, which may be a key, and with the nearest option: %s', async (line, message) => {
     expect((await refuse(...line.split(' '))).startsWith(`unknown option ${message}`)).toBe(true);
   });
 
-  it('is named for every command', async () => {
+  it('is reported for every command', async () => {
     for (const spec of SPECS) {
       const { name } = spec;
-      if (name === 'help') continue; // yargs answers it by itself, with the help
+      if (name === 'help') continue; // yargs itself prints the help for it
       expect(await refuse(...name.split(' '), '--frobnicate')).toMatch(
         new RegExp(`^unknown option --frobnicate of \`pricelake ${name}\` → Its options`),
       );
@@ -71,7 +71,7 @@ test.each([
   ['foo', 'unknown command foo → Run `pricelake --help`.'],
   ['synk --reconcile', 'unknown command synk → Did you mean `pricelake sync`?'],
   ['sync a.yaml b.yaml', 'unknown argument b.yaml → Run `pricelake sync --help`.'],
-])('a mistake is named, with what is right: %s', async (line, message) => {
+])('a mistake is reported with the correct form: %s', async (line, message) => {
   expect(await refuse(...line.split(' '))).toBe(message);
 });
 
@@ -80,14 +80,14 @@ test.each([
   ['sync', '-h'],
   ['sync', '-qh'],
   ['sync', 'help'],
-])('the help that %s %s asks for has lines of a hundred characters at most', async (...args) => {
+])('the help of %s %s has lines of at most a hundred characters', async (...args) => {
   const help = await readHelp(args);
   expect(help).toContain('--reconcile');
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
 });
 
 test.each([0, Number.NaN, undefined])(
-  'the help of a terminal that says it has %s columns is 80 wide',
+  'on a terminal that reports %s columns, the help is 80 columns wide',
   async (columns) => {
     const { stdout } = process;
     const before = { isTTY: stdout.isTTY, columns: stdout.columns };
@@ -100,7 +100,7 @@ test.each([0, Number.NaN, undefined])(
 );
 
 test.each([[['sync', '--help']], [['lake', '--help']], [['spread', '--help']]])(
-  'the bundle, which measures texts by itself, lays out %j as the packages do',
+  'the bundle lays out %j as the packages do, although it measures texts itself',
   async (args) => expect((await runPricelake(args)).stdout.trim()).toBe((await readHelp(args)).trim()),
 );
 

@@ -72,7 +72,7 @@ async function measure(outcome: RunReport | Error) {
 }
 
 describe('metrics', () => {
-  test('of a run that ends well hold its rows, checks and steps, and what the lake tells', async () => {
+  test('of a successful run contain its rows, checks and steps, and the state of the lake', async () => {
     const { file, text, samples } = await measure(REPORT);
     const expected: Record<string, string> = {
       pricelake_run_success: '1',
@@ -90,7 +90,7 @@ describe('metrics', () => {
     expect(await readdir(path.dirname(file))).toEqual(['prices.prom']);
   });
 
-  test('of a run that fails say so and keep the time of the last success; one that finds the lake locked writes none', async () => {
+  test('of a failed run say so and keep the time of the last success; a run on a locked lake writes none', async () => {
     const refused = new PricelakeError('plan_refuses', 'no');
     const { file, observer, result, text, samples } = await measure(refused);
     expect(result).toBe(refused);
@@ -102,7 +102,7 @@ describe('metrics', () => {
     await expect(openMetricsFile(path.join(file, 'none', 'x.prom'))).rejects.toMatchObject({ code: 'usage' });
   });
 
-  test('have every name that the alerts ask for', async () => {
+  test('include every name that the shipped alerts use', async () => {
     const { samples } = await measure(REPORT);
     const there = new Set([...samples.keys()].map((name) => name.replace(/\{.*/, '')));
     const alerts = parse(await readFile(packagePath('pipelines/deploy/alerts.yaml'), 'utf8')) as {
@@ -110,12 +110,12 @@ describe('metrics', () => {
     };
     const asked = alerts.groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/pricelake_\w+/g) ?? []));
     expect(asked.length).toBeGreaterThan(6);
-    // A lake that is not caught up, and a plan that no run has seen, have none.
+    // These are absent if the lake isn't caught up, or if no run has read the plan.
     const optional = ['pricelake_current_timestamp_seconds', 'pricelake_left'];
     expect(asked.filter((name) => !there.has(name) && !optional.includes(name))).toEqual([]);
   });
 
-  test('are text as Prometheus reads it', () => {
+  test("are written in Prometheus's text format", () => {
     const metric = { name: 'm', help: 'a\\b\nc', samples: [{ labels: { l: 'x\n"\\' }, value: true }, { value: 0.5 }] };
     expect(writePrometheusText([metric], {})).toBe(
       '# HELP m a\\\\b\\nc\n# TYPE m gauge\nm{l="x\\n\\"\\\\"} 1\nm 0.5\n',
@@ -131,7 +131,7 @@ describe('lineage', () => {
     outputs: { name: string }[];
   }
 
-  test('of a run that ends well is a START and a COMPLETE with the tables, their columns and the checks', async () => {
+  test('of a successful run has a START and a COMPLETE event with tables, columns and checks', async () => {
     const file = path.join(await makeFolder('lineage'), 'events.ndjson');
     const context = openContext();
     await watch([openLineage(file, context.io, {})], REPORT, context);
@@ -155,7 +155,7 @@ describe('lineage', () => {
     expect(text).not.toContain('secret');
   });
 
-  test('of a run that fails is a FAIL with its message; a catalog that refuses is a warning', async () => {
+  test('of a failed run has a FAIL event with its message, and a refusing catalog causes a warning', async () => {
     const bodies: string[] = [];
     const server = createServer((request, response) => {
       request.on('data', (chunk) => bodies.push(String(chunk)));
@@ -176,7 +176,7 @@ describe('lineage', () => {
     expect(context.stderr.text).toContain('lineage.failed');
   });
 
-  test('names columns that there are, and columns that they come from', () => {
+  test('refers only to existing columns and sources', () => {
     for (const [table, sources] of Object.entries(COLUMN_SOURCES)) {
       const names = loadTableSchema(table as keyof typeof COLUMN_SOURCES).columns.map(({ name }) => name);
       expect(

@@ -51,7 +51,7 @@ afterAll(() => world.close());
 const parseRows = (text: string) => (JSON.parse(text) as { rows: Record<string, unknown>[] }).rows;
 
 describe('watch', () => {
-  test('says who undercuts and who went below the allowed price, in order, and exits with 7', async () => {
+  test('reports shops that undercut, and shops below the allowed price, in order, and exits with 7', async () => {
     const file = await list('mine.csv', [
       'product,price,currency,lowest,highest',
       `00${KETTLE},24.00,eur,20,29`,
@@ -79,7 +79,7 @@ describe('watch', () => {
     });
   });
 
-  test('tells what has changed since the last run, and exits with 0 where nothing is below', async () => {
+  test('reports changes since the last run, and exits with 0 if no shop is below', async () => {
     const file = await list('later.csv', ['product,price,lowest', `${KETTLE},24,20`]);
     expect((await watch(file, '--json')).code).toBe(7);
     await list('later.csv', ['product,price,lowest', `${KETTLE},18.5,18`, `${LAMP},70,`]);
@@ -96,7 +96,7 @@ describe('watch', () => {
     ]);
   });
 
-  test('shows the first offender, the followers in order and how long each was below the allowed price', async () => {
+  test('with --compliance shows the first offender, its followers in order and how long each was below', async () => {
     const file = await list('below.csv', ['product,price,lowest', `${KETTLE},24,20`, `${TOASTER},12,9`]);
     const { code, stdout } = await watch(file, '--compliance', '--json');
     const { rows } = (JSON.parse(stdout) as { error: { facts: { rows: Record<string, unknown>[] } } }).error.facts;
@@ -116,7 +116,7 @@ describe('watch', () => {
     expect(code).toBe(7);
   });
 
-  test('suggests a price for each line, never below the allowed one and never by a price that looks wrong', async () => {
+  test('suggests a price for each line, never below the allowed price and never based on a suspicious price', async () => {
     const file = await list('suggest.csv', ['product,price,lowest', `${KETTLE},24,20`, `${TOASTER},12,9`, `${MUG},3,`]);
     const { code, stdout } = await watch(file, '--suggest', 'cheapest');
     expect(code).toBe(7);
@@ -133,7 +133,7 @@ describe('watch', () => {
     expect(median).toMatchObject([{ suggested: 20.66, basis: 21.75, reason: '5 % below the median 21.75 of 4 shops' }]);
   });
 
-  test('compares no price that looks wrong, says which and why, and raises no alarm for it', async () => {
+  test('ignores suspicious prices, lists them with the reason, and raises no alarm for them', async () => {
     const file = await list('suspects.csv', ['product,price,lowest', `${TOASTER},12,9`]);
     const { code, stdout } = await watch(file, '--json');
     expect(code).toBe(0);
@@ -159,11 +159,11 @@ describe('watch', () => {
     expect(parseRows(suspects.stdout)).toMatchObject([
       { shops: 4, cheapest: 0.1, below_shops: 1, below_now: ['Gamma'], alarms: 0, left_out: [], changes: null },
     ]);
-    // The look with suspects left no trace.
+    // The run with suspects saved no state.
     expect(parseRows((await watch(file, '--json')).stdout)[0]).toMatchObject({ changes: [] });
   });
 
-  test('is unsure of an alarm if one price stands alone, says why, and raises it with --unsure', async () => {
+  test('is unsure of an alarm if one price stands alone, gives the reason, and raises it with --unsure', async () => {
     const lines: [product: string, price: number, reason: string][] = [
       [VASE, 18, 'the lowest price stands alone: the next is 1.70 times as high'],
       [PEN, 19, 'your price is 1.90 times as high, and no other shop sells it'],
@@ -201,14 +201,14 @@ describe('watch', () => {
     }
   });
 
-  test('is sure of an alarm if other shops ask about as much, or one alone about your own price', async () => {
+  test('is sure of an alarm if other shops ask about as much, or if a single price is close to your own', async () => {
     const file = await list('sure.csv', ['product,price,lowest', `${BOOK},12,11`, `${PEN},15,11`]);
     const { code, stdout } = await watch(file, '--json');
     const row = { alarms: 1, sure_alarms: 1, alarm: 'sure', unsure_because: [] };
     expect([code, JSON.parse(stdout)]).toMatchObject([7, { error: { facts: { products: 2, rows: [row, row] } } }]);
   });
 
-  test('says when an alarm becomes sure or unsure', async () => {
+  test('reports when an alarm becomes sure or unsure', async () => {
     const alone = 'your price is 1.90 times as high, and no other shop sells it';
     const changes = async (price: number) => {
       const file = await list('surer.csv', ['product,price,lowest', `${PEN},${price},11`]);
@@ -238,7 +238,7 @@ describe('watch', () => {
     expect(await watchAt(15)).toEqual(['own price 19.0000 → 15.0000']);
   });
 
-  test('says that no price counts', async () => {
+  test('reports that no price counts', async () => {
     const file = await list('none.csv', ['product,price,lowest', `${MUG},3,2`]);
     const { code, stdout } = await watch(file, '--json');
     expect([code, parseRows(stdout)[0]]).toMatchObject([
@@ -252,7 +252,7 @@ describe('watch', () => {
     ]);
   });
 
-  test('leaves the wrong price out of indices as well', async () => {
+  test('price indices also exclude the wrong price', async () => {
     const { stdout } = await runHere([
       ...['query', '--lake', lake, '--analysis', 'price_index', '--set', 'by=all', '--set', 'period=day', '--json'],
       ...['--set', 'since=2026-11-08', '--set', 'until=2026-11-11'],
@@ -261,7 +261,7 @@ describe('watch', () => {
     expect(Number(last?.jevons)).toBeGreaterThan(90);
   });
 
-  test('says why a line is not matched', async () => {
+  test('gives the reason why a line is not matched', async () => {
     const file = await list('odd.csv', [
       'product;price;currency',
       '4006381333932;1,50;',
@@ -288,17 +288,20 @@ describe('watch', () => {
   test.each([
     ['decimal commas', ['1.299', '12,99', '1.234.567,5', '1299', '0,5'], [1299, 12.99, 1234567.5, 1299, 0.5]],
     ['decimal points', ['1,299', '12.99', '1,234,567.5', '1299', '0.5'], [1299, 12.99, 1234567.5, 1299, 0.5]],
-  ])('reads thousands of a list with semicolons by the %s of its other prices', async (_sign, texts, prices) => {
-    const lines = texts.map((text, k) => `product-${k};${text}`);
-    const { stdout } = await watch(await list('signs.csv', ['product;price', ...lines]), '--json');
-    expect(parseRows(stdout).map(({ price }) => price)).toEqual(prices);
-  });
+  ])(
+    'decides thousands separators in a list with semicolons by the %s of its other prices',
+    async (_sign, texts, prices) => {
+      const lines = texts.map((text, k) => `product-${k};${text}`);
+      const { stdout } = await watch(await list('signs.csv', ['product;price', ...lines]), '--json');
+      expect(parseRows(stdout).map(({ price }) => price)).toEqual(prices);
+    },
+  );
 
   test.each([
     ['UTF-16 LE', Buffer.from('\uFEFFproduct,price\nä,2\n', 'utf16le')],
     ['UTF-16 BE', Buffer.from('\uFEFFproduct,price\nä,2\n', 'utf16le').swap16()],
     ['Windows-1252', Buffer.from('product,price\nä,2\n', 'latin1')],
-  ])('names the encoding of a list in %s', async (name, bytes) => {
+  ])('reports the encoding of a list in %s', async (name, bytes) => {
     const file = await list('encoded.csv', ['']);
     await writeFile(file, bytes);
     const { code, stderr } = await watch(file);
@@ -334,7 +337,7 @@ describe('watch', () => {
       2,
     ],
     ['product;price\n4006381333931;1,29\na;2.99', ':3: 2.99 has a point before its decimals, but 1,29 on line 2', 2],
-  ])('refuses a list with the line and what is wrong: %j', async (text, message, exit) => {
+  ])('refuses a list with the line and the problem: %j', async (text, message, exit) => {
     const file = await list('bad.csv', [text]);
     if (text === '') await writeFile(file, '');
     const { code, stderr } = await watch(file);

@@ -50,7 +50,7 @@ const figures = (found: Figures[], ...names: string[]) =>
 
 const FOOD = 'category,weight\ntea,300\ncoffee,100\n';
 
-test('weights by category make indices of their units, up along a tree', async () => {
+test('weights by category yield indices of categories and of their ancestors in a tree', async () => {
   const tree = 'child,parent\ntea,01.2.1\ncoffee,01.2.1\ncups,05.4\n01.2.1,01.2\n01.2,01\n05.4,05\n';
   const found = await rows('category,weight\ntea,300\ncoffee,100\ncups,100\n', { tree });
   const last = found.filter(({ period }) => period === '2026-02-01');
@@ -62,12 +62,12 @@ test('weights by category make indices of their units, up along a tree', async (
     ['05', 1, 20, 50, 50, -10],
     ['05.4', 1, 20, 50, 50, -10],
   ]);
-  // Nothing moved in March.
+  // No price changed in March.
   const march = found.filter(({ period }) => period === '2026-03-01');
   expect(figures(march, 'contribution').flat()).toEqual([0, 0, 0, 0, 0, 0]);
 });
 
-test('shares of both periods make a Törnqvist index, and a period chooses the weights of young', async () => {
+test('shares of both periods yield a Törnqvist index, and weights_period selects the weights of young', async () => {
   const dated =
     'category,period,weight\ntea,2026-01-01,300\ncoffee,2026-01-01,100\ntea,2026-02-01,100\ncoffee,2026-02-01,100\n';
   const [, february] = await rows(dated);
@@ -80,9 +80,9 @@ test('shares of both periods make a Törnqvist index, and a period chooses the w
   expect(other?.young).toBeCloseTo(115, 9);
 });
 
-test('weights may be of shops, and units without a price do not count', async () => {
+test("weights may be by shop, and units without a price don't count", async () => {
   const found = await rows('shop,weight\n1,60\n2,30\n99,10\n');
-  // The fixture's kettle, whose price stands, is sold by both.
+  // Both shops sell the fixture's kettle, whose price doesn't change.
   const [alpha, beta] = [100 * Math.sqrt(1.2), 100 * Math.cbrt(1.1 * 0.5)];
   expect(found[1]).toMatchObject({ node: 'all', units: 2, covered_pct: 90, time_zone: 'UTC' });
   expect(found[1]?.young).toBeCloseTo((alpha * 60 + beta * 30) / 90, 9);
@@ -107,12 +107,12 @@ test.each([
   ['child,parent\ntea,a\ntea,b\n', /:2: tea has two parents/u],
   ['child,parent\ntea,\n', /:2: a line needs both a child and a parent/u],
   ['child,parent\ntea,a\na,b\nb,a\n', /tree\.csv: a is its own ancestor/u],
-])('a tree %j is refused', async (tree, message) => {
+])('the tree %j is refused', async (tree, message) => {
   const { code, stderr } = await ask(FOOD, { tree });
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
 });
 
-test('without weights, or with another by, the query says what to do', async () => {
+test('without weights, or with a conflicting by, the query explains what to do', async () => {
   const { stderr } = await runHere(['query', '--lake', lake, '--analysis', 'weighted_index']);
   expect(stderr).toMatch(/Pass weights with --weights: a CSV file/u);
   expect((await ask(FOOD, { set: ['by=shop'] })).stderr).toMatch(

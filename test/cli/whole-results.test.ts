@@ -11,7 +11,7 @@ import { runHere } from './pricelake.js';
 
 const ROWS = 200_000;
 
-/** A lake with many items in one file, beside two items in others. */
+/** Publishes a lake with many items in one file and two items in others. */
 async function publishMany(): Promise<{ lake: string; file: string }> {
   const lake = await publishLake();
   const names = readdirSync(join(lake, 'items'), { recursive: true }).map(String);
@@ -46,13 +46,13 @@ describe('a query that fails after many rows', () => {
     expect(stderr).toContain('pricelake: Invalid Input Error: late');
   });
 
-  test('is one JSON line of an error with --json', async () => {
+  test('prints one JSON line with the error if --json is given', async () => {
     const outcome = await query(failsAfter(150_000), '--json');
     expect(outcome.code).toBe(2);
     expect(JSON.parse(outcome.stdout)).toMatchObject({ ok: false, error: { code: 'query' } });
   });
 
-  test('fails, too, if it is so long that its first rows are already written', async () => {
+  test('still fails if it is so long that its first rows are already written', async () => {
     const { code, stdout, stderr } = await query(failsAfter(1_100_000), '--format', 'csv');
     expect(code).toBe(2);
     expect(stdout.length).toBeGreaterThan(1_000_000);
@@ -61,7 +61,7 @@ describe('a query that fails after many rows', () => {
 });
 
 describe('a damaged data file', () => {
-  test.each(['csv', 'ndjson', 'json', 'arrow', 'parquet'])('cuts no %s', async (format) => {
+  test.each(['csv', 'ndjson', 'json', 'arrow', 'parquet'])('leaves no partial %s output', async (format) => {
     const args = ['query', 'SELECT item_id, title FROM items', '--lake', damaged.lake, '--format', format];
     const { code, stdout, stderr } = await runHere(args);
     expect([code, stdout.length]).toEqual([2, 0]);
@@ -74,7 +74,7 @@ describe('a run that replaces files while a command reads them', () => {
   const away = () => rename(many.file, `${many.file}.away`);
   const back = () => rename(`${many.file}.away`, many.file);
 
-  test('cuts no result, however slowly it is read', async () => {
+  test('truncates no result, however slowly it is read', async () => {
     const output = new (class extends MemoryOutput {
       override async write(chunk: string | Uint8Array) {
         if (this.chunks.length === 0) await away();
@@ -89,7 +89,7 @@ describe('a run that replaces files while a command reads them', () => {
   test.each([
     [false, 2],
     [true, 1],
-  ])('lets it start again, unless it has begun to write (%s)', async (hasBegun, tries) => {
+  ])('makes the command start again unless it has begun to write (%s)', async (hasBegun, tries) => {
     let tried = 0;
     const { signal } = new AbortController();
     const output = { write: async () => true, columns: undefined, hasBegun };

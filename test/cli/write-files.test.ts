@@ -22,7 +22,7 @@ afterAll(async () => {
 describe('init', () => {
   const env = { PRICELAKE_BASE_URL: 'https://api.example', PRICELAKE_API_KEY: 'key' };
 
-  test('writes a pipeline file that can be read as it is, every option explained, and says what to do next', async () => {
+  test('writes a valid pipeline file with every option explained, and the next command', async () => {
     const file = path.join(folder, 'prices.yaml');
     const { text } = await act(writePipeline, { file });
     expect(await readPipeline(file, env)).toMatchObject({ name: 'prices', lake: { path: './lake' } });
@@ -30,13 +30,13 @@ describe('init', () => {
     expect(text).toContain(`pricelake sync ${file}`);
   });
 
-  test.each(['/data/lake', './a b: #"\'$& \\ü'])('takes %j for the lake', async (lakePath) => {
+  test.each(['/data/lake', './a b: #"\'$& \\ü'])("accepts %j as the lake's folder", async (lakePath) => {
     const file = path.join(folder, `${lakePath.length}.yaml`);
     await writePipeline({ file, lake: lakePath }, openContext());
     expect(await readPipeline(file, env)).toMatchObject({ lake: { path: lakePath } });
   });
 
-  test('overwrites nothing, and says what is in the way', async () => {
+  test('overwrites nothing, and reports the existing file', async () => {
     const file = path.join(folder, 'mine.yaml');
     await writeFile(file, 'mine');
     const write = (name: string) => writePipeline({ file: name }, openContext());
@@ -55,7 +55,7 @@ describe('init on a terminal', () => {
     return { text: context.output.text, kept: () => readFile(path.join(place.folder, '.env'), 'utf8') };
   };
 
-  test('asks for address and key until the service takes them, and keeps them where only their owner reads', async () => {
+  test('asks for the address and the key until the service accepts them, and keeps them in a private file', async () => {
     const { baseUrl, keys } = sandbox;
     const answers = ['http://127.0.0.1:1', `${baseUrl}/wrong`, `${baseUrl}/api/v1/`, 'pk_wrong', keys.live];
     const { text, kept } = await init('asked', {}, ...answers);
@@ -68,7 +68,7 @@ describe('init on a terminal', () => {
     expect((await stat(path.join(folder, 'asked', '.env'))).mode & 0o777).toBe(0o600);
   });
 
-  test('writes no .env where nothing is answered, or all is set', async () => {
+  test('writes no .env if nothing is entered or all variables are set', async () => {
     const { baseUrl: PRICELAKE_BASE_URL, keys } = sandbox;
     const silent = await init('silent', {});
     expect(silent.text).toContain('export PRICELAKE_BASE_URL=');
@@ -77,7 +77,7 @@ describe('init on a terminal', () => {
     for (const { kept } of [silent, set]) await expect(kept()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('writes nothing when somebody leaves at a question, so that the same command asks again', async () => {
+  test('writes nothing if the user quits at a question, so that the same command asks again', async () => {
     const place = { folder, env: {} };
     const file = path.join(folder, 'left.yaml');
     const leave = async () => {
@@ -88,7 +88,7 @@ describe('init on a terminal', () => {
     await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('leaves another value of .env to its owner', async () => {
+  test('keeps a different value in an existing .env', async () => {
     await mkdir(path.join(folder, 'other'));
     await writeFile(path.join(folder, 'other', '.env'), 'PRICELAKE_API_KEY=mine');
     const { text, kept } = await init('other', {}, sandbox.baseUrl, sandbox.keys.live);
@@ -116,7 +116,7 @@ describe('manifest', () => {
     expect(JSON.parse(toJsonText(report))).toMatchObject({ rows: 4, format: 'json' });
   });
 
-  test('is a Redshift manifest, with the length that Parquet needs, and the credits on stderr', async () => {
+  test('as a Redshift manifest contains the length that Parquet needs, with the credits on stderr', async () => {
     const { text, stderr } = await write({ format: 'redshift', base: 's3://bucket/lake/' });
     const { entries } = JSON.parse(text) as {
       entries: { url: string; mandatory: boolean; meta: { content_length: number } }[];
@@ -130,7 +130,7 @@ describe('manifest', () => {
     await expect(write({ format: 'redshift' })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  test('is a list, also in a file; a table without files has an empty one', async () => {
+  test('as a list can be written to a file, and is empty for a table without files', async () => {
     const file = path.join(folder, 'list.txt');
     const { text } = await write({ format: 'list', output: file });
     expect(text).toBe('');

@@ -1,4 +1,4 @@
-/** Every analysis through a client, with the figures of the command line. */
+/** Runs every analysis through a client and compares its figures with those of the command line. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,13 +25,13 @@ const GIVEN: Record<string, string> = { product: 'acme-r1', site_id: '33', curre
 const analyses = listAnalyses();
 const answered = new Set<string>();
 
-/** Rows in an order of their own, since some analyses leave that of equal rows open; or the code of the error. */
+/** Returns the sorted rows, because some analyses don't define the order of equal rows, or the error's code. */
 function summarize({ rows, error }: Partial<Told>): unknown {
   if (rows === undefined) return (error as { code?: string } | undefined)?.code;
   return rows.map((row) => JSON.stringify(row)).sort();
 }
 
-test.each(analyses)('%s', async (analysis) => {
+test.each(analyses)('run_analysis returns the same rows of %s as the command line', async (analysis) => {
   const needed = readVariables(analysis).filter(({ name, isRequired }) => isRequired && name in GIVEN);
   const variables = Object.fromEntries(needed.map(({ name }) => [name, GIVEN[name] as string]));
   const set = Object.entries(variables).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
@@ -42,6 +42,6 @@ test.each(analyses)('%s', async (analysis) => {
   if ((told.rows?.length ?? 0) > 0) answered.add(analysis);
 });
 
-test('many of them have found rows', () => {
+test('more than a third of the analyses return rows', () => {
   expect(answered.size).toBeGreaterThan(analyses.length / 3);
 });

@@ -37,7 +37,7 @@ test('a client with the token gets the same tools and answers', async () => {
   await client.close();
 });
 
-describe('everybody else gets nothing', () => {
+describe('the HTTP server refuses', () => {
   const ask = (headers: Record<string, string>, path = '') =>
     fetch(`${served.url}${path}`, {
       method: 'POST',
@@ -46,16 +46,16 @@ describe('everybody else gets nothing', () => {
     });
 
   test.each([
-    ['without the token', () => ({}), 401],
-    ['with another one', () => ({ authorization: 'Bearer x' }), 401],
-    ['a page of a browser', () => ({ ...own(), origin: 'https://evil.example' }), 401],
-    ['another path', own, 404, '/x'],
+    ['a request without the token', () => ({}), 401],
+    ['a request with another token', () => ({ authorization: 'Bearer x' }), 401],
+    ['a request from a web page', () => ({ ...own(), origin: 'https://evil.example' }), 401],
+    ['a request to another path', own, 404, '/x'],
   ] as [string, () => Record<string, string>, number, string?][])('%s', async (_, headers, status, path) => {
     const answer = await ask(headers(), path);
     expect([answer.status, (await answer.text()).includes('query')]).toEqual([status, false]);
   });
 
-  test('under another name of the machine (DNS rebinding)', async () => {
+  test('a request under another host name (DNS rebinding)', async () => {
     const { request } = await import('node:http');
     const { port } = new URL(served.url);
     const status = await new Promise((resolve) => {
@@ -67,12 +67,12 @@ describe('everybody else gets nothing', () => {
     expect(status).toBe(421);
   });
 
-  test('a client without the token is refused', async () => {
+  test('a client without the token', async () => {
     await expect(connect({})).rejects.toThrow(/Send the token/u);
   });
 });
 
-test('resources: the glossary, tables and the ledger', async () => {
+test('the resources are the glossary, the tables and the ledger', async () => {
   const client = await connect(own());
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual(
@@ -87,7 +87,7 @@ test('resources: the glossary, tables and the ledger', async () => {
   await client.close();
 });
 
-test('prompts: the weekly review, and a failing check', async () => {
+test('the prompts are the weekly review and a failing check', async () => {
   const client = await connect(own());
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual([
     'weekly_price_review',

@@ -10,7 +10,7 @@ const sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null }
 const folder = await mkdtemp(join(tmpdir(), 'pricelake-mcp-money-'));
 const pipeline = join(folder, 'prices.yaml');
 const key = sandbox.keys.live;
-/** Both come from the environment. */
+/** The address and the key come from the environment. */
 const SOURCE = `source: {baseUrl: '\${PRICELAKE_BASE_URL}', apiKey: '\${PRICELAKE_API_KEY}'}`;
 await writeFile(
   pipeline,
@@ -41,7 +41,7 @@ async function withClient<T>(args: string[], work: (opened: Opened) => Promise<T
 
 const readPaid = (told: Record<string, unknown>) => told.paid as { calls: string; export_rows: string };
 
-test('plan says what a sync would cost, and what it took itself', () =>
+test('plan reports the cost of a sync, and the calls that the plan itself took', () =>
   withClient([], async ({ call }) => {
     await sandbox.advance({ hours: 6, changes: 20 });
     const before = await countCalls();
@@ -58,7 +58,7 @@ test('plan says what a sync would cost, and what it took itself', () =>
     expect((await call('plan')).value.digest).toBe(value.digest);
   }));
 
-test('sync is offered only by a server that may', () =>
+test('sync is offered only if the server allows it', () =>
   withClient([], async ({ client, call }) => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain('sync');
@@ -66,12 +66,12 @@ test('sync is offered only by a server that may', () =>
     const before = await countCalls();
     const refused = await call('sync', { digest }).catch((error: Error) => ({ isError: true, texts: [error.message] }));
     expect([refused.isError, refused.texts.join()]).toEqual([true, expect.stringMatching(/sync/u)]);
-    // Counting is a call itself.
+    // Counting takes a call itself.
     expect((await countCalls()) - before).toBe(1n);
   }));
 
 describe('with --allow-sync', () => {
-  test('a wrong digest runs nothing, a right one runs once, and every call is in the answers', () =>
+  test('sync refuses a wrong digest, runs once with the right one, and reports every call', () =>
     withClient(['--allow-sync', '--max-calls', '200', '--max-rows', '100000'], async ({ client, call, refuse }) => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toContain('sync');
       const before = await countCalls();
@@ -92,7 +92,7 @@ describe('with --allow-sync', () => {
       expect(value.run).toMatchObject({ number: '2' });
     }));
 
-  test('a plan for an older lake is refused', () =>
+  test('a plan for an older version of the lake is refused', () =>
     withClient(['--allow-sync', '--max-calls', '200'], async ({ call, refuse }) => {
       await sandbox.advance({ hours: 6, changes: 20 });
       const { digest } = (await call('plan')).value;
@@ -100,7 +100,7 @@ describe('with --allow-sync', () => {
       expect((await refuse('sync', { digest })).message).toBe('the lake has changed since the plan was made');
     }));
 
-  test('calls end at the budget of the session, to the call', () =>
+  test("calls end exactly at the session's budget", () =>
     withClient(['--allow-sync', '--max-calls', '3'], async ({ call, refuse }) => {
       const before = await countCalls();
       const answers = [await call('plan'), await call('plan'), await call('plan')].map(({ value }) => value as Told);
@@ -112,7 +112,7 @@ describe('with --allow-sync', () => {
       });
     }));
 
-  test('a plan that the session cannot pay has no digest, and says why', () =>
+  test("a plan beyond the session's budget has no digest and says why", () =>
     withClient(['--allow-sync', '--max-calls', '12', '--max-rows', '10'], async ({ call }) => {
       const { value } = await call('plan', { reconcile: true });
       expect(value).toMatchObject({
@@ -127,7 +127,7 @@ describe('with --allow-sync', () => {
     }));
 });
 
-test('a run that fails is charged what the service counts, and stays within the rows of the session', () =>
+test("a failed run is charged what the service counts, and stays within the session's rows", () =>
   withClient(['--allow-sync', '--max-calls', '200', '--max-rows', '300'], async ({ call }) => {
     const { digest } = (await call('plan', { reconcile: true })).value;
     const before = (await readUsage()).exportRows;
@@ -170,23 +170,20 @@ test.each([
       await other.advance({ hours: 6, changes: 20 });
     },
   ],
-])(
-  'a run that needs more than its plan announced, since %s, ends first and answers the new plan',
-  async (why, move) => {
-    const { opened, isError, error, paid, allows } = await planBefore(why.replaceAll(' ', '-'), move);
-    expect([isError, error.code, error.message]).toEqual([
-      true,
-      'budget',
-      expect.stringMatching(/^the run stopped because it needs more/u),
-    ]);
-    const { digest, looked } = error.facts.plan;
-    expect([allows.export_rows, paid.export_rows]).toEqual(['0', '0']);
-    expect(Number(paid.calls) - looked).toBeLessThanOrEqual(Number(allows.calls));
-    expect((await opened.call('sync', { digest })).value).toMatchObject({ published: true });
-  },
-);
+])('if %s, a run that needs more than its plan allows ends first and returns the new plan', async (why, move) => {
+  const { opened, isError, error, paid, allows } = await planBefore(why.replaceAll(' ', '-'), move);
+  expect([isError, error.code, error.message]).toEqual([
+    true,
+    'budget',
+    expect.stringMatching(/^the run stopped because it needs more/u),
+  ]);
+  const { digest, looked } = error.facts.plan;
+  expect([allows.export_rows, paid.export_rows]).toEqual(['0', '0']);
+  expect(Number(paid.calls) - looked).toBeLessThanOrEqual(Number(allows.calls));
+  expect((await opened.call('sync', { digest })).value).toMatchObject({ published: true });
+});
 
-test('sync reads the histories that its plan has priced', async () => {
+test('sync reads the item histories that its plan includes', async () => {
   const file = join(folder, 'histories.yaml');
   const write = (history: 'none' | 'items') =>
     writeFile(
@@ -206,7 +203,7 @@ test('sync reads the histories that its plan has priced', async () => {
   await withClient(['--allow-sync', '--max-calls', '500'], read, file);
 });
 
-test('a client lists and calls every tool', async () => {
+test('a client can list and call every tool', async () => {
   const list = join(folder, 'mine.csv');
   await writeFile(list, 'product,price,currency\nnone,3,EUR\n');
   const args = ['--allow-sync', '--max-calls', '300', '--max-rows', '100000', '--list', list];
@@ -232,7 +229,7 @@ test('a client lists and calls every tool', async () => {
   });
 });
 
-test('the key reaches no answer', () =>
+test('no answer contains the API key', () =>
   withClient([], async ({ call }) => {
     const answers = [await call('plan'), await call('status'), await call('query', { sql: `SELECT '${key}' AS k` })];
     expect(JSON.stringify(answers)).not.toContain(key);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measureWidth, truncateToWidth } from '../../../src/cli/output/display-width.js';
 
-test('a text takes the cells that a terminal shows it in', () => {
+test('the width of a text is the number of terminal cells that it occupies', () => {
   const widths = {
     '': 0,
     abc: 3,
@@ -15,13 +15,13 @@ test('a text takes the cells that a terminal shows it in', () => {
   for (const [text, width] of Object.entries(widths)) expect(measureWidth(text), text).toBe(width);
 });
 
-test('a text that is too wide is cut between what is seen as characters', () => {
+test('a text that is too wide is cut between visible characters', () => {
   expect(truncateToWidth('日本語', 6)).toBe('日本語');
   expect(truncateToWidth('日本語', 5)).toBe('日本…');
   expect(truncateToWidth('ae\u0301ou', 3)).toBe('ae\u0301…');
 });
 
-test('letters of Latin are measured alike alone and beside others', () => {
+test('a Latin letter has the same width alone and beside others', () => {
   for (let point = 0x20; point < 0x2ff; point += 1) {
     const letter = String.fromCodePoint(point);
     if (/\p{Cc}/u.test(letter)) continue;

@@ -18,7 +18,7 @@ function listMembers(schema: unknown): string[] {
   );
 }
 
-test('members of the JSON of every command are named as columns are', () => {
+test("members in every command's JSON use snake case, like columns", () => {
   const wrong = Object.entries(listOutputSchemas()).map(([command, schema]) => [
     command,
     listMembers(schema).filter((name) => !SNAKE.test(name)),
@@ -28,13 +28,16 @@ test('members of the JSON of every command are named as columns are', () => {
   expect(listMembers(listOutputSchemas().plan)).toContain('export_rows');
 });
 
-test.each(TOOLS.map((tool) => [tool.name, tool] as const))('so are those of the tool %s', (_, { output }) => {
-  const names = listMembers(toOutputSchema(output, 'text'));
-  expect(names.length).toBeGreaterThan(0);
-  expect(names.filter((name) => !SNAKE.test(name))).toEqual([]);
-});
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+  'members in the output of the tool %s use snake case too',
+  (_, { output }) => {
+    const names = listMembers(toOutputSchema(output, 'text'));
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !SNAKE.test(name))).toEqual([]);
+  },
+);
 
-test('names of columns that a query chose stay, within a report and in nested values', () => {
+test('column names that a query chose are kept, in a report and in nested values', () => {
   const report = { rowCount: 1n, rows: [new Map<string, unknown>([['minPrice', { of: new Map([['A', 1]]) }]])] };
   expect(toJsonText(renameMembers(report))).toBe('{"row_count":1,"rows":[{"minPrice":{"of":{"A":1}}}]}');
 });

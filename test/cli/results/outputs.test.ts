@@ -38,8 +38,8 @@ async function expectFits(name: string, args: string[], { fails = false } = {}):
 
 const ITEM = 'SELECT item_id::VARCHAR AS item_id FROM items WHERE product_id IS NOT NULL ORDER BY 1 LIMIT 1';
 
-/** In an order in which each finds what it needs. */
-test('every command that ends prints what its schema says, here and to a file', async () => {
+/** Runs the commands in an order in which each finds its input. */
+test('every command that ends prints output that fits its schema, on stdout and in a file', async () => {
   await expectFits('init', ['init', 'prices.yaml']);
   await expectFits('doctor', ['doctor']);
   await expectFits('plan', ['plan']);
@@ -85,7 +85,7 @@ test('every command that ends prints what its schema says, here and to a file', 
   await expectFits('demo', ['demo', '--items', '300', '--keep', 'kept']);
 });
 
-test('restore prints what its schema says, from an empty folder and from a whole one', async () => {
+test('restore prints output that fits its schema, for an empty folder and a complete one', async () => {
   const s3 = await startS3();
   const putBack = withCredentials();
   const remote = `s3://bucket/prices?endpoint=${s3.endpoint}`;
@@ -108,12 +108,12 @@ test.each([
   ['query', ['query', 'selec']],
   ['config', ['plan', 'none.yaml']],
   ['check_failed', ['check', '--fail-on', 'warn']],
-])('error %s prints what the schema of errors says', async (code, args) => {
+])('the error %s fits the schema of errors', async (code, args) => {
   await expectFits('error', args, { fails: true });
   expect(JSON.parse((await run(args)).line)).toMatchObject({ error: { code } });
 });
 
-describe('servers print where they listen', () => {
+describe("the schema of a server's first line fits", () => {
   test('explore', async () => {
     const { url, close } = await serve({ lake });
     expect(await findFault('explore', JSON.stringify({ url }))).toBeUndefined();
@@ -144,14 +144,14 @@ describe('servers print where they listen', () => {
   });
 });
 
-test('a line that lacks a member, or has another, is found', async () => {
+test('a missing and an additional member are detected', async () => {
   expect(await findFault('init', '{"ok":true,"file":"x"}')).toMatch(/lake/u);
   expect(await findFault('init', '{"ok":true,"file":"x","lake":"y","more":1}')).toMatch(/additional/u);
 });
 
-test('every command has a schema, and was run above', () => {
+test('every command has a schema and was tested above', () => {
   const names = SPECS.map(({ name }) => name);
-  // mcp speaks its protocol instead, and groups only have commands.
+  // mcp speaks its own protocol, and groups only have subcommands.
   const others = ['mcp', 'lake', 'deliver'];
   expect(Object.keys(RESULTS).sort()).toEqual(names.filter((name) => !others.includes(name)).sort());
   const ended = Object.keys(RESULTS).filter((name) => !SERVERS.includes(name));

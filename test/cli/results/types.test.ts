@@ -26,7 +26,7 @@ import type { whyResult } from '../../../src/cli/results/why.js';
 // biome-ignore lint/suspicious/noExplicitAny: any action
 type ReportOf<Action extends (...given: any[]) => Promise<unknown>> = Exclude<Awaited<ReturnType<Action>>, undefined>;
 
-test('what an action returns is what its schema takes, as the compiler sees it', () => {
+test("the type of each action's result fits its schema", () => {
   expectTypeOf<ReportOf<typeof showPlan>>().toExtend<z.input<typeof planResult>>();
   expectTypeOf<ReportOf<typeof showStatus>>().toExtend<z.input<typeof statusResult>>();
   expectTypeOf<ReportOf<typeof runCheckCommand>>().toExtend<z.input<typeof checkResult>>();
