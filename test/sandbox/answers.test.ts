@@ -13,7 +13,7 @@ afterAll(() => service.close());
 const count = async (query: string) =>
   Number((await service.read(`/items?status=all&size=1&${query}`, itemPage)).totalElements);
 
-/** What the service answers to bytes that are no request which an HTTP client would send. */
+/** Sends bytes that no HTTP client would send, and returns the response. */
 async function sendRaw(text: string): Promise<{ status: number; headers: string; body: string }> {
   const socket = connect(Number(new URL(service.sandbox.baseUrl).port), '127.0.0.1');
   socket.write(text);
@@ -24,7 +24,7 @@ async function sendRaw(text: string): Promise<{ status: number; headers: string;
 }
 
 describe('q', () => {
-  it('finds values of attributes at any depth, never their names', async () => {
+  it('finds attribute values at any depth, but never attribute names', async () => {
     const { items: all } = await service.readTruth();
     expect(await count('q=reviews')).toBe(0);
     const inCentimetres = all.filter(({ attributes }) => 'dimensions' in attributes);
@@ -42,7 +42,7 @@ describe('q', () => {
     expect(await count(`q=${encodeURIComponent('\\"express')}`)).toBe(0);
   });
 
-  it('folds case one way, whatever the letter', async () => {
+  it('folds the case of every letter consistently', async () => {
     const row = JSON.parse((await service.sandbox.dump()).items[0] ?? '');
     const own = { ...row, title: 'Reise nach İstanbul', attributes: { place: 'DIYARBAKIR, ÇEŞME, Οδός' }, id: 5 };
     const folder = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
@@ -57,7 +57,7 @@ describe('q', () => {
   });
 });
 
-describe('a parameter', () => {
+describe('a price parameter', () => {
   it.each([
     '12345678901234.56789',
     '99999999999999.99999',
@@ -65,13 +65,13 @@ describe('a parameter', () => {
     '0.00001',
     '1e-400',
     '1e999999999',
-  ])('minPrice=%s and maxPrice are answered, however many digits they have', async (price) => {
+  ])('accepts %s as minPrice or maxPrice, however many digits it has', async (price) => {
     const [above, below, all] = [await count(`minPrice=${price}`), await count(`maxPrice=${price}`), await count('')];
     const unpriced = all - (await count('minPrice=-1e300'));
     expect(above + below + unpriced).toBe(all);
   });
 
-  it('minPrice and maxPrice compare every digit: 11.95001 does not return 11.95', async () => {
+  it('compares every digit, so minPrice 11.95001 excludes a price of 11.95', async () => {
     const { content } = await service.read('/items?size=500&sort=price', itemPage);
     const price = content.find((one) => one.price !== null && one.price > 5)?.price as number;
     const at = await count(`minPrice=${price}&maxPrice=${price}`);
@@ -83,8 +83,8 @@ describe('a parameter', () => {
   });
 });
 
-describe('what spends nothing and what never reaches the service', () => {
-  it('HEAD /export tells the headers of the export and spends no rows', async () => {
+describe('requests without cost and malformed requests', () => {
+  it('HEAD /export returns the headers of the export and uses no export rows', async () => {
     const used = async () => (await service.read('/plan', planInfo)).usage?.exportRows;
     const before = await used();
     const headers = { authorization: `Bearer ${service.sandbox.keys.live}` };
@@ -98,8 +98,8 @@ describe('what spends nothing and what never reaches the service', () => {
 
   it.each([
     ['headers of 20 KB', `GET /api/v1/plan HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    ['a request that is no HTTP', 'hello?\r\n\r\n', 400],
-  ])('%s get an Error body and the headers of every answer', async (_, text, status) => {
+    ['a request that is not HTTP', 'hello?\r\n\r\n', 400],
+  ])('%s get an Error body and the usual headers', async (_, text, status) => {
     const answer = await sendRaw(text);
     expect(answer.status).toBe(status);
     expect(parse(answer.body, errorBody)).toMatchObject({ status });
@@ -107,7 +107,7 @@ describe('what spends nothing and what never reaches the service', () => {
     expect(answer.headers).toMatch(/x-quota-[\w-]+: /);
   });
 
-  it('limits that are posted leave those of the command line as they are', async () => {
+  it('posted limits leave the limits of the command line unchanged', async () => {
     const post = async (body: object) => {
       const answer = await fetch(`${service.sandbox.baseUrl}/sandbox/account`, {
         method: 'POST',

@@ -8,13 +8,13 @@ import { World } from '../../src/sandbox/world/world.js';
 const START = new Date('2026-11-20T06:00:00Z');
 const HOUR = 3_600_000;
 
-describe('the clock', () => {
+describe('a clock mode', () => {
   it.each([
     ['frozen', 0],
     ['real', 1],
     ['60x', 60],
     ['0.5x', 0.5],
-  ])('%s runs %d times as fast as wall time', (mode, speed) => {
+  ])('%s runs %d times as fast as real time', (mode, speed) => {
     let wall = 5000;
     const clock = new SimulatedClock(START, parseClockMode(mode), () => wall);
     wall += 10_000;
@@ -26,12 +26,12 @@ describe('the clock', () => {
     expect(clock.secondsTo(new Date(clock.now() + HOUR))).toBe(3600 / (speed || 1));
   });
 
-  it.each(['fast', '60', '0x', '-1x', '1e9x', '100001x', 'x'])('refuses %s, saying what there is', (mode) => {
+  it.each(['fast', '60', '0x', '-1x', '1e9x', '100001x', 'x'])('%s is refused with the allowed modes', (mode) => {
     expect(() => parseClockMode(mode)).toThrow(/must be frozen, real, or a speed such as 60x/);
   });
 });
 
-test('answers have its time as Date, also those that a fault makes', async () => {
+test('the Date header of every response, including faults, has the simulated time', async () => {
   const sandbox = await startSandbox({ items: 20, sites: 2, startAt: START, faults: ['plan:html@2'] });
   onTestFinished(sandbox.close);
   const headers = { authorization: `Bearer ${sandbox.keys.live}` };
@@ -41,7 +41,7 @@ test('answers have its time as Date, also those that a fault makes', async () =>
   expect(await ask()).toBe(new Date(START.getTime() + 5 * HOUR).toUTCString());
 });
 
-describe('a world whose clock runs', () => {
+describe('a world with a running clock', () => {
   let world: World;
   beforeAll(async () => {
     world = await World.create();
@@ -50,12 +50,12 @@ describe('a world whose clock runs', () => {
   });
   afterAll(() => world.close());
 
-  it('changes by itself at its own pace, up to now and in order, losing no part of a change', async () => {
+  it('changes at its own pace, in order and up to the current time, without losing fractions of a change', async () => {
     const before = world.feed.length;
     let wall = 0;
     const clock = new SimulatedClock(START, '3600x', () => wall);
     const stop = new AbortController();
-    // A quarter of an hour at a time: 0.8 changes each, which is none or one.
+    // Steps of a quarter of an hour have 0.8 changes each, which means none or one.
     const sleep = async () => {
       if (wall === 5000) stop.abort();
       wall += 250;
@@ -72,7 +72,7 @@ describe('a world whose clock runs', () => {
     expect(world.livedUntil).toBeGreaterThan(START.getTime() + 4 * HOUR);
   });
 
-  it('has every change in the feed 30 seconds after it happened, by its own clock, at any speed', async () => {
+  it('shows every change in the feed within 30 simulated seconds, at any speed', async () => {
     const known = world.feed.length;
     let wall = 0;
     const clock = new SimulatedClock(new Date(world.livedUntil), '3600x', () => wall);
@@ -99,7 +99,7 @@ describe('a world whose clock runs', () => {
     for (const { due, now } of seen) expect(now).toBeLessThan(due);
   });
 
-  it('is left alone between two ticks, and at least nine times as long as a step took', async () => {
+  it('rests between two steps, at least nine times as long as a step takes', async () => {
     const waits: number[] = [];
     const stop = new AbortController();
     const sleep = async (ms: number) => {

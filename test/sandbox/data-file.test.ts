@@ -37,7 +37,7 @@ async function refusal(options: SandboxOptions): Promise<PricelakeError> {
 }
 
 describe('a data file', () => {
-  it('tells the steps until it is served', async () => {
+  it('reports its steps until it is served', async () => {
     const begun: string[] = [];
     const done: string[] = [];
     const progress: SandboxOptions['progress'] = ({ step, done: isDone = false }) =>
@@ -47,7 +47,7 @@ describe('a data file', () => {
     expect(done).toEqual(begun);
   });
 
-  it.each(['plain', 'gzip'])('is served item by item as it stands (%s)', async (form) => {
+  it.each(['plain', 'gzip'])('is served item by item without changes (%s)', async (form) => {
     const text = `${[...lines].reverse().join('\n')}\n`;
     const service = await startOn({ dataFile: await write(form, form === 'gzip' ? gzipSync(text) : text) });
     const served = (await service.sandbox.dump()).items.map((line) => parse(line, item));
@@ -59,7 +59,7 @@ describe('a data file', () => {
     expect(categories.map(({ path }) => path)).toContain('Electronics > TV & Audio');
   });
 
-  it('has a past that ends where the items stand', async () => {
+  it('has a past that ends in the current state of the items', async () => {
     const service = await startOn({ dataFile });
     const { items, changes } = await service.sandbox.dump();
     const last = new Map(changes.map((line) => parse(line, change)).map((entry) => [entry.item?.id, entry] as const));
@@ -70,7 +70,7 @@ describe('a data file', () => {
     expect(await service.readFeed()).toHaveLength(changes.length);
   });
 
-  it('moves on like a made-up world', async () => {
+  it('advances like a generated world', async () => {
     const service = await startOn({ dataFile });
     const counts = await service.sandbox.advance({ hours: 2, changes: 150 });
     expect(counts.changes).toBe(150);
@@ -80,7 +80,7 @@ describe('a data file', () => {
     for (const line of items) parse(line, item);
   });
 
-  it('may leave out what may be null', async () => {
+  it('may omit fields that may be null', async () => {
     const minimal = {
       id: 5,
       site: { id: 1, name: 'A', host: 'a.example', attribution: null },
@@ -116,7 +116,7 @@ describe('a data file', () => {
     expect(most.text).toContain('"price":99999999999999.9999,');
   });
 
-  it('serves fields that the document does not know as they are, in answers and exports', async () => {
+  it('serves unknown fields unchanged, in responses and exports', async () => {
     const fields = ['"color":"r\\"ot,é"', '"sizes":[1.10,{"a":12345678901234567890.5}]', '"we/ird~key":null'];
     const own = lines
       .slice(0, 3)
@@ -135,7 +135,7 @@ describe('a data file', () => {
     for (const line of (await service.sandbox.dump()).items) parse(line, item);
   });
 
-  it('is refused with the line whose price has more digits than money', async () => {
+  it('is refused with the line of a price that has too many digits', async () => {
     for (const price of ['1.23456', '123456789012345', '0.1234567890123456789', '"12.50"']) {
       const bad = (lines[1] ?? '').replace(/"price":[^,]+/, `"price":${price}`);
       const error = await refusal({ dataFile: await write('digits', [lines[0], bad].join('\n')) });
@@ -145,7 +145,7 @@ describe('a data file', () => {
     }
   });
 
-  it('is refused with the line that is no Item', async () => {
+  it('is refused with the line that is not an Item', async () => {
     const broken: [string, string][] = [
       ['{oops', 'not JSON'],
       ['{"id":1}', 'site'],
@@ -161,7 +161,7 @@ describe('a data file', () => {
     }
   });
 
-  it('may have ids up to 2^63-1, in items, websites and sources, and moves on with them', async () => {
+  it('may have ids up to 2^63-1 in items, websites and sources, also after advancing', async () => {
     const ids = [2n ** 60n, 2n ** 63n - 1n];
     const own = ids.map((id, k) =>
       (lines[k] ?? '')
@@ -179,7 +179,7 @@ describe('a data file', () => {
     expect((await service.sandbox.dump()).items).toHaveLength(2);
   });
 
-  it('is refused with the right line where a title holds a line separator', async () => {
+  it('is refused with the right line if a title contains a line separator', async () => {
     const separated = (lines[0] ?? '').replace(/"title":("[^"]*"|null)/, '"title":"one\u2028two\u2029three\u0085four"');
     const error = await refusal({
       dataFile: await write('separated', [separated, '', lines[1], '{"id":1}'].join('\n')),
@@ -188,7 +188,7 @@ describe('a data file', () => {
     expect(error.message).toContain('line 4');
   });
 
-  it('is refused when it is missing, empty, or a damaged gzip', async () => {
+  it('is refused if it is missing, empty, or a damaged gzip file', async () => {
     expect((await refusal({ dataFile: join(directory, 'nowhere') })).code).toBe('usage');
     expect((await refusal({ dataFile: await write('empty', '') })).code).toBe('config');
     const gzip = gzipSync(lines.join('\n'));
@@ -198,7 +198,7 @@ describe('a data file', () => {
 });
 
 describe('a file of changes', () => {
-  it('is served as it stands through the feed and in histories, and the world moves on behind it', async () => {
+  it('is served unchanged in the feed and in histories, and new changes follow it', async () => {
     const own = recorded.map((line, k) =>
       k === 3 ? line.replace('"price":', '"price" : ').replace(/"item":.*/, '"item":null}') : line,
     );
@@ -221,7 +221,7 @@ describe('a file of changes', () => {
     expect(ids).toEqual([...ids].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('may leave out the title of an item, or have null for it, as other services do, and nulls', async () => {
+  it('may omit the titles of items or have null, as some services do, and may omit nulls', async () => {
     const titles = ['', '"title":null,', '"title":"",'];
     const own = recorded
       .slice(0, 3)
@@ -237,7 +237,7 @@ describe('a file of changes', () => {
     expect(served.map(({ item }) => item?.title)).toEqual([undefined, null, '']);
   });
 
-  it('is refused with the line, what is wrong with it and what to do', async () => {
+  it('is refused with the line, the problem and a next step', async () => {
     const [first = '', second = '', third = ''] = recorded;
     const later = first.replace(/"observedAt":"\d{4}/, '"observedAt":"2099');
     const broken: [string[], number, string][] = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { item } from '../../src/api/contract.js';
 import { parse, Service } from './service.js';
 
-/** RFC 4180, as a reader of the file would do it. */
+/** Parses CSV according to RFC 4180. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   const field = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n)/gy;
@@ -19,7 +19,7 @@ function parseCsv(text: string): string[][] {
 }
 
 describe('GET /export', () => {
-  it('answers CSV by default: one header row, one row an item, newlines inside quotes', async () => {
+  it('returns CSV by default, with one header row, one row per item, and newlines inside quotes', async () => {
     const service = await Service.start();
     const { items } = await service.readTruth();
     const answer = await service.get('/export?status=all');
@@ -46,7 +46,7 @@ describe('GET /export', () => {
     await service.close();
   });
 
-  it('streams a large world in the order of the ids, segment by segment, after a step', async () => {
+  it('streams a large world segment by segment in the order of ids, also after advancing', async () => {
     const large = await Service.start({ items: 21_000 });
     await large.get('/export?status=all');
     await large.sandbox.advance({ hours: 1, changes: 3000 });
@@ -91,7 +91,7 @@ describe('export rows', () => {
     },
   );
 
-  it('leave the other answers as the document has them', async () => {
+  it('in another shape leave all other responses unchanged', async () => {
     const service = await Service.start({ items: 20, exportShape: 'dotted' });
     const { items } = await service.sandbox.dump();
     for (const line of items) expect(parse(line, item).site.name).toBeTruthy();

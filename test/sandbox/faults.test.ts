@@ -36,7 +36,7 @@ async function readRows(path: string): Promise<{ rows: string[]; announced: numb
 }
 
 describe('a dropped stream', () => {
-  it('breaks in the middle of an export’s body, once', async () => {
+  it('breaks off once, in the middle of an export’s body', async () => {
     service.sandbox.armFaults(['export:drop@1']);
     const { text, end } = await readBroken(EXPORT);
     expect(end).toBe('TypeError');
@@ -46,7 +46,7 @@ describe('a dropped stream', () => {
     expect((await readBroken(EXPORT)).end).toBe('complete');
   });
 
-  it('breaks a JSON answer too, after the share that is asked for', async () => {
+  it('can also break off a JSON response, after the requested share of it', async () => {
     const whole = (await service.get('/items?size=100')).text;
     service.sandbox.armFaults(['items:drop=0.25']);
     const { text, end } = await readBroken('/items?size=100');
@@ -69,7 +69,7 @@ it('a stalled stream goes silent in the middle of the body and stays open', asyn
   await reader.cancel();
 });
 
-describe('an answer in place of the service’s', () => {
+describe('a response in place of the service’s', () => {
   it('is a proxy’s HTML page with a status of 5xx', async () => {
     service.sandbox.armFaults(['any:html@1', 'plan:html=502@2']);
     for (const status of [503, 502]) {
@@ -83,7 +83,7 @@ describe('an answer in place of the service’s', () => {
   });
 
   it.each(['datasets', 'changeFeed', 'apiCallsPerMonth', 'ratePerSecond', 'exportRowsPerMonth', 'paymentOverdue'])(
-    'is a limit error 402 or 429 of %s',
+    'is a 402 or 429 error for the limit %s',
     async (limit) => {
       service.sandbox.armFaults([`items:402=${limit}@1`, `items:429=${limit}@2`]);
       const payment = await service.get('/items');
@@ -97,7 +97,7 @@ describe('an answer in place of the service’s', () => {
     },
   );
 
-  it('is 401, as if the key had been revoked meanwhile', async () => {
+  it('is a 401 error, as if the key had been revoked', async () => {
     service.sandbox.armFaults(['changes:401@2-']);
     const statuses = [];
     for (let k = 0; k < 4; k++) statuses.push((await service.get('/changes')).status);
@@ -105,7 +105,7 @@ describe('an answer in place of the service’s', () => {
     expect((await service.get('/plan')).status).toBe(200);
   });
 
-  it('is a redirect to the same host, behind which the answer waits', async () => {
+  it('is a redirect to the same host, which then returns the response', async () => {
     service.sandbox.armFaults(['items:redirect']);
     const first = await request('/items?size=3', { redirect: 'manual' });
     expect(first.status).toBe(307);
@@ -125,15 +125,15 @@ describe('an answer in place of the service’s', () => {
   });
 });
 
-describe('an export that is not what it says', () => {
-  it('announces more or fewer rows than come', async () => {
+describe('an export with a fault', () => {
+  it('announces more or fewer rows than it contains', async () => {
     service.sandbox.armFaults(['export:rows=-2@1', 'export:rows=5@2']);
     for (const announced of [298, 305]) {
       expect(await readRows(EXPORT)).toMatchObject({ announced, rows: { length: 300 } });
     }
   });
 
-  it('has a malformed line among right ones', async () => {
+  it('contains one malformed line', async () => {
     service.sandbox.armFaults(['export:malformed=7']);
     const { rows } = await readRows(EXPORT);
     expect(() => JSON.parse(rows[6] ?? '')).toThrow();
@@ -142,21 +142,21 @@ describe('an export that is not what it says', () => {
     expect(csv.rows[7]?.split(',')).toHaveLength(3);
   });
 
-  it('has rows that come twice, counted twice', async () => {
+  it('contains duplicate rows, and counts them twice', async () => {
     service.sandbox.armFaults(['export:duplicate=3']);
     const { rows, announced } = await readRows(EXPORT);
     expect(announced).toBe(303);
     expect(rows).toEqual([0, 0, 1, 1, 2, 2].map((k) => items[k]).concat(items.slice(3)));
   });
 
-  it('has fields that nobody knows, in NDJSON and CSV', async () => {
+  it('has unknown fields, in NDJSON and CSV', async () => {
     service.sandbox.armFaults(['export:unknown=mood']);
     const { rows } = await readRows(EXPORT);
     expect(rows.every((row) => 'mood' in parse(row, item))).toBe(true);
     expect((await readRows('/export')).rows[0]?.endsWith(',removedAt,mood')).toBe(true);
   });
 
-  it('lacks a field that all rows should have, in NDJSON and CSV', async () => {
+  it('lacks a field in all rows, in NDJSON and CSV', async () => {
     service.sandbox.armFaults(['export:missing=currency']);
     const { rows } = await readRows(EXPORT);
     expect(rows.some((row) => row.includes('"currency":'))).toBe(false);
@@ -167,7 +167,7 @@ describe('an export that is not what it says', () => {
     expect(header).not.toContain('currency');
   });
 
-  it('spans two states of the world that moved in between', async () => {
+  it('mixes two states of a world that changes during the export', async () => {
     const own = await Service.start({ items: 400 });
     const before = (await own.sandbox.dump()).items;
     own.sandbox.armFaults(['export:move=250@1']);
@@ -182,8 +182,8 @@ describe('an export that is not what it says', () => {
   });
 });
 
-describe('answers in JSON', () => {
-  it('may be cut, have entries twice, unknown fields, or lack some', async () => {
+describe('a JSON response with a fault', () => {
+  it('can be truncated, contain duplicate entries or unknown fields, or lack fields', async () => {
     service.sandbox.armFaults(['items:malformed@1', 'items:duplicate=2@2', 'items:unknown@3', 'items:missing=price@4']);
     const cut = await service.get('/items?size=5');
     expect(() => JSON.parse(cut.text)).toThrow();
@@ -197,7 +197,7 @@ describe('answers in JSON', () => {
     expect(missing.content.some((one: object) => 'price' in one)).toBe(false);
   });
 
-  it('of the feed may have a cursor that stays where it was, though more is waiting', async () => {
+  it('from the feed can repeat its cursor although more changes are waiting', async () => {
     service.sandbox.armFaults(['changes:stale-cursor@2']);
     const first = JSON.parse(
       (await service.get('/changes?limit=10')).text.replace(/"nextCursor":(\d+)/, '"nextCursor":"$1"'),
@@ -208,7 +208,7 @@ describe('answers in JSON', () => {
     expect(JSON.parse(text).changes).toHaveLength(10);
   });
 
-  it('may stand between two states: the world moves between two pages', async () => {
+  it('can mix two states, because the world changes between two pages', async () => {
     const own = await Service.start({ items: 200 });
     const first = await own.read('/items?size=100', itemPage);
     own.sandbox.armFaults(['items:move=150@1']);
@@ -219,8 +219,8 @@ describe('answers in JSON', () => {
   });
 });
 
-describe('what is armed', () => {
-  it('hits by number, by range and by a chance that the seed draws', async () => {
+describe('an armed fault', () => {
+  it('applies to request numbers, ranges, or a share of requests drawn from the seed', async () => {
     const hit = async () => (await service.get('/plan')).status !== 200;
     const hits = async (count: number) => {
       const found = [];
@@ -237,7 +237,7 @@ describe('what is armed', () => {
     expect(await hits(40)).toEqual(drawn);
   });
 
-  it('is told and replaced over HTTP, without a key', async () => {
+  it('can be listed and replaced over HTTP without a key', async () => {
     const url = `${service.sandbox.baseUrl}/sandbox/faults`;
     const post = (body: object) => fetch(url, { method: 'POST', body: JSON.stringify(body) });
     await post({ faults: ['plan:html@1'] });
@@ -262,7 +262,7 @@ describe('what is armed', () => {
     ['export:drop@0', "'@0' is not one of @3"],
     ['export:drop@5-3', "'@5-3' is not one of"],
     ['export:drop@101%', "'@101%' is not one of"],
-  ])('is refused for %s, saying what is allowed', async (spec, reason) => {
+  ])('is refused for %s, with the allowed values', async (spec, reason) => {
     const error = await startSandbox({ faults: [spec] }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PricelakeError);
     expect(error).toMatchObject({ code: 'usage' });

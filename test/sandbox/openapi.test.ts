@@ -15,15 +15,15 @@ async function expectFit(path: string, key?: string | null, from = service): Pro
 }
 
 describe('GET /openapi.json', () => {
-  it('answers the document without a key', async () => {
+  it('returns the document without a key', async () => {
     const answer = await fetch(`${service.sandbox.baseUrl}/openapi.json`);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(await answer.json()).toEqual(document);
   });
 });
 
-describe('what no schema says', () => {
-  it('answers 405 to every method but GET, with the one that is allowed', async () => {
+describe('rules that no schema expresses', () => {
+  it('answers 405 to every method but GET, with the allowed ones', async () => {
     const headers = { authorization: `Bearer ${service.sandbox.keys.live}` };
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const answer = await fetch(`${service.sandbox.baseUrl}/api/v1/items`, { method, headers });
@@ -33,7 +33,7 @@ describe('what no schema says', () => {
     }
   });
 
-  it('takes numbers to the ends of their types, and GTINs of zeros alone', async () => {
+  it('accepts numbers up to the limits of their types, and GTINs that are all zeros', async () => {
     const ends = '&site=-9223372036854775808&minPrice=-1e300&maxPrice=1.5e%2B200&gtin=000';
     expect((await service.get(`/items?size=1${ends}`)).status).toBe(200);
     const cheap = JSON.parse((await service.get('/items?maxPrice=2.5e1&size=1')).text);
@@ -43,7 +43,7 @@ describe('what no schema says', () => {
   });
 });
 
-describe('every answer fits the document, and has no field that it does not name', () => {
+describe('every response fits the OpenAPI document and has no additional field', () => {
   it('of each endpoint', async () => {
     const { items } = await service.sandbox.dump();
     const id = /\d+/.exec(items[0] ?? '')?.[0];
@@ -61,7 +61,7 @@ describe('every answer fits the document, and has no field that it does not name
     for (const row of rows) expect(check.check({ $ref: '#/components/schemas/Item' }, JSON.parse(row))).toEqual([]);
   });
 
-  it('of each refusal: 400, 401, 404', async () => {
+  it('of each error 400, 401 and 404', async () => {
     for (const path of ['/items?size=0', '/changes/recent?kind=SOLD', '/products?sort=up', '/export?format=xml']) {
       expect(await expectFit(path)).toBe(400);
     }
@@ -74,7 +74,7 @@ describe('every answer fits the document, and has no field that it does not name
     expect(await expectFit('/plan', 'wrong')).toBe(401);
   });
 
-  it('of each limit: 402, 429 and an export that is cut off', async () => {
+  it('of each limit error 402 and 429, and of a truncated export', async () => {
     const free = await Service.start({
       items: 60,
       plan: 'free',
@@ -88,7 +88,7 @@ describe('every answer fits the document, and has no field that it does not name
     await free.close();
   });
 
-  it('and the paths above ask every endpoint of schemas/endpoints.ts', () => {
+  it('and the tests above request every endpoint of schemas/endpoints.ts', () => {
     const asked = new Set([...check.seen].map((entry) => entry.split(' ')[0]));
     expect([...asked].sort()).toEqual(Object.keys(document.paths).sort());
   });

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { World } from '../run/world.js';
 import { openWorld, readItems, readTruth, type WorldOptions } from '../run/world.js';
 
-/** A lake over a small sandbox holds what the service holds, after a first copy and two syncs. */
+/** Expects that a lake equals the service after a first copy and two syncs. */
 async function expectCopy(options: WorldOptions, prepare: (world: World) => void = () => {}): Promise<void> {
   const world = await openWorld({ items: 100, sites: 3, pastDays: 6, ...options });
   onTestFinished(() => world.close());
@@ -15,7 +15,7 @@ async function expectCopy(options: WorldOptions, prepare: (world: World) => void
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 }
 
-test('a lake is exact whose service names changes otherwise and leaves lastChangedAt on removals', () =>
+test('a lake is exact if the service names changes differently and keeps lastChangedAt on removals', () =>
   expectCopy({
     readings: [
       ...['lastChangedAt=stays', 'changes.price=absent', 'changes.attributes=prefixed', 'changes.category=slug'],
@@ -23,7 +23,7 @@ test('a lake is exact whose service names changes otherwise and leaves lastChang
     ],
   }));
 
-test('a lake is exact whose service writes CSV with a byte order mark, CRLF and semicolons, and has no title for some', () =>
+test('a lake is exact if the service’s CSV has a byte order mark, CRLF and semicolons, and some titles are missing', () =>
   expectCopy(
     {
       readings: [
@@ -36,13 +36,13 @@ test('a lake is exact whose service writes CSV with a byte order mark, CRLF and 
     },
   ));
 
-test('a lake is exact without the feed, where removals leave lastChangedAt and changedSince does not return them', () =>
+test('a lake is exact without the feed, even if removals keep lastChangedAt and changedSince omits them', () =>
   expectCopy({ readings: ['lastChangedAt=stays', 'recentOnFree=402'], limits: { changeFeed: false } }));
 
 const LAGS = ['lists', 'exports', 'facets', 'products', 'items'].map((kind) => `lag.${kind}=120s`);
 
 test.each([[LAGS], [['replicas=300s', 'changes.price=absent']]])(
-  'a lake is exact once its service shows what the feed told: %j',
+  'a lake is exact once a lagging service shows what its feed reported: %j',
   async (readings) => {
     const world = await openWorld({ items: 60, sites: 3, pastDays: 6, readings });
     onTestFinished(() => world.close());

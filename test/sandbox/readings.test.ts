@@ -22,23 +22,23 @@ describe('a reading', () => {
     ['lag.items=26m', 'lag.items is 0s to 1500s'],
     ['feed.oldCursor=404', 'feed.oldCursor is gap | continue | 400 | 410'],
     ['replicas', 'expected NAME=VALUE'],
-  ])('%s is refused with what there is, and what may have been meant', (spec, reason) => {
+  ])('%s is refused with the allowed values and a suggestion', (spec, reason) => {
     const usage = expect.objectContaining({ code: 'usage', message: expect.stringContaining(reason) });
     expect(() => new Readings([spec])).toThrow(usage);
   });
 
-  it('that does not exist is refused with the list', () => {
+  it('that does not exist is refused with a list of all readings', () => {
     for (const name of READING_NAMES) expect(() => new Readings(['quota=1'])).toThrow(name);
   });
 
-  it('holds as it is written; the later of two holds', () => {
+  it('applies as written, and a later one replaces an earlier one', () => {
     const readings = new Readings(['lag.items=2m', 'replicas=300s', 'timestamps=seconds', 'replicas=5s']);
     const names = ['lag.items', 'replicas', 'timestamps'] as const;
     expect(names.map((name) => readings.get(name))).toEqual([120, 5, 'seconds']);
     expect(readings.list().filter(({ isDefault }) => !isDefault)).toHaveLength(3);
   });
 
-  it('stands in the help with its values, its sentence and the section that leaves it open', () => {
+  it('appears in the help with its values, its meaning and its section of the API document', () => {
     const help = describeReadings();
     for (const name of READING_NAMES) {
       expect(help).toContain(`${name}=${describeValues(name)}`);
@@ -63,7 +63,7 @@ const plain = async ({ sandbox }: Service) =>
 const found = async (from: Service, query: string) =>
   (await from.read(`/items?status=all&size=500&${query}`, itemPage)).content;
 
-describe('readings that rows are written by', () => {
+describe('readings that affect rows', () => {
   let usual: Service;
   let other: Service;
   beforeAll(async () => {
@@ -91,7 +91,7 @@ describe('readings that rows are written by', () => {
     expect(row.lastChangedAt >= (last?.observedAt as string)).toBe(true);
   });
 
-  it('changedSince=event returns what was removed or relisted since, although lastChangedAt stays', async () => {
+  it('changedSince=event returns items removed or re-listed since then, although lastChangedAt stays', async () => {
     const since = '2026-11-20T06:00:00Z';
     const removed = async () =>
       (await found(other, `changedSince=${since}`)).filter(({ removedAt }) => (removedAt ?? '') > since);
@@ -103,7 +103,7 @@ describe('readings that rows are written by', () => {
     other.sandbox.setReadings(['changedSince=field']);
   });
 
-  it('changes.price=absent, changes.attributes=prefixed and feed.title=null say so in the feed', async () => {
+  it('changes.price=absent, changes.attributes=prefixed and feed.title=null apply to the feed', async () => {
     const tell = async (service: Service) => {
       const changes = await plain(service);
       const moved = changes.filter(({ previousPrice }) => previousPrice !== null);
@@ -120,20 +120,23 @@ describe('readings that rows are written by', () => {
     expect(await tell(other)).toEqual({ priced: 0, stock: ['attributes.stock'], untitled: true });
   });
 
-  it.each(['slug', 'path'])('changes.category=%s: categories change, and `changes` holds it', async (value) => {
-    expect((await plain(usual)).some(({ changes }) => 'category' in changes)).toBe(false);
-    const from =
-      value === 'slug' ? other : await Service.start({ ...WORLD, items: 150, readings: ['changes.category=path'] });
-    const last = new Map(
-      (await plain(from)).flatMap((one) => (one.changes.category ? [[one.item?.id, one.changes.category]] : [])),
-    );
-    expect(last.size).toBeGreaterThan(2);
-    const rows = (await from.sandbox.dump()).items.map(parseRow);
-    for (const row of rows) if (last.has(row.id)) expect(row.category[value]).toBe(last.get(row.id)?.[1]);
-    if (from !== other) await from.close();
-  });
+  it.each(['slug', 'path'])(
+    'changes.category=%s makes categories change, with the values in `changes`',
+    async (value) => {
+      expect((await plain(usual)).some(({ changes }) => 'category' in changes)).toBe(false);
+      const from =
+        value === 'slug' ? other : await Service.start({ ...WORLD, items: 150, readings: ['changes.category=path'] });
+      const last = new Map(
+        (await plain(from)).flatMap((one) => (one.changes.category ? [[one.item?.id, one.changes.category]] : [])),
+      );
+      expect(last.size).toBeGreaterThan(2);
+      const rows = (await from.sandbox.dump()).items.map(parseRow);
+      for (const row of rows) if (last.has(row.id)) expect(row.category[value]).toBe(last.get(row.id)?.[1]);
+      if (from !== other) await from.close();
+    },
+  );
 
-  it('csv.lines=crlf, csv.bom=yes and csv.lists=semicolon write CSV so', async () => {
+  it('csv.lines=crlf, csv.bom=yes and csv.lists=semicolon apply to CSV', async () => {
     const [lf, crlf] = [await usual.get('/export?status=all'), await other.get('/export?status=all')];
     expect(lf.text.startsWith('id,')).toBe(true);
     const headers = { authorization: `Bearer ${other.sandbox.keys.live}` };
@@ -149,33 +152,36 @@ describe('readings that rows are written by', () => {
     ['seconds', /T\d\d:\d\d:\d\dZ$/],
     ['milliseconds', /T\d\d:\d\d:\d\d\.\d{3}Z$/],
     ['microseconds', /T\d\d:\d\d:\d\d\.\d{6}Z$/],
-  ])('timestamps=%s has so many digits, and nothing changed since the time that a row shows', async (value, form) => {
-    const readings = [`timestamps=${value}`];
-    const from = value === 'milliseconds' ? other : await Service.start({ ...WORLD, items: 60, readings });
-    const rows = await found(from, '');
-    for (const row of rows)
-      for (const time of [row.firstSeenAt, row.lastSeenAt, row.lastChangedAt]) expect(time).toMatch(form);
-    for (const { observedAt } of await plain(from)) expect(observedAt).toMatch(form);
-    const newest = rows[0]?.lastChangedAt;
-    expect(await found(from, `changedSince=${newest}`)).toEqual([]);
-    expect((await from.get('/export?status=all')).text).toContain(newest);
-    if (from !== other) await from.close();
-  });
+  ])(
+    'timestamps=%s sets the digits of times, and changedSince with a shown time excludes its row',
+    async (value, form) => {
+      const readings = [`timestamps=${value}`];
+      const from = value === 'milliseconds' ? other : await Service.start({ ...WORLD, items: 60, readings });
+      const rows = await found(from, '');
+      for (const row of rows)
+        for (const time of [row.firstSeenAt, row.lastSeenAt, row.lastChangedAt]) expect(time).toMatch(form);
+      for (const { observedAt } of await plain(from)) expect(observedAt).toMatch(form);
+      const newest = rows[0]?.lastChangedAt;
+      expect(await found(from, `changedSince=${newest}`)).toEqual([]);
+      expect((await from.get('/export?status=all')).text).toContain(newest);
+      if (from !== other) await from.close();
+    },
+  );
 
-  it('can be set at the start only', () => {
+  it('timestamps can only be set at the start', () => {
     expect(() => usual.sandbox.setReadings(['timestamps=seconds'])).toThrow('restart the sandbox');
     usual.sandbox.setReadings(['timestamps=shortest']);
   });
 });
 
-describe('readings of single answers', () => {
+describe('readings that affect single responses', () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.start({ ...WORLD, plan: 'pro', limits: { historyDays: 2 } });
   });
   afterAll(() => service.close());
 
-  /** An answer under these readings; the sandbox's own afterwards. */
+  /** Runs a request under these readings, and restores the sandbox's readings afterwards. */
   async function under<T>(specs: string[], ask: () => Promise<T>): Promise<T> {
     const before = service.sandbox;
     const names = specs.map((spec) => spec.split('=')[0]);
@@ -185,7 +191,7 @@ describe('readings of single answers', () => {
   }
   const status = async (path: string) => (await service.get(path)).status;
 
-  it('can be set and read by the control route', async () => {
+  it('can be set and read through the control endpoint', async () => {
     const call = async (body?: object) => {
       const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
       const answer = await fetch(`${service.sandbox.baseUrl}/sandbox/readings`, init);
@@ -201,7 +207,7 @@ describe('readings of single answers', () => {
     await call({ readings: ['lag.facets=0s'] });
   });
 
-  it('feed.oldCursor: a cursor older than the history skips what is lost, goes on, or is refused', async () => {
+  it('feed.oldCursor decides whether a cursor older than the history skips a gap, continues, or is refused', async () => {
     const lines = (await service.sandbox.dump()).changes;
     const [first = '', second] = lines.map((line) => /\d+/.exec(line)?.[0]);
     const path = `/changes?limit=1000&after=${first}`;
@@ -218,7 +224,7 @@ describe('readings of single answers', () => {
     }
   });
 
-  it('recentOnFree=402 refuses /changes/recent where there is no feed', async () => {
+  it('recentOnFree=402 refuses /changes/recent on a plan without the feed', async () => {
     service.sandbox.changeAccount({ limits: { changeFeed: false } });
     expect(await status('/changes/recent')).toBe(200);
     expect(await under(['recentOnFree=402'], () => status('/changes/recent'))).toBe(402);
@@ -226,7 +232,7 @@ describe('readings of single answers', () => {
     expect(await under(['recentOnFree=402'], () => status('/changes/recent'))).toBe(200);
   });
 
-  it('products.offers=all counts removed offers as well', async () => {
+  it('products.offers=all also counts removed offers', async () => {
     const total = async () => {
       const { content } = await service.read('/products?size=200', productPage);
       return content.reduce((sum, { offers }) => sum + Number(offers), 0);
@@ -238,7 +244,7 @@ describe('readings of single answers', () => {
     expect(detail.offers.map(({ id }) => id)).toContain(gone?.id);
   });
 
-  it('export.headers=always sends what is false as well', async () => {
+  it('export.headers=always also sends headers with the value false', async () => {
     const headers = async () => {
       const answer = await service.get('/export?format=ndjson');
       return ['overage', 'truncated', 'matching'].map((name) => answer.headers.get(`x-export-${name}`));
@@ -247,7 +253,7 @@ describe('readings of single answers', () => {
     expect(await under(['export.headers=always'], headers)).toEqual(['false', 'false', expect.stringMatching(/^\d+$/)]);
   });
 
-  it('calls.refused says whether 401, 402 and 429 count as calls', async () => {
+  it('calls.refused decides whether 401, 402 and 429 count as calls', async () => {
     const used = async () => Number((await service.read('/plan', planInfo)).usage?.apiCalls);
     const costs = async () => {
       const account: typeof service.sandbox.changeAccount = (change) => service.sandbox.changeAccount(change);
@@ -266,7 +272,7 @@ describe('readings of single answers', () => {
     expect(await under(['calls.refused=always'], costs)).toBe(3);
   });
 
-  it('quotaHeaders names the headers otherwise', async () => {
+  it('quotaHeaders changes the names of the headers', async () => {
     const names = async () =>
       [...(await service.get('/plan')).headers.keys()].filter((name) => name.startsWith('x-quota-'));
     expect(await names()).toContain('x-quota-api-calls-remaining');
@@ -276,7 +282,7 @@ describe('readings of single answers', () => {
     ]);
   });
 
-  it('unknownDataset answers 400, 404 or nothing, and /facets 404 all the same', async () => {
+  it('unknownDataset makes requests return 400, 404 or nothing, but /facets always returns 404', async () => {
     const paths = ['/items', '/changes', '/changes/recent', '/products', '/export', '/facets'].map(
       (path) => `${path}?dataset=5`,
     );
@@ -289,7 +295,7 @@ describe('readings of single answers', () => {
   });
 });
 
-describe('answers that lag behind the feed', () => {
+describe('responses that lag behind the feed', () => {
   const LAGGING = [
     '/items?status=all&size=500&sort=-firstSeen',
     '/export?format=ndjson&status=all',
@@ -304,10 +310,10 @@ describe('answers that lag behind the feed', () => {
   afterAll(() => service.close());
   const texts = () =>
     Promise.all([...LAGGING, '/export?status=all'].map(async (path) => hash((await service.get(path)).text)));
-  /** Time goes by, and nothing changes but what scrapes find. */
+  /** Lets time pass without changes, except for the times of scrapes. */
   const wait = (seconds: number) => service.sandbox.advance({ hours: seconds / 3600, changes: 0 });
 
-  it('lag.lists, .exports, .facets, .products and .items show the world as it was, until they catch up', async () => {
+  it('lag.lists, .exports, .facets, .products and .items show an earlier state until they catch up', async () => {
     const before = await texts();
     const { changes } = await service.sandbox.advance({ hours: 0.01, changes: 60 });
     const fresh = (await service.readFeed()).slice(-changes);
@@ -334,7 +340,7 @@ describe('answers that lag behind the feed', () => {
   it.each([
     [[], 0],
     [['lag.items=1s'], 1],
-  ])('readings %j keep rows as they stood only where an answer lags', async (specs, kept) => {
+  ])('readings %j keep earlier rows only if a response lags', async (specs, kept) => {
     const world = await World.create(new Readings(specs));
     const now = Date.parse('2026-11-20T06:00:00Z');
     await generateWorld(world, { seed: 1, items: 60, sites: 3, startAt: now, pastDays: 6 });
@@ -350,7 +356,7 @@ describe('answers that lag behind the feed', () => {
     await world.close();
   });
 
-  it('each lags by its own time, and 0s is as it is now', async () => {
+  it('each lag has its own duration, and 0s shows the current state', async () => {
     service.sandbox.setReadings(['lag.items=0s', 'lag.lists=30s']);
     await service.sandbox.advance({ hours: 0.01, changes: 40 });
     const fresh = (await service.readFeed()).at(-1);
@@ -364,7 +370,7 @@ describe('answers that lag behind the feed', () => {
     expect([await shown(LAGGING[0] as string), await shown(LAGGING[1] as string)]).toEqual([true, false]);
   });
 
-  it('replicas: a later answer may be older than an earlier one', async () => {
+  it('replicas: a later response may be older than an earlier one', async () => {
     service.sandbox.setReadings(['lag.lists=0s', 'replicas=300s']);
     await service.sandbox.advance({ hours: 0.01, changes: 40 });
     const fresh = (await service.readFeed()).findLast(({ kind }) => kind === 'CHANGED');

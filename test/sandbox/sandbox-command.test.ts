@@ -7,7 +7,7 @@ import { parse as parseYaml } from 'yaml';
 import { runHere } from '../cli/pricelake.js';
 import { Receiver } from './webhook-receiver.js';
 
-/** The built command, as users run it. */
+/** The built command that users run. */
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const started: ChildProcess[] = [];
 
@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 describe('pricelake sandbox', () => {
-  it('prints one JSON line once it listens, moves on by `advance`, and ends with a signal', async () => {
+  it('prints one JSON line once it listens, advances with `advance`, and ends on a signal', async () => {
     const server = run(['--items', '200', '--json', '--rate', '0']);
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
     const { base_url: baseUrl, keys } = JSON.parse(line as string);
@@ -51,7 +51,7 @@ describe('pricelake sandbox', () => {
     expect((await finish(server)).code).toBe(0);
   });
 
-  it('prints a pipeline file that fits, for a person', async () => {
+  it('without --json prints a matching pipeline file', async () => {
     const server = run(['--items', '50']);
     let text = '';
     for await (const line of createInterface({ input: server.stdout })) {
@@ -68,7 +68,7 @@ describe('pricelake sandbox', () => {
     expect(text).toMatch(/curl -H 'Authorization: Bearer sandbox_live_\w+'/);
   });
 
-  it('takes limits, overage, keys, faults, readings and the shape of export rows', async () => {
+  it('accepts limits, overage, keys, faults, readings and the shape of export rows', async () => {
     const flags =
       '--limit exportRowsPerMonth=30 --limit historyDays=null --no-overage --revoked test --overdue-days 3 --past-days 5';
     const more =
@@ -93,7 +93,7 @@ describe('pricelake sandbox', () => {
     expect(await answer.text()).toContain('source_model_id,source_name,first_seen_at');
   });
 
-  it('says what is wrong with a flag, and exits with 2', async () => {
+  it('reports an invalid flag and exits with 2', async () => {
     const started = await finish(run(['--items', '0']));
     expect([started.code, started.stderr]).toEqual([2, expect.stringContaining('--items 0')]);
     const advanced = await runHere(['sandbox', 'advance', '--url', 'nowhere']);
@@ -111,7 +111,7 @@ describe('pricelake sandbox', () => {
     ['--rate -1', '--rate -1'],
     ['--sites 0', '--sites 0'],
     ['--past-days 4', '--past-days 4 is not a whole number (5 to 3650)'],
-  ])('%s is refused before a world is made', async (flags, reason) => {
+  ])('%s is refused before a world is generated', async (flags, reason) => {
     const { code, stderr } = await runHere(['sandbox', ...flags.split(' ')]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
   });
@@ -124,7 +124,7 @@ describe('pricelake sandbox --webhook', () => {
   });
   afterEach(() => receiver.close());
 
-  it('sends events to the endpoint, signed by both secrets, and prints the current one', async () => {
+  it('sends events to the endpoint, signed with both secrets, and prints the current secret', async () => {
     const secrets = ['--webhook-secret', 'current', '--webhook-secret', 'rolled'];
     const flags = ['--items', '50', '--json', '--webhook', receiver.url, '--webhook-time-scale', '60'];
     const server = run([...flags, ...secrets]);
@@ -135,7 +135,7 @@ describe('pricelake sandbox --webhook', () => {
     expect(receiver.received[0]?.headers['service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
   });
 
-  it('refuses another machine and a scale that is none, and exits with 2', async () => {
+  it('refuses another machine and an invalid time scale, and exits with 2', async () => {
     const refuse = async (...flags: string[]) => {
       const { code, stderr } = await runHere(['sandbox', '--items', '50', '--webhook', ...flags]);
       return `${code} ${stderr}`;

@@ -12,14 +12,14 @@ const texts = (tag: string) =>
   [...page.matchAll(new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, 'gs'))].map(([, text]) => text?.replaceAll('&#39;', "'"));
 
 describe('the start page', () => {
-  it('is HTML, answered without a key and kept by nobody', () => {
+  it('is HTML, needs no key and is not cached', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8');
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(page).toMatch(/^<!doctype html>/);
   });
 
-  it('allows its own style and nothing else, and asks for nothing from anywhere', () => {
+  it('allows only its own style, and loads nothing from elsewhere', () => {
     const policy = answer.headers.get('content-security-policy') ?? '';
     const [style = ''] = texts('style');
     expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
@@ -36,13 +36,13 @@ describe('the start page', () => {
     ]);
   });
 
-  it('links only to what answers', async () => {
+  it('links only to existing pages', async () => {
     for (const path of ['/openapi.json', '/sandbox', '/sandbox/webhook', '/sandbox/faults', '/sandbox/readings']) {
       expect((await fetch(`${service.sandbox.baseUrl}${path}`)).status).toBe(200);
     }
   });
 
-  it('has a call that works, and a pipeline file', async () => {
+  it('has a working call and a pipeline file', async () => {
     const [call = '', file = '', commands = ''] = texts('pre');
     const [, authorization = '', url = ''] = /^curl -H 'Authorization: (.*?)' '(.*?)'$/.exec(call) ?? [];
     expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
@@ -50,7 +50,7 @@ describe('the start page', () => {
     expect(commands).toContain(`export PRICELAKE_BASE_URL=${service.sandbox.baseUrl}`);
   });
 
-  it('tells the figures of the world', async () => {
+  it('shows the figures of the world', async () => {
     const state = (await (await fetch(`${service.sandbox.baseUrl}/sandbox`)).json()) as Record<string, number>;
     const figures = Object.fromEntries(
       [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map(([, name, value]) => [name, value]),

@@ -17,7 +17,7 @@ describe('Service-Signature', () => {
     expect(signBody(['whsec_new', 'whsec_old'], 1763640000, body)).toBe(`t=1763640000,${NEW},${OLD}`);
   });
 
-  it('makes up the same secrets for the same seed', () => {
+  it('generates the same secrets for the same seed', () => {
     const [one, two] = [new SigningSecrets(7), new SigningSecrets(7)];
     one.set([]);
     two.set([]);
@@ -30,7 +30,7 @@ describe('retries', () => {
   const MINUTE = 60_000;
   const DAY = 24 * 60 * MINUTE;
 
-  it('come after 1, 5, 15 and 30 minutes, 1 hour, 2 hours, then every 4 hours, and end after 24 hours', () => {
+  it('happen after 1, 5, 15 and 30 minutes, 1 and 2 hours, then every 4 hours, and end after 24 hours', () => {
     const waits: number[] = [];
     let now = 0;
     for (let attempt = 1; !hasFailedTooLong(now, 0); attempt++) {
@@ -43,14 +43,14 @@ describe('retries', () => {
     expect(waits).toEqual([1, 5, 15, 30, 60, 120, 240, 240, 240, 240, 240]);
   });
 
-  it('are counted from the first failure, not from the first attempt ever', () => {
+  it('are counted from the first failure, not from the first attempt', () => {
     expect(planNextAttempt(9, 5 * DAY, 5 * DAY)).toBe(5 * DAY + 240 * MINUTE);
   });
 });
 
 describe('an endpoint', () => {
   it.each(['http://127.0.0.1:8700/hook', 'http://localhost/', 'https://[::1]:1/', 'http://127.9.9.9/'])(
-    'on this machine is taken: %s',
+    'on this machine is accepted: %s',
     (url) => {
       expect(checkEndpointUrl(url, false)).toBe(url);
     },
@@ -61,12 +61,15 @@ describe('an endpoint', () => {
     'https://example.com/',
     'http://127.0.0.1.example.com/',
     'http://localhost.example/',
-  ])('elsewhere is refused unless any host is allowed: %s', (url) => {
+  ])('on another machine is refused unless any host is allowed: %s', (url) => {
     expect(() => checkEndpointUrl(url, false)).toThrow('not on this machine');
     expect(checkEndpointUrl(url, true)).toBe(url);
   });
 
-  it.each(['nonsense', 'ftp://127.0.0.1/', 'http://user:pass@127.0.0.1/'])('is refused: %s', (url) => {
-    expect(() => checkEndpointUrl(url, true)).toThrow(/webhook endpoint/);
-  });
+  it.each(['nonsense', 'ftp://127.0.0.1/', 'http://user:pass@127.0.0.1/'])(
+    'is refused if its URL is invalid: %s',
+    (url) => {
+      expect(() => checkEndpointUrl(url, true)).toThrow(/webhook endpoint/);
+    },
+  );
 });

@@ -69,7 +69,7 @@ describe('events', () => {
     }
   });
 
-  it('start with what is new, or behind `after`', async () => {
+  it('start with new changes, or after the given cursor', async () => {
     const { sandbox } = await start();
     await sandbox.advance({ hours: 1, changes: 5 });
     await arrived(1);
@@ -91,7 +91,7 @@ describe('events', () => {
   });
 });
 
-describe('a delivery that fails', () => {
+describe('a failed delivery', () => {
   it('is retried after 1 and 5 minutes with the same id and body, and later changes wait', async () => {
     const { sandbox } = await start();
     const times: number[] = [];
@@ -120,7 +120,7 @@ describe('a delivery that fails', () => {
     expect(sandbox.webhook.status.deliveries.map(({ status }) => status)).toEqual([500, 302, 200, 200]);
   });
 
-  it('is one without an answer in time, too', async () => {
+  it('includes one without a response in time', async () => {
     const { sandbox } = await start({ webhook: { url: receiver.url, time, answerWithinMs: 250 } });
     receiver.answer = () => null;
     await sandbox.advance({ hours: 1, changes: 3 });
@@ -132,7 +132,7 @@ describe('a delivery that fails', () => {
     expect(deliveries.at(-1)).toMatchObject({ ok: true, status: 200, eventId: deliveries[0]?.eventId });
   });
 
-  it('turns the endpoint off after 24 hours; set up again, it goes on with the same event', async () => {
+  it('turns the endpoint off after 24 hours, and an endpoint set up again gets the same event', async () => {
     const { sandbox } = await start();
     receiver.answer = () => 503;
     await sandbox.advance({ hours: 1, changes: 7 });
@@ -154,7 +154,7 @@ describe('a delivery that fails', () => {
 });
 
 describe('an endpoint that is turned off', () => {
-  it('gets no attempt after 24 hours, even where timers are late by the scale', async () => {
+  it('gets no attempt after 24 hours, even if timers are late', async () => {
     const { sandbox } = await start();
     time.lateness = 50_000;
     const times: number[] = [];
@@ -170,7 +170,7 @@ describe('an endpoint that is turned off', () => {
     expect(time.now() - first).toBeGreaterThan(DAY_MS);
   });
 
-  it('leaves a trace of the e-mail to the team: a line of the log, and the control route', async () => {
+  it('causes an e-mail to the team, which appears as a log line and in the control endpoint', async () => {
     const lines: string[] = [];
     const webhook = { url: receiver.url, time, log: (line: string) => lines.push(line) };
     const { sandbox } = await start({ webhook });
@@ -185,7 +185,7 @@ describe('an endpoint that is turned off', () => {
 });
 
 describe('POST /sandbox/webhook', () => {
-  it('sets an endpoint up and answers its secret; GET tells the state; DELETE forgets it', async () => {
+  it('sets up an endpoint and returns its secret; GET shows its state and DELETE removes it', async () => {
     service = await Service.start({ items: 100, webhook: { time } });
     expect(await control('', undefined, 'GET')).toMatchObject({ state: 'none', url: null, deliveries: [] });
     const set = await control('', { url: receiver.url });
@@ -202,7 +202,7 @@ describe('POST /sandbox/webhook', () => {
     expect(await control('/ping')).toMatchObject({ httpStatus: 400, message: 'no webhook endpoint is set up' });
   });
 
-  it('/ping sends a test without changes and tells what became of it', async () => {
+  it('/ping sends a test event without changes and reports its result', async () => {
     await start();
     expect(await control('/ping')).toMatchObject({ ok: true, status: 204, type: 'ping', attempt: 1 });
     const [one] = receiver.received as [Received];
@@ -223,7 +223,7 @@ describe('POST /sandbox/webhook', () => {
     expect(last.headers['service-signature']).toMatch(new RegExp(`^t=\\d+,v1=${sign('whsec_last', last)}$`));
   });
 
-  it('/resend sends an event again at once; the waiting ones follow', async () => {
+  it('/resend sends an event again at once, and waiting events follow', async () => {
     const { sandbox } = await start();
     receiver.answer = (k) => (k === 1 ? 500 : 200);
     await sandbox.advance({ hours: 1, changes: 120 });
@@ -235,7 +235,7 @@ describe('POST /sandbox/webhook', () => {
     expect(await control('/resend', { id: 'evt_none' })).toMatchObject({ httpStatus: 400 });
   });
 
-  it('refuses another machine, and a body that it does not know', async () => {
+  it('refuses another machine and unknown fields', async () => {
     service = await Service.start({ items: 100 });
     const refused = await control('', { url: 'http://192.0.2.1/' });
     expect(refused).toMatchObject({ httpStatus: 400, message: expect.stringContaining('not on this machine') });

@@ -14,7 +14,7 @@ world.livedUntil = START;
 await readMoves();
 afterAll(() => world.close());
 
-/** Every change of a price as a client reads it, with the one that follows. */
+/** Reads every price change as a client sees it, together with the next one. */
 function readMoves(): Promise<void> {
   const path = quoteLiteral(join(world.directory, 'changes.json'));
   const sql = `CREATE OR REPLACE TABLE moves AS SELECT *, lead(price) OVER by_item AS next, lead(t) OVER by_item - t AS lasted FROM (
@@ -32,10 +32,10 @@ async function read(sql: string): Promise<number> {
 }
 const countItems = (condition: string) => read(`SELECT count(*) FROM items WHERE ${condition}`);
 
-describe('listings are as ugly as those of shops', () => {
+describe('listings are as faulty as those of real shops', () => {
   it.each([
     ['a formula', "title[1] IN ('=', '+', '-', '@')", 0.005, 0.03],
-    ['nothing but a formula', "title LIKE '=1+1%'", 0.001, 0.006],
+    ['only a formula', "title LIKE '=1+1%'", 0.001, 0.006],
     ['HTML', "regexp_matches(title, '<\\w+.*>')", 0.003, 0.02],
     ['a script', "contains(title, '<script>')", 0.001, 0.006],
     ['entities', "regexp_matches(title, '&\\w+;')", 0.002, 0.02],
@@ -44,22 +44,22 @@ describe('listings are as ugly as those of shops', () => {
     ['newlines', 'contains(title, chr(10)) AND contains(title, chr(13))', 0.001, 0.006],
     ['a line separator', 'contains(title, chr(8232))', 0.001, 0.006],
     ['invisible characters', 'title[1] = chr(65279) AND contains(title, chr(8203))', 0.001, 0.006],
-    ['spaces around it', "title LIKE '  %' AND title LIKE '%' || chr(160)", 0.001, 0.006],
+    ['spaces around its text', "title LIKE '  %' AND title LIKE '%' || chr(160)", 0.001, 0.006],
     ['emoji of several code points', "contains(title, '🧑‍🚀')", 0.001, 0.006],
     ['right-to-left text', "regexp_matches(title, '[\\x{0590}-\\x{06FF}]')", 0.002, 0.012],
     ['accents on their own', 'contains(title, chr(776))', 0.001, 0.006],
-    ['bytes read wrongly', "contains(title, 'Ã¼')", 0.001, 0.006],
+    ['wrongly decoded bytes', "contains(title, 'Ã¼')", 0.001, 0.006],
     ['more than 2,000 characters', 'length(title) > 2000', 0.001, 0.006],
     ['no characters', "title = ''", 0.001, 0.006],
-    ['a word for nothing', "title IN ('null', 'N/A')", 0.002, 0.012],
-  ])('a title holds %s', async (_, condition, low, high) => {
+    ['a word that stands for a missing value', "title IN ('null', 'N/A')", 0.002, 0.012],
+  ])('some titles contain %s', async (_, condition, low, high) => {
     const share = (await countItems(condition)) / ITEMS;
     expect(share).toBeGreaterThan(low);
     expect(share).toBeLessThan(high);
   });
 
   it.each(['title', 'brand', 'mpn', 'gtin', 'price', 'currency', 'url', 'image', 'category_id'])(
-    '%s is missing here and there, and not everywhere',
+    '%s is missing in some listings, but not in most',
     async (column) => {
       const missing = await countItems(`${column} IS NULL`);
       expect(missing).toBeGreaterThan(10);
@@ -67,7 +67,7 @@ describe('listings are as ugly as those of shops', () => {
     },
   );
 
-  it('some miss everything', async () => {
+  it('some listings lack every optional value', async () => {
     const bare = await countItems(`title IS NULL AND brand IS NULL AND mpn IS NULL AND gtin IS NULL AND price IS NULL
       AND currency IS NULL AND url IS NULL AND image IS NULL AND category_id IS NULL AND attributes = '{}'`);
     expect(bare / ITEMS).toBeGreaterThan(0.001);
@@ -77,9 +77,9 @@ describe('listings are as ugly as those of shops', () => {
   it.each([
     ['JSON', 'json_valid(attributes)', 1],
     ['none', "attributes = '{}'", 0.01],
-    ['a text where others have a number', `json_type(attributes, '$.stock') NOT IN ('UBIGINT', 'NULL')`, 0.01],
+    ['a text where other listings have a number', `json_type(attributes, '$.stock') NOT IN ('UBIGINT', 'NULL')`, 0.01],
     ['null', "json_type(attributes, '$.shipping') = 'NULL'", 0.05],
-    ['a list', "json_type(attributes, '$.colors') = 'ARRAY'", 0.05],
+    ['a list', "json_type(attributes, '$.colours') = 'ARRAY'", 0.05],
     ['an object', "json_type(attributes, '$.dimensions') = 'OBJECT'", 0.05],
     ['values within values', `json_type(attributes, '$.specs.power.ranges[1][1]') = 'NULL'`, 0.001],
     ['integers beyond a double', `contains(attributes, '"articleNumber":90071992547')`, 0.05],
@@ -89,15 +89,15 @@ describe('listings are as ugly as those of shops', () => {
     ['HTML', "contains(attributes, '<ul><li>')", 0.001],
     ['control characters', "contains(attributes, '\\u0007')", 0.001],
     ['a very long text', 'length(attributes) > 9000', 0.001],
-  ])('attributes hold %s', async (_, condition, low) => {
+  ])('attributes contain %s', async (_, condition, low) => {
     expect((await countItems(condition)) / ITEMS).toBeGreaterThanOrEqual(low);
   });
 });
 
-describe('listings have the faults that docs/concepts/sandbox.md plants', () => {
+describe('listings have the faults that docs/concepts/sandbox.md describes', () => {
   const used = "regexp_matches(title, 'gebraucht|occasion|používané|usato|używany|second hand')";
   const repaired = "regexp_matches(title, 'refurbished|generalüberholt|reconditionné')";
-  /** Price against the middle one of the product. */
+  /** Returns the median ratio of the prices to the product's median price. */
   const ratio = (where: string) =>
     read(`SELECT median(price / usual) FROM items JOIN (SELECT product_key, currency, median(price) AS usual FROM items
       GROUP BY ALL HAVING count(*) > 2) USING (product_key, currency) WHERE ${where}`);
@@ -105,7 +105,7 @@ describe('listings have the faults that docs/concepts/sandbox.md plants', () => 
   it.each([
     ['used or refurbished by their title', `${used} OR ${repaired}`, 1 / 80],
     ['used or refurbished by an attribute alone', `contains(attributes, '"condition":') AND NOT ${used}`, 1 / 80],
-  ])('%s', async (_, condition, share) => {
+  ])('some listings are %s', async (_, condition, share) => {
     const found = (await countItems(condition)) / ITEMS;
     expect(found).toBeGreaterThan(share * 0.6);
     expect(found).toBeLessThan(share * 1.5);
@@ -113,7 +113,7 @@ describe('listings have the faults that docs/concepts/sandbox.md plants', () => 
     expect(await ratio(condition)).toBeLessThan(0.8);
   });
 
-  it('the words of one product stand under the GTIN of another, at either price', async () => {
+  it('some listings have the words of one product and the GTIN of another, with either price', async () => {
     // Titles hold the part number of the catalog.
     const wrong = `FROM items JOIN catalog c ON ltrim(c.gtin, '0') = product_key
       WHERE NOT contains(title, c.mpn) AND title[1] NOT IN ('=') AND length(title) > 20 AND NOT regexp_matches(title, 'Ã|\u00ad|\u200b')`;
@@ -122,7 +122,7 @@ describe('listings have the faults that docs/concepts/sandbox.md plants', () => 
     expect(share).toBeLessThan(0.012);
   });
 
-  it('shops tell stock in pieces or in words, and both run out over time', async () => {
+  it('shops report stock as numbers or words, and items run out over time', async () => {
     const names = (condition: string) => read(`SELECT count(DISTINCT site_id) FROM items WHERE ${condition}`);
     const words = `contains(attributes, '"availability":"https://schema.org/')`;
     expect(await names(words)).toBeGreaterThan(5);
@@ -142,7 +142,7 @@ describe('listings have the faults that docs/concepts/sandbox.md plants', () => 
     ).toBeGreaterThan(3);
   });
 
-  it('reductions are announced from the price before, or from one that was raised for it', async () => {
+  it('reductions refer to the earlier price, or to one that was raised before', async () => {
     const regular = `(attributes->>'$.regularPrice')::DECIMAL(18,4)`;
     const told = `contains(attributes, '"regularPrice":') AND price > 0`;
     expect(await countItems(`${told} AND price < ${regular} AND usual_price = ${regular}`)).toBeGreaterThan(10);
@@ -150,7 +150,7 @@ describe('listings have the faults that docs/concepts/sandbox.md plants', () => 
     expect((await countItems(`${told} AND price = ${regular}`)) / (await countItems(told))).toBeGreaterThan(0.8);
   });
 
-  it('delivery costs an amount, nothing, or nobody knows', async () => {
+  it('delivery costs an amount or nothing, or the cost is unknown', async () => {
     for (const type of ['DOUBLE', 'UBIGINT', 'VARCHAR', 'NULL']) {
       expect(await countItems(`json_type(attributes, '$.shipping') = '${type}'`), type).toBeGreaterThan(10);
     }
@@ -158,8 +158,8 @@ describe('listings have the faults that docs/concepts/sandbox.md plants', () => 
   });
 });
 
-describe('prices move like a market', () => {
-  it('draws of one listing do not go hand in hand', async () => {
+describe('prices move like those of a market', () => {
+  it('random properties of one listing are independent of each other', async () => {
     for (const [one, other] of [
       ['length(title) % 2', 'site_id // 2 % 2'],
       ['price::INTEGER % 2', '(image IS NULL)::INTEGER'],
@@ -171,7 +171,7 @@ describe('prices move like a market', () => {
     }
   });
 
-  it('discounts end where they began, mostly within two weeks', async () => {
+  it('discounts end at the earlier price, mostly within two weeks', async () => {
     const falls = 'SELECT count(*) FROM moves WHERE price < old AND next IS NOT NULL AND price > old / 5';
     const back = await read(`${falls} AND next = old`);
     expect(back / (await read(falls))).toBeGreaterThan(0.3);
@@ -184,14 +184,14 @@ describe('prices move like a market', () => {
     ).toBeGreaterThan(0.01);
   });
 
-  it('steps stay: most changes are below 20 percent, up and down', async () => {
+  it('most other changes are below 20 percent, up and down', async () => {
     const share = (condition: string) => read(`SELECT count(*) FILTER (${condition}) / count(*) FROM moves`);
     expect(await share('abs(price / old - 1) < 0.2')).toBeGreaterThan(0.5);
     expect(await share('price > old')).toBeGreaterThan(0.3);
     expect(await share('price < old')).toBeGreaterThan(0.45);
   });
 
-  it('shops follow each other: changes of one product within two days, by nearly the same share', async () => {
+  it('shops follow each other within two days, by almost the same percentage', async () => {
     const sql = (
       what: string,
     ) => `SELECT ${what} FROM (SELECT count(*) AS changes, stddev(price / old) AS apart FROM moves
@@ -201,7 +201,7 @@ describe('prices move like a market', () => {
     expect(await read(sql('median(apart)'))).toBeLessThan(0.03);
   });
 
-  it('prices are wrong by factors of 10 and 100, in both directions, and put right later', async () => {
+  it('some prices are wrong by factors of 10 and 100, in both directions, and are corrected later', async () => {
     for (const factor of [0.01, 0.1, 10, 100]) {
       expect(await read(`SELECT count(*) FROM moves WHERE round(price / old, 3) = ${factor}`)).toBeGreaterThan(0);
     }
@@ -210,7 +210,7 @@ describe('prices move like a market', () => {
     expect(wrong / ITEMS).toBeLessThan(0.006);
   });
 
-  it('packs: cases with a code of their own, and several sold by the code of one', async () => {
+  it('some packs have their own GTIN, and some are sold under the GTIN of a single unit', async () => {
     const cases = await countItems("length(gtin) = 14 AND gtin[1] <> '0' AND regexp_matches(title, '\\d+ x ')");
     expect(cases / ITEMS).toBeGreaterThan(0.005);
     const unit =
@@ -223,7 +223,7 @@ describe('prices move like a market', () => {
     expect(await read(sql(`median(${ratio})`))).toBeLessThan(1.2);
   });
 
-  it('prices are written as shops of the currency write them', async () => {
+  it('prices have the endings that are usual in their currency', async () => {
     const share = (condition: string, where: string) =>
       read(`SELECT count(*) FILTER (${condition}) / count(*) FROM items WHERE ${where}`);
     expect(await share('price % 1 IN (0.99, 0.95, 0.09)', "currency = 'EUR'")).toBeGreaterThan(0.5);
@@ -231,8 +231,8 @@ describe('prices move like a market', () => {
   });
 });
 
-describe('as the clock moves on', () => {
-  it('prices go on like that: waves of one product, discounts that end', async () => {
+describe('while the clock advances', () => {
+  it('prices keep moving: several shops change one product together, and discounts end', async () => {
     const clock = new SimulatedClock(new Date(START), 'frozen');
     for (let day = 0; day < 4; day++) await advanceWorld(world, clock, { hours: 24, changes: 900 });
     await readMoves();
@@ -247,7 +247,7 @@ describe('as the clock moves on', () => {
 });
 
 describe('the catalog', () => {
-  it('is a tree three levels deep, of which every leaf is sold', async () => {
+  it('is a tree of three levels, and every leaf has listings', async () => {
     const { categories } = world.facts;
     const ids = new Set(categories.map(({ id }) => id));
     const parents = new Set(categories.map(({ parentId }) => parentId));
@@ -256,7 +256,7 @@ describe('the catalog', () => {
     for (const id of ids) if (!parents.has(id)) expect(await countItems(`category_id = ${id}`)).toBeGreaterThan(0);
   });
 
-  it('has products that many shops sell, and more that one shop sells alone', async () => {
+  it('has products that many shops sell, and more products that one shop sells alone', async () => {
     const products = (having: string) =>
       read(`SELECT count(*) FROM (SELECT product_key FROM items WHERE product_key IS NOT NULL
       GROUP BY ALL HAVING count(DISTINCT site_id) ${having})`);

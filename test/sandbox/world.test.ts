@@ -12,7 +12,7 @@ async function readState(service: Service): Promise<{ items: Map<bigint, Item>; 
   return { items: new Map(items.map((one) => [one.id, one])), changes };
 }
 
-/** What the feed alone tells of an item. */
+/** The state of an item that the feed alone determines. */
 type Replayed = Pick<Item, 'price' | 'previousPrice' | 'title' | 'removedAt' | 'lastChangedAt'>;
 
 function replay(before: Map<bigint, Replayed>, changes: Change[]): Map<bigint, Replayed> {
@@ -38,8 +38,8 @@ const told = ({ price, previousPrice, removedAt, lastChangedAt }: Replayed) => (
   ...{ price, previousPrice, removedAt, lastChangedAt },
 });
 
-describe('the seed', () => {
-  it('gives the same keys and bytes again, also after the same steps; another seed gives others', async () => {
+describe('a seed', () => {
+  it('yields the same keys and bytes again, also after the same steps, and another seed yields others', async () => {
     const [first, second, other] = await Promise.all(
       [7, 7, 8].map(async (seed) => {
         const sandbox = await startSandbox({ items: 300, seed });
@@ -56,7 +56,7 @@ describe('the seed', () => {
 });
 
 describe('the past', () => {
-  it('adds up: replaying the whole feed gives the items as they stand', async () => {
+  it('adds up: replaying the whole feed yields the current items', async () => {
     const service = await Service.start({ items: 2000 });
     const { items, changes } = await readState(service);
     const replayed = replay(new Map(), changes);
@@ -69,7 +69,7 @@ describe('the past', () => {
 });
 
 describe('advance', () => {
-  it('makes exactly the number of changes, and the feed leads from the state before to the state after', async () => {
+  it('makes exactly the requested number of changes, and the feed leads from the earlier state to the new one', async () => {
     const service = await Service.start({ items: 600 });
     for (const step of [
       { hours: 1, changes: 90 },
@@ -94,7 +94,7 @@ describe('advance', () => {
     await service.close();
   });
 
-  it('moves lastSeenAt on with the scrapes of the sources that were due', async () => {
+  it('updates lastSeenAt for the sources whose scrapes were due', async () => {
     const service = await Service.start({ items: 1000 });
     const before = await readState(service);
     await service.sandbox.advance({ hours: 5, changes: 0 });
@@ -106,7 +106,7 @@ describe('advance', () => {
     await service.close();
   });
 
-  it('is reached over HTTP without a key, and refuses what it does not understand', async () => {
+  it('works over HTTP without a key, and refuses invalid requests', async () => {
     const service = await Service.start({ items: 500 });
     const url = `${service.sandbox.baseUrl}/sandbox/advance`;
     const post = (body: string) => fetch(url, { method: 'POST', body });
@@ -121,7 +121,7 @@ describe('advance', () => {
   });
 });
 
-it('the items have right check digits, and a few wrong ones', async () => {
+it('most GTINs have correct check digits, and a few have wrong ones', async () => {
   const service = await Service.start();
   const isRight = (gtin: string) => {
     const sum = [...gtin].reverse().reduce((total, digit, k) => total + Number(digit) * (k % 2 === 0 ? 1 : 3), 0);

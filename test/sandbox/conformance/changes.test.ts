@@ -24,7 +24,7 @@ describe('§4 /changes: the change feed', () => {
     for (const limit of [97, 1000]) expect(await service.readFeed(0n, limit)).toEqual(truth);
   });
 
-  it('a stored last cursor can be continued from next time', async () => {
+  it('a stored cursor can be continued later', async () => {
     const cursor = (await service.readFeed()).at(-1)?.id;
     expect(await service.read(`/changes?after=${cursor}`, changePage)).toEqual({
       ...{ changes: [], hasMore: false, nextCursor: cursor },

@@ -11,7 +11,7 @@ beforeEach(() => service.reset());
 afterAll(() => service.close());
 
 describe('§7 Errors', () => {
-  it('404 with an Error body for what is no endpoint', async () => {
+  it('404 with an Error body for an unknown endpoint', async () => {
     expect(parse((await service.get('/nothing')).text, errorBody)).toMatchObject({ status: 404, error: 'Not Found' });
   });
 
@@ -48,7 +48,7 @@ describe('§7 Errors', () => {
     expect((await service.get('/plan')).status).toBe(200);
   });
 
-  it.each(PATHS)('%s answers 429, as 401 and 402, whatever else it does', async (path) => {
+  it.each(PATHS)('%s returns 429 once the month’s calls are used up', async (path) => {
     service.set({ limits: { apiCallsPerMonth: 0 } });
     expect(await service.refusal(path, 429)).toMatchObject({ limit: 'apiCallsPerMonth', allowed: 0 });
   });
@@ -111,7 +111,7 @@ describe('§8 Limits', () => {
     ['a trial', { plan: 'trial', overage: true }],
     ['overage switched off', { plan: 'pro', overage: false }],
   ] as [string, AccountChange][])(
-    'with %s an export that would pass the quota ends at the limit',
+    'with %s, an export that would exceed the quota ends at the limit',
     async (_, change) => {
       await service.sandbox.advance({ hours: 24 * 31, changes: 0 });
       service.set({ ...change, limits: { exportRowsPerMonth: 25, datasets: null } });

@@ -28,7 +28,7 @@ async function expectFound(query: string, expected: Item[]): Promise<void> {
 }
 
 describe('§4 /items: a page of items, filtered and sorted', () => {
-  it('page counts from 0, default 0; behind the last page nothing comes', async () => {
+  it('page starts at 0, which is the default, and a page after the last one is empty', async () => {
     const first = await service.read('/items?size=20', itemPage);
     expect(first.page).toBe(0);
     expect(await service.read('/items?size=20&page=0', itemPage)).toEqual(first);
@@ -36,7 +36,7 @@ describe('§4 /items: a page of items, filtered and sorted', () => {
     expect(behind).toMatchObject({ content: [], page: 1000, totalElements: first.totalElements });
   });
 
-  it('pages give every item once', async () => {
+  it('the pages contain every item exactly once', async () => {
     const items = await readPages('', 97);
     expect(ids(items)).toEqual(ids(listed));
   });

@@ -19,7 +19,7 @@ describe('§5 Authentication', () => {
     }
   });
 
-  it('a key goes into the header Authorization as Bearer, nowhere else', async () => {
+  it('a key is accepted only as Bearer in the Authorization header', async () => {
     const { live } = service.sandbox.keys;
     const url = `${service.sandbox.baseUrl}/api/v1/plan`;
     const status = async (headers: Record<string, string>, query = '') =>
@@ -39,7 +39,7 @@ describe('§5 Authentication', () => {
     expect(page.content.every(({ datasets }) => datasets.join() === 'Sample')).toBe(true);
   });
 
-  it('a key can be revoked and given back while the service runs, each on its own', async () => {
+  it('each key can be revoked and restored while the service runs', async () => {
     service.set({ revoked: ['test'] });
     expect((await service.get('/plan')).status).toBe(200);
     expect((await service.get('/plan', service.sandbox.keys.test)).status).toBe(401);

@@ -48,7 +48,7 @@ describe('§7 400: a parameter is not valid', () => {
     '/changes/recent': ['dataset=x', 'kind=SOLD', 'limit=0', 'limit=201', 'before=x'],
   };
 
-  it.each(Object.entries(REFUSED))('%s: message says which', async (path, queries) => {
+  it.each(Object.entries(REFUSED))('%s: the message names the invalid parameter', async (path, queries) => {
     for (const query of queries) {
       const { status, text } = await service.get(`${path}?${query}`);
       expect([query, status]).toEqual([query, 400]);

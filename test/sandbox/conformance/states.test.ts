@@ -64,7 +64,7 @@ describe('§3 Listing state of an item', () => {
     }
   });
 
-  it('the feed lists every change, in order, and what it does not name stays as it was', () => {
+  it('the feed lists every change in order, and items without a change stay as they were', () => {
     const named = new Set(fresh.map((one) => one.item?.id));
     const state = ({ price, title, removedAt, lastChangedAt }: Item) => ({ price, title, removedAt, lastChangedAt });
     for (const [id, one] of before) if (!named.has(id)) expect(state(after.get(id) as Item)).toEqual(state(one));
@@ -74,7 +74,7 @@ describe('§3 Listing state of an item', () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it('PRICE_DROP and PRICE_RISE are filter values only, no kind of a change', () => {
+  it('PRICE_DROP and PRICE_RISE are only filter values, and no change has this kind', () => {
     expect(new Set(fresh.map(({ kind }) => kind))).toEqual(new Set(['NEW', 'CHANGED', 'REMOVED', 'RELISTED']));
   });
 });
