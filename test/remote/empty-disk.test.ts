@@ -54,21 +54,21 @@ async function restore({ lake }: Pipeline): Promise<void> {
   await runRestore({ pipeline: file }, openContext(true));
 }
 
-test('where nothing is new, an empty disk gets logs, the newest changes, and the two tables that say so', async () => {
+test('if nothing is new, an empty disk gets logs, the newest changes, and the two tables that show it', async () => {
   const pipeline = machine(await emptyDisk());
   const { published } = await syncWithWings(pipeline, testIo);
   expect(published).toBe(false);
   expect(listFetched()).toEqual(['history', 'datasets', 'runs']);
 });
 
-test('where nothing is new and the feed is not read again, the two tables that say so are enough', async () => {
+test("if nothing is new and the feed isn't read again, two tables are enough", async () => {
   const pipeline = machine(await emptyDisk());
   const { published } = await syncWithWings({ ...pipeline, source: { ...pipeline.source, feedOverlap: 0 } }, testIo);
   expect(published).toBe(false);
   expect(listFetched()).toEqual(['datasets', 'runs']);
 });
 
-test('with news, an empty disk gets the tables that the run reads, and ends as a lake that was never away', async () => {
+test('with changes, an empty disk gets the tables that the run reads, and ends with the same lake', async () => {
   await world.sandbox.advance({ hours: 2, changes: 20 });
   const empty = machine(await emptyDisk());
   const { published } = await syncWithWings(empty, testIo);
@@ -84,7 +84,7 @@ test('with news, an empty disk gets the tables that the run reads, and ends as a
   expect(proofs).toMatchObject({ lake: empty.lake.path });
 });
 
-test('days that are closed are not fetched to add another one', async () => {
+test('closed days are not fetched to add another day', async () => {
   await world.sandbox.advance({ hours: 48, changes: 20 });
   const empty = machine(await emptyDisk());
   await syncWithWings(empty, testIo);
@@ -95,7 +95,7 @@ test('days that are closed are not fetched to add another one', async () => {
 });
 
 // I11 of SPEC.md
-test('what needs files that are not there says where they are; the folder is neither damaged nor emptied', async () => {
+test('a command that needs missing files says where they are, and the folder is neither damaged nor emptied', async () => {
   const pipeline = machine(await emptyDisk());
   await syncWithWings(pipeline, testIo);
   const { path: lake } = pipeline.lake;
@@ -131,7 +131,7 @@ test('what needs files that are not there says where they are; the folder is nei
   await runVerify({ lake }, openContext(true));
 });
 
-test('a folder that is whole stays whole when another machine has published', async () => {
+test('a complete folder stays complete after another machine has published', async () => {
   await syncWithWings(machine('first'), testIo);
   await world.sandbox.advance({ hours: 2, changes: 20 });
   await syncWithWings(machine(await emptyDisk()), testIo);
@@ -139,14 +139,14 @@ test('a folder that is whole stays whole when another machine has published', as
   await runVerify({ lake: machine('first').lake.path }, openContext(true));
 });
 
-test('a backfill on an empty disk gets the items that it chooses from', async () => {
+test('a backfill on an empty disk fetches the items from which it selects', async () => {
   const pipeline = machine(await emptyDisk());
   const { signal } = new AbortController();
   const { items } = await backfillHistory(pipeline, { where: 'item_id % 20 = 0' }, testIo, signal);
   expect(items).toBeGreaterThan(0);
 });
 
-/** A run in a process of its own, killed when it asks for a key. */
+/** Starts a run in a separate process, and kills it when it requests a key. */
 async function killAt(pipeline: unknown, isLast: (method: string, key: string) => boolean): Promise<void> {
   const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', CHILD, JSON.stringify(pipeline)], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -161,11 +161,11 @@ async function killAt(pipeline: unknown, isLast: (method: string, key: string) =
   s3.fault = () => undefined;
 }
 
-test('a run that is killed while it fetches goes on where it was, on this machine and on another one', async () => {
+test('a run killed while it fetches continues on this machine and on another one', async () => {
   await world.sandbox.advance({ hours: 2, changes: 20 });
   const pipeline = machine(await emptyDisk());
   const json = { ...pipeline, source: pipeline.source };
-  // In the first log, which makes the folder a copy of the remote; then in the files that the run needs.
+  // First in the first log, which makes the folder a copy of the remote, then in the files that the run needs.
   await killAt(json, (method, key) => method === 'GET' && key.includes('items/_delta_log'));
   await killAt(json, (method, key) => method === 'GET' && key.startsWith('prices/products/') && isDataFile(key));
   const fetched = () => s3.asked.filter(({ key }) => key.startsWith('prices/history/') && isDataFile(key));

@@ -1,4 +1,4 @@
-/** Pages and tools over a lake on object storage, on a machine without it. */
+/** Tests pages and tools for a lake on object storage, on a machine without the lake. */
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { watchOwnRemote } from '../../src/cli/actions/tell-copy.js';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => remote.close());
 
-test('explore --remote shows a lake that this machine does not have', async () => {
+test("explore --remote shows a lake that isn't on this machine", async () => {
   const { address, world } = remote;
   const served = await serve({ remote: address, cache: path.join(world.folder, 'cache'), lake: './nowhere' });
   expect(await served.page('/')).toContain('as of run 1,');
@@ -31,7 +31,7 @@ test('explore --remote shows a lake that this machine does not have', async () =
   await served.close();
 });
 
-test('mcp --remote answers of a lake that this machine does not have, but never syncs it', async () => {
+test("mcp --remote answers questions about a lake that isn't on this machine, but never syncs it", async () => {
   const { address, world } = remote;
   const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
   const cache = path.join(world.folder, 'mcp-cache');
@@ -53,7 +53,7 @@ test('mcp --remote answers of a lake that this machine does not have, but never 
   await close();
 });
 
-test('the copy says whether it is at the same run and versions as its remote', async () => {
+test('the page of the copy says whether its run and versions equal those of its remote', async () => {
   const { machine, world } = remote;
   const look = async (lake: string) => {
     const served = await serve({ lake });
@@ -82,7 +82,7 @@ test('the copy says whether it is at the same run and versions as its remote', a
   expect(await look(own)).toContain('Both are the same: run 2');
 });
 
-test('a remote that does not answer keeps no page waiting, and nothing is claimed of it', async () => {
+test('an unresponsive remote delays no page, and the page claims nothing about it', async () => {
   const lake = await openLake(remote.machine('one').lake.path, { create: false });
   const io = openContext().io;
   const closed = await watchOwnRemote(lake, 's3://bucket/prices?endpoint=http://127.0.0.1:1', {
@@ -95,7 +95,7 @@ test('a remote that does not answer keeps no page waiting, and nothing is claime
   });
 });
 
-test('pages show what a remote has published since', async () => {
+test('pages show what a remote has published in the meantime', async () => {
   const { address, world } = remote;
   const cache = { folder: path.join(world.folder, 'other'), maxBytes: 1e9 };
   const bring = () =>

@@ -14,7 +14,7 @@ import { reseal } from '../lake/log-writer.js';
 import { testIo } from '../run/world.js';
 import { openS3World, type S3World } from './s3-world.js';
 
-// Whoever can write to the bucket may break the copy, and reaches nothing else of the machine.
+// Somebody who can write to the bucket may break the copy, but can reach nothing else on the machine.
 
 let remote: S3World;
 let { s3, world, machine, address } = {} as S3World;
@@ -79,7 +79,7 @@ async function openDisk() {
   };
 }
 
-test('the bucket as it was written is restored and read', async () => {
+test('an unaltered bucket is restored and read', async () => {
   const disk = await openDisk();
   expect([await disk.restore(), await disk.query(), await disk.status()]).toEqual([undefined, undefined, undefined]);
   await disk.expectUntouched();
@@ -87,8 +87,8 @@ test('the bucket as it was written is restored and read', async () => {
 
 test.each([
   ['a path up', '../../outside.parquet'],
-  ['a path up in percent signs', '%2e%2e%2f%2e%2e%2foutside.parquet'],
-  ['a path up behind a folder', 'a/../../../outside.parquet'],
+  ['a percent-encoded path up', '%2e%2e%2f%2e%2e%2foutside.parquet'],
+  ['a path up after a folder', 'a/../../../outside.parquet'],
   ['an absolute path', '/outside.parquet'],
   ['a drive', 'C:%5Coutside.parquet'],
   ['backslashes', '..%5C..%5Coutside.parquet'],
@@ -96,13 +96,13 @@ test.each([
   ['an escape sequence', '%1b%5B2Joutside.parquet'],
   ['a local address', 'file:///outside.parquet'],
   ['another bucket', 's3://other/outside.parquet'],
-  ['nothing', ''],
+  ['an empty path', ''],
   ['its own folder', '.'],
   ['a log entry', '_delta_log/00000000000000000001.json'],
-  ['a name that no disk takes', `${'x'.repeat(300)}.parquet`],
-])('a log that names %s is refused by name, and nothing outside is written', async (_what, place) => {
+  ['a name too long for any disk', `${'x'.repeat(300)}.parquet`],
+])('a log that names %s is refused with the name, and nothing outside is written', async (_what, place) => {
   nameFile(place);
-  // As the requests for it would arrive.
+  // These keys are the ones that the requests would have.
   for (const key of ['outside.parquet', 'prices/outside.parquet']) put(key, STRANGE);
   const disk = await openDisk();
   for (const error of [await disk.restore(), await disk.query(), await disk.sync()]) {
@@ -113,7 +113,7 @@ test.each([
   await disk.expectUntouched();
 });
 
-test('a checkpoint that names a path up is refused, and so is one of millions of rows', async () => {
+test('a checkpoint that names a path up is refused, and so is one with millions of rows', async () => {
   const db = await Database.open();
   const write = async (select: string) => {
     const file = path.join(world.folder, 'hostile.checkpoint.parquet');
@@ -139,7 +139,7 @@ test.each([
   ['_pricelake/landing/000009-20261120T090000Z/', '../../swap.json'],
   ['_pricelake/backfill/', '..\\..\\..\\outside.parquet'],
   ['_pricelake/backfill/', '/etc/hostname'],
-])('what landed in %s is not restored to %s', async (folder, name) => {
+])('a landed object in %s is not restored to %s', async (folder, name) => {
   put(`prices/${folder}journal.ndjson`, '');
   put(`prices/${folder}${name}`, STRANGE);
   const disk = await openDisk();
@@ -179,7 +179,7 @@ test.each([
   await disk.expectUntouched();
 });
 
-test('a pointer that names a file outside is refused', async () => {
+test('a lake.json that names a file outside is refused', async () => {
   const pointer = JSON.parse(readObject('prices/lake.json'));
   pointer.tables.runs.files[0].path = 'runs/../../outside.parquet';
   put('prices/lake.json', JSON.stringify(pointer));
@@ -192,7 +192,7 @@ test('a pointer that names a file outside is refused', async () => {
   await disk.expectUntouched();
 });
 
-test('a catalog of the bucket never comes to the disk: it is made of the logs', async () => {
+test("the bucket's catalog is never downloaded, because the catalog is generated from the logs", async () => {
   const due = readObject('prices/catalog.sql');
   put('prices/catalog.sql', '.shell touch outside\n');
   const disk = await openDisk();
@@ -205,7 +205,7 @@ test.each([
   ['a small file', 'prices/lake.json'],
   ['a log entry', ENTRY],
   ['a listing', ''],
-])('%s without an end is not read to the end of the memory or the disk', async (_what, endless) => {
+])('%s without an end is not read until memory or disk are exhausted', async (_what, endless) => {
   s3.fault = ({ method, key }) => (method === 'GET' && key === endless ? 'endless' : undefined);
   const disk = await openDisk();
   const error = await disk.status();
@@ -214,14 +214,14 @@ test.each([
   await disk.expectUntouched();
 });
 
-test('a size that the log can not mean is refused', async () => {
+test('an impossible file size in a log is refused', async () => {
   nameFile('a.parquet', -1);
   const disk = await openDisk();
   expect(await disk.query()).toMatchObject({ code: 'lake_invalid', message: expect.stringContaining('the size') });
   await disk.expectUntouched();
 });
 
-test('a store that lists what it was not asked for is refused', async () => {
+test('a store that lists unrequested keys is refused', async () => {
   put('other/items/_delta_log/00000000000000000000.json', '{}');
   s3.listsAll = true;
   const disk = await openDisk();

@@ -32,7 +32,7 @@ const putLease = (generation: number, values: object = {}) =>
 const OTHER = { pid: 7, host: 'elsewhere', place: '', startedAt: '', token: 't', acquiredAt: 'noon', copy: 'other' };
 
 describe('a lease', () => {
-  test('has the generation behind the last one, and takes its place', async () => {
+  test('has the generation after the last lease, and replaces it', async () => {
     const note = makeNote(URL);
     const first = await takeLease(store, note, io);
     expect(first).toMatchObject({ generation: 1, inLine: true });
@@ -49,7 +49,7 @@ describe('a lease', () => {
     expect(io.events).toEqual([]);
   });
 
-  test('is in line for the folder that had the last one, noted or taken in line, and for no other', async () => {
+  test('is in line only for the folder that had the last lease', async () => {
     const note = makeNote(URL);
     const isInLine = async (last: object, generation: number) => {
       store.objects.clear();
@@ -66,7 +66,7 @@ describe('a lease', () => {
     expect(await isInLine({ after: 2, inLine: true }, 3)).toBe(false);
   });
 
-  test('of another host is held for 90 seconds, and then taken over', async () => {
+  test('of another host is held for 90 seconds, and can then be taken over', async () => {
     await putLease(1, { released: false });
     vi.setSystemTime(Date.now() + 90_000);
     expect(await readHolder(store)).toMatchObject({ ...{ pid: 7, host: 'elsewhere', since: 'noon', alive: true } });
@@ -84,7 +84,7 @@ describe('a lease', () => {
     await lease.release();
   });
 
-  test('of a dead process of this machine is free at once', async () => {
+  test('of a dead process on this machine is free at once', async () => {
     const lease = await takeLease(store, makeNote(URL), io);
     await lease.release();
     const dead = { ...readLease(1), released: false, startedAt: 'never' };
@@ -94,7 +94,7 @@ describe('a lease', () => {
     await next.release();
   });
 
-  test('that pricelake did not write is refused, and other objects beside leases are left alone', async () => {
+  test('that pricelake did not write is refused, and other objects beside leases are kept', async () => {
     await store.write('_pricelake/lock/notes.txt', Buffer.from('x'));
     await store.write(key(1), Buffer.from('{}'));
     expect(await failure(takeLease(store, makeNote(URL), io))).toMatchObject({
@@ -108,7 +108,7 @@ describe('a lease', () => {
     expect(leases()).toEqual(['_pricelake/lock/notes.txt', key(1)]);
   });
 
-  test('is taken once: who comes second looks again, and who lost an answer knows its own', async () => {
+  test('is taken once: the second contender looks again, and a lost response is recognized as its own', async () => {
     const { create, list } = store;
     store.create = async () => {
       store.create = create;
@@ -164,7 +164,7 @@ describe('a lease', () => {
     expect([lease.lost.aborted, io.events]).toEqual([false, []]);
   });
 
-  test('is lost where another process took it over: the holder stops, and writes no lease any more', async () => {
+  test('is lost if another process takes it over, and the holder stops and writes no further lease', async () => {
     const lease = await takeLease(store, makeNote(URL), io);
     await putLease(2, { released: false });
     await vi.advanceTimersByTimeAsync(20_000);
@@ -182,7 +182,7 @@ describe('a lease', () => {
     expect(io.logged).toBe(`remote.lease_lost ${JSON.stringify({ reason })}\n`);
   });
 
-  test('is lost where it could not be renewed for 70 seconds, before others may take it over', async () => {
+  test("is lost if it can't be renewed for 70 seconds, before others may take it over", async () => {
     const lease = await takeLease(store, makeNote(URL), io);
     const { write } = store;
     store.write = () => Promise.reject(new Error('no way'));
@@ -199,7 +199,7 @@ describe('a lease', () => {
   });
 });
 
-test('the note of a folder names its remote; of another remote, or damaged, it is none', async () => {
+test('the note of a folder is valid only for its remote, and a damaged note is ignored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pricelake-note-'));
   const lake = await openLake(folder, { create: true });
   expect(await readNote(lake, URL)).toBeUndefined();
@@ -215,7 +215,7 @@ test('the note of a folder names its remote; of another remote, or damaged, it i
 });
 
 describe('a store without conditional writes', () => {
-  test('is refused, with what it did', async () => {
+  test('is refused with a description of its behavior', async () => {
     const { create } = store;
     store.create = async (name, bytes) => {
       await store.write(name, bytes);

@@ -6,7 +6,7 @@ import { readJsonLine, runPricelake } from '../cli/pricelake.js';
 import { SECRET } from './s3-server.js';
 import { openS3World, type S3World } from './s3-world.js';
 
-/** Only the proxy knows this host. */
+/** A host that only the proxy can resolve. */
 const HOST = 'store.test';
 
 let remote: S3World;
@@ -39,7 +39,7 @@ function count(origin: string, env: NodeJS.ProcessEnv) {
   return runPricelake(['query', '--remote', addressOf(origin), '--cache', cache, '--format', 'csv', sql], { env });
 }
 
-test('a remote of http is reached through the proxy of HTTP_PROXY, by whole addresses', async () => {
+test('an http remote is reached through the proxy in HTTP_PROXY, with absolute addresses', async () => {
   const origin = `http://${HOST}:9000`;
   const env = { http_proxy: proxy.address };
   expect(readJsonLine(await sync(origin, env))).toMatchObject({ ok: true, published: true });
@@ -51,7 +51,7 @@ test('a remote of http is reached through the proxy of HTTP_PROXY, by whole addr
   }
 }, 120_000);
 
-test('a remote of https is reached through a tunnel, and the proxy sees neither credentials nor paths', async () => {
+test('an https remote is reached through a tunnel, so the proxy sees neither credentials nor paths', async () => {
   const origin = `https://${HOST}`;
   const env = { HTTPS_PROXY: proxy.address, NODE_EXTRA_CA_CERTS: proxy.caFile };
   expect(readJsonLine(await sync(origin, env))).toMatchObject({ ok: true, published: true });
@@ -61,7 +61,7 @@ test('a remote of https is reached through a tunnel, and the proxy sees neither 
   expect(JSON.stringify(proxy.seen)).not.toContain(SECRET);
 }, 120_000);
 
-test('a host of NO_PROXY is asked directly, and a proxy that refuses is named without its password', async () => {
+test('a host in NO_PROXY is called directly, and a refusing proxy is reported without its password', async () => {
   const origin = `https://${HOST}`;
   const direct = await count(origin, { HTTPS_PROXY: proxy.address, NO_PROXY: '.test' });
   expect(direct).toMatchObject({ code: 75, stdout: '' });

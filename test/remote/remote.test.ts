@@ -20,7 +20,7 @@ import { killAtRequests } from './kill-scenario.js';
 import { commitRun, readPublished, readRemote, readVersions } from './machines.js';
 import { dieAt, makeMemoryStore } from './memory-store.js';
 
-test('a machine publishes, and one with an empty disk goes on from there, in turns', async () => {
+test('machines can take turns: one publishes, and another with an empty disk continues', async () => {
   const { store, machine, io } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
@@ -37,7 +37,7 @@ test('a machine publishes, and one with an empty disk goes on from there, in tur
   }
 });
 
-test('a lake that is older than its remote goes up with its newest version, behind a checkpoint', async () => {
+test('a lake that is older than its remote uploads only its newest version, with a checkpoint', async () => {
   const { store, machine, io } = await openRemoteWorld();
   const [old, other] = [await machine(), await machine()];
   await old.run(1);
@@ -56,7 +56,7 @@ test('a lake that is older than its remote goes up with its newest version, behi
   expect(io.events).not.toContain('remote.moved_aside');
 });
 
-test('an empty disk gets a log from its newest checkpoint on, and later only the entries that it lacks', async () => {
+test('an empty disk gets a log from its newest checkpoint on, and later only the missing entries', async () => {
   const { store, machine, db } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
@@ -81,7 +81,7 @@ test('an empty disk gets a log from its newest checkpoint on, and later only the
   expect(await readVersions(two)).toEqual({ runs: 3, datasets: 3 });
 });
 
-test('two machines at once: the second one is refused, and after a death the lease is free in time', async () => {
+test('of two concurrent machines the second is refused, and after a crash the lease becomes free in time', async () => {
   const { machine, store } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.hold(async () => {
@@ -100,7 +100,7 @@ test('two machines at once: the second one is refused, and after a death the lea
   expect(await readPublished(store)).toEqual({ runs: 0, datasets: 0 });
 });
 
-test('a machine that lost its lease while it worked publishes nothing, and takes over what the other one did', async () => {
+test("a machine that lost its lease publishes nothing, and then takes over the other machine's run", async () => {
   const { store, machine, io, db } = await openRemoteWorld();
   const [slow, fast] = [await machine(), await machine()];
   await slow.run(1);
@@ -123,7 +123,7 @@ test('a machine that lost its lease while it worked publishes nothing, and takes
   expect(io.logged).toContain('remote.restored {"versions":"datasets 3, runs 3"}');
 });
 
-test('a first upload that broke off is continued by its machine, and refused to any other', async () => {
+test('an interrupted first upload can be continued only by its own machine', async () => {
   const { store, machine } = await openRemoteWorld();
   const [one, other] = [await machine(), await machine()];
   const dying = dieAt(store, (what) => what === 'write lake.json');
@@ -143,7 +143,7 @@ test('a first upload that broke off is continued by its machine, and refused to 
   });
 });
 
-test('files that no reader of the remote needs any more go from it, and none before its time', async () => {
+test('files that no reader needs are deleted from the remote, but not early', async () => {
   const { store, machine, io } = await openRemoteWorld();
   const one = await machine();
   await one.run(1);
@@ -166,7 +166,7 @@ test('files that no reader of the remote needs any more go from it, and none bef
   expect(io.logged.match(/remote.expired/g)).toHaveLength(2);
 });
 
-test('log entries before a checkpoint go from the remote 30 days after it was written', async () => {
+test('log entries before a checkpoint are deleted from the remote after 30 days', async () => {
   const { store, machine, io } = await openRemoteWorld();
   const one = await machine();
   await one.run(1);
@@ -183,7 +183,7 @@ test('log entries before a checkpoint go from the remote 30 days after it was wr
   expect(await holdAfter(30 * 86_400_000)).toEqual([false, true]);
 });
 
-test('where the copy of a landing or the release fails, the error of the work is told, and the rest is a warning', async () => {
+test("if the landing's copy or the release fails too, the error of the work is thrown and the rest is a warning", async () => {
   const { store, machine, io } = await openRemoteWorld();
   const one = await machine();
   await one.run(1);
@@ -200,7 +200,7 @@ test('where the copy of a landing or the release fails, the error of the work is
   expect(io.logged).toContain('remote.release_missed {"reason":"no write"}');
 });
 
-test('a machine whose version another one made first takes over what is there', async () => {
+test('a machine that finds its version already published takes over that version', async () => {
   const { store, machine } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
@@ -218,7 +218,7 @@ test('a machine whose version another one made first takes over what is there', 
   });
 });
 
-test('a file that a log names and that is missing is told, and so is one of another size or content', async () => {
+test('a missing file that a log lists is reported, and so is one with another size or content', async () => {
   const { store, machine, db } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
@@ -246,7 +246,7 @@ test('a file that a log names and that is missing is told, and so is one of anot
   expect(await failure(missing)).toMatchObject({ code: 'lake_invalid', message: expect.stringMatching(/: missing$/) });
 });
 
-test('a machine that slept while another one published finds out, also where it has nothing to send', async () => {
+test('a machine that slept while another one published notices it, even if it has nothing to send', async () => {
   const { store, machine } = await openRemoteWorld();
   const [slow, fast] = [await machine(), await machine()];
   await slow.run(1);
@@ -258,7 +258,7 @@ test('a machine that slept while another one published finds out, also where it 
   expect(await readPublished(store)).toEqual({ runs: 1, datasets: 1 });
 });
 
-test('what was sent is not looked at again while the lease is held', async () => {
+test('files that were sent are not listed again while the lease is held', async () => {
   const { store, machine, db } = await openRemoteWorld();
   const one = await machine();
   const { list } = store;
@@ -294,7 +294,7 @@ test('what was sent is not looked at again while the lease is held', async () =>
   expect(await readPublished(store)).toEqual({ runs: 1, datasets: 1 });
 });
 
-test('entries of tables that a run commits side by side are sent side by side, the others in their order', async () => {
+test('entries of concurrently committed tables are sent concurrently, and the others in order', async () => {
   const { store, machine, db } = await openRemoteWorld();
   const one = await machine();
   const { create } = store;
@@ -325,7 +325,7 @@ test('entries of tables that a run commits side by side are sent side by side, t
   expect(most).toBe(2);
 });
 
-test('where fetching a log ends early, no entry is missing before another', async () => {
+test('if fetching a log ends early, no entry is missing before a later one', async () => {
   const { store, machine } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
@@ -353,7 +353,7 @@ test('where fetching a log ends early, no entry is missing before another', asyn
   expect(await readVersions(two)).toEqual({ runs: 7, datasets: 7 });
 });
 
-test('a lake that is no copy of the remote is left untouched, and so is a prefix that holds no lake', async () => {
+test("a lake that isn't a copy of the remote is left untouched, and so is a prefix without a lake", async () => {
   const { store, machine } = await openRemoteWorld();
   const [one, other] = [await machine(), await machine()];
   await other.run(1);
@@ -378,7 +378,7 @@ test('a lake that is no copy of the remote is left untouched, and so is a prefix
 });
 
 // I10 of SPEC.md
-test('a kill at any request leaves whole versions, and both this machine and another one continue', async () => {
+test('a kill at any request leaves complete versions, and this machine and another one can continue', async () => {
   let remote = makeMemoryStore();
   const open = async () => {
     remote = makeMemoryStore();
@@ -390,7 +390,7 @@ test('a kill at any request leaves whole versions, and both this machine and ano
   expect(await killAtRequests({ open, putAhead }, 5)).toBeGreaterThan(8);
 });
 
-test('what a run has landed stays on the remote until its tables are there, also where its end is noted already', async () => {
+test("landed files stay on the remote until their tables are published, even if the run's end is recorded", async () => {
   const { store, machine, io } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   const landed = () => [...store.objects.keys()].filter((key) => key.startsWith('_pricelake/landing/'));
@@ -420,7 +420,7 @@ test('what a run has landed stays on the remote until its tables are there, also
 const ROUNDS = Number(process.env.ROUNDS ?? 4);
 
 test(
-  'machines that race for the remote: one works at a time, every version is there once',
+  'of machines that race for the remote, only one works at a time, and every version exists once',
   async () => {
     const { store, machine } = await openRemoteWorld();
     const random = createSeeded(7).fraction;

@@ -31,11 +31,11 @@ test.each([
   ['Other', 499, undefined, false],
   ['Other', 500, undefined, true],
   ['Other', 503, undefined, true],
-] as const)('%s with status %s and code %s: another try may help: %s', (name, status, code, isWorthIt) => {
+] as const)('%s with status %s and code %s counts as temporary: %s', (name, status, code, isWorthIt) => {
   expect(isPassing(fault(name, status, code))).toBe(isWorthIt);
 });
 
-test('a fault has the name and status of the store, or none', () => {
+test("a fault has the store's name and status, if any", () => {
   expect(nameOf(fault('NoSuchKey', 404))).toBe('NoSuchKey');
   for (const error of [null, undefined, {}, { name: 7 }, { name: '' }, { name: 'a b' }, { name: 'x'.repeat(61) }])
     expect(nameOf(error)).toBe('unknown fault');
@@ -66,14 +66,14 @@ test.each([
   expect(told.cause).toBeUndefined();
 });
 
-test('faults of the disk, and errors of our own, stay as they are', () => {
+test('faults of the disk and our own errors are passed on unchanged', () => {
   const own = new PricelakeError('usage', 'own');
   const codes = ['ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE'];
   for (const error of [own, ...codes.map((code) => fault('Error', undefined, code))])
     expect(explainFault(error, URL, 'read key')).toBe(error);
 });
 
-test('a certificate that is not trusted is lasting, and names the variable for an authority of one’s own', () => {
+test('an untrusted certificate is a permanent error that mentions NODE_EXTRA_CA_CERTS', () => {
   const explained = explainFault(fault('Error', undefined, 'SELF_SIGNED_CERT_IN_CHAIN'), URL, 'put items/1');
   expect(explained).toMatchObject({
     code: 'config',

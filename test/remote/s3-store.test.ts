@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 
 const place = () => parseRemoteUrl(`s3://bucket/a lake?endpoint=${s3.endpoint}`) as RemoteUrl;
-test('objects stand below the prefix, whatever their keys hold, and a listing of many shows all', async () => {
+test('keys may contain any characters and are below the prefix, and a long listing is complete', async () => {
   const keys = Array.from({ length: 120 }, (_, i) => `items/site_id-1.é+%20${String(i).padStart(3, '0')}.parquet`);
   for (const key of keys) await store.write(key, Buffer.from(key));
   expect([...s3.objects.keys()][0]).toBe(`a lake/${keys[0]}`);
@@ -48,7 +48,7 @@ test('objects stand below the prefix, whatever their keys hold, and a listing of
   expect(s3.objects.size).toBe(1);
 });
 
-test('a file of several parts goes up with checksums, also where the answer to its end is lost, and comes back', async () => {
+test('a multipart file is uploaded with checksums, even if the last response is lost, and downloaded again', async () => {
   const path = join(folder, 'big');
   const bytes = randomBytes(17 * 1024 * 1024);
   await writeFile(path, bytes);
@@ -62,7 +62,7 @@ test('a file of several parts goes up with checksums, also where the answer to i
   expect((await readFile(join(folder, 'back'))).equals(bytes.subarray(0, -1))).toBe(true);
 });
 
-test('a file whose parts the store has dropped goes up once more, whatever else begins with its name', async () => {
+test('a file whose parts the store has dropped is uploaded again, even if other names start with its name', async () => {
   const path = join(folder, 'big');
   const bytes = randomBytes(17 * 1024 * 1024);
   await writeFile(path, bytes);
@@ -77,12 +77,12 @@ test('a file whose parts the store has dropped goes up once more, whatever else 
   }
 });
 
-test.each(FAULTS)('%s once is outlasted by every request', async (fault) => {
+test.each(FAULTS)('every request survives the fault %s once', async (fault) => {
   await outlastFault(store, s3, fault, folder);
   expect(s3.objects.size).toBe(0);
 });
 
-test("an object is dated by the store's clock, when it was written and when it is read", async () => {
+test("an object is dated by the store's clock, when it is written and when it is read", async () => {
   s3.aheadMs = 7_200_000;
   await store.write('lease', Buffer.from('mine'));
   s3.aheadMs += 60_000;
@@ -92,7 +92,7 @@ test("an object is dated by the store's clock, when it was written and when it i
   expect(Number(readAt) - Number(writtenAt)).toBeGreaterThanOrEqual(60_000);
 });
 
-test('a store that ignores conditions is refused, and one that honours them leaves no trace of the probe', async () => {
+test('a store that ignores conditions is refused, and one that honors them keeps no trace of the probe', async () => {
   await refuseUnconditional(store);
   expect(s3.objects.size).toBe(0);
   s3.ignoresConditions = true;
@@ -100,7 +100,7 @@ test('a store that ignores conditions is refused, and one that honours them leav
   s3.ignoresConditions = false;
 });
 
-test('what goes on failing is told in the words of the store, without a secret or an identifier of one', async () => {
+test("a lasting fault is reported in the store's words, without any secret or identifier", async () => {
   s3.fault = () => '503';
   const error = await failure(store.write('key', Buffer.from('x')));
   expect(error).toMatchObject({ code: 'unavailable', facts: { status: 503 } });
@@ -114,7 +114,7 @@ test('what goes on failing is told in the words of the store, without a secret o
   expect(io.logged).not.toContain('key-id');
 });
 
-test('a store that is away for five seconds is outlasted, also with the shortest waits', async () => {
+test('requests survive a store that is away for five seconds, even with the shortest waits', async () => {
   let waited = 0;
   const sleep = async (ms: number) => {
     waited += ms;
@@ -128,7 +128,7 @@ test('a store that is away for five seconds is outlasted, also with the shortest
   }
 });
 
-test('without the SDK, the message says what to install', async () => {
+test('without the SDK, the error says what to install', async () => {
   const missing = () =>
     Promise.reject(Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' }));
   const { loadSdk } = await import('../../src/wings/remote/s3-client.js');

@@ -19,12 +19,12 @@ beforeAll(async () => {
 
 afterAll(() => remote.close());
 
-/** As `--remote` and `--cache` of the command line. */
+/** The request of a command with `--remote` and `--cache`. */
 const reading = () => ({ remote: address, cache: path.join(world.folder, 'cache'), lake: './nowhere' });
 
 const keys = (part: string) => [...s3.objects.keys()].filter((key) => key.includes(part));
 
-test('a run is stopped where all has landed; a machine with an empty disk publishes it without asking again', async () => {
+test('a run stopped after landing is published by a machine with an empty disk, without new requests', async () => {
   const stop = new AbortController();
   const log: typeof testIo.log = (_level, event) => {
     if (event === 'settled') stop.abort(new Error('stopped'));
@@ -44,7 +44,7 @@ test('a run is stopped where all has landed; a machine with an empty disk publis
   expect(keys('/items/_delta_log/')).toHaveLength(1);
 });
 
-test('machines in turns: each continues from what the other published, and a run that finds nothing new leaves the tables', async () => {
+test('machines in turns continue from each other, and a run that finds nothing new changes no tables', async () => {
   await world.sandbox.advance({ hours: 1, changes: 10 });
   await syncWithWings(machine('one'), testIo);
   await rm(machine('one').lake.path, { recursive: true });
@@ -66,7 +66,7 @@ test('machines in turns: each continues from what the other published, and a run
   for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
 });
 
-test('a query reads a remote from a machine without the lake, and fetches the tables that it names', async () => {
+test('a query of a remote needs no local lake, and fetches only the tables that it names', async () => {
   const context = openContext(true);
   const before = s3.asked.length;
   const sql = 'WITH shops AS (FROM Sites) SELECT count(*) > 0 AS found FROM shops JOIN runs ON true';
@@ -81,14 +81,14 @@ test('a query reads a remote from a machine without the lake, and fetches the ta
   expect(s3.asked.slice(again).filter(({ key }) => isDataFile(key))).toEqual([]);
 });
 
-test('a query of a remote may join with USING, and read the price spells', async () => {
+test('a query of a remote may join with USING and read price spells', async () => {
   const context = openContext(true);
   const sql = 'SELECT count(*) > 0 AS found FROM price_spells LEFT JOIN products USING (product_id)';
   await runQuery({ ...reading(), cache: path.join(world.folder, 'queries'), sql, memory: '1GB' }, context);
   expect(JSON.parse(context.output.text)).toMatchObject({ ok: true, rows: [{ found: true }] });
 });
 
-test('the cache of a reader stays below its bound, and says when it is too small', async () => {
+test("a reader's cache stays below its limit, and an error says if the limit is too small", async () => {
   const folder = path.join(world.folder, 'small-cache');
   const bytesOf = (table: string) =>
     keys(`/${table}/`).reduce((sum, key) => sum + (s3.objects.get(key)?.bytes.length ?? 0), 0);
@@ -124,7 +124,7 @@ test('the cache of a reader stays below its bound, and says when it is too small
   await expect(tooSmall).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('where there is no lake, a reader says so', async () => {
+test('a reader reports that there is no lake at the address', async () => {
   const nowhere = { ...reading(), remote: `s3://bucket/nowhere?endpoint=${s3.endpoint}` };
   await expect(showStatus(nowhere, openContext(true))).rejects.toMatchObject({ code: 'lake_invalid' });
   await expect(showStatus({ remote: 'bucket' }, openContext(true))).rejects.toMatchObject({ code: 'usage' });

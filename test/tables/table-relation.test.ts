@@ -9,7 +9,7 @@ import { ITEM, makeFolder, openDatabase, select } from '../lake/fixture.js';
 
 type Values = Record<string, string | null>;
 
-/** A file of one item, as another program writes it: without columns that are in the log alone. */
+/** Writes a file of one item as another program does, without the columns that are only in the log. */
 async function writeItem(db: Database, folder: string, id: number, without: readonly string[]): Promise<string> {
   const file = path.join(folder, 'items', `part-${id}.parquet`);
   await mkdir(path.dirname(file), { recursive: true });
@@ -20,7 +20,7 @@ async function writeItem(db: Database, folder: string, id: number, without: read
   return file;
 }
 
-test('partition values of the log take the place of columns that files lack or have, exact and of their types', async () => {
+test('partition values in the log replace missing and existing columns, exactly and in their types', async () => {
   const [db, folder] = [await openDatabase(), await makeFolder('with [glob] *')];
   const logged: Values[] = [
     { site_id: '9007199254740993', category_slug: "it's, 'a', \"b\" \\ ü 🛒", first_seen_at: '2026-01-01 10:00:00.5' },
@@ -54,7 +54,7 @@ test('partition values of the log take the place of columns that files lack or h
   );
 });
 
-test('files of hundreds of partitions are read in little memory', async () => {
+test('files of hundreds of partitions are read with little memory', async () => {
   const db = await Database.open({ memoryLimit: '150MB', threads: 2 });
   onTestFinished(() => db.close());
   const folder = await makeFolder();
