@@ -1,4 +1,4 @@
-/** Lines that a service may send, with anything in them: each is typed exactly or rejected, and none is lost. */
+/** Lines with any content that a service may send: each is typed exactly or rejected, and none is lost. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { itemLine, openTyping } from './typing.js';
@@ -33,7 +33,7 @@ const ndjson = fc.tuple(good, fc.array(fc.oneof(good, bad), { maxLength: 24 })).
   }),
 );
 
-test('lines of NDJSON: whole rows are exact beside whatever other lines hold, and each line is a row or a reject', async () => {
+test('each NDJSON line becomes a row or a reject, and valid rows are exact beside any other lines', async () => {
   await fc.assert(
     fc.asyncProperty(ndjson, async (lines) => {
       const rows = await typing.items(lines.map(({ bytes }) => `${bytes}\n`).join(''));
@@ -50,7 +50,7 @@ test('lines of NDJSON: whole rows are exact beside whatever other lines hold, an
 
 const quote = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
 
-test('cells of CSV: any text in quotes comes out as it was, and a broken record is one reject', async () => {
+test('any text in quoted CSV cells is read exactly, and a broken record is one reject', async () => {
   const records = fc.array(fc.record({ title: text, isBroken: fc.boolean() }), { minLength: 1, maxLength: 24 });
   await fc.assert(
     fc.asyncProperty(records, fc.constantFrom('\n', '\r\n'), async (all, end) => {

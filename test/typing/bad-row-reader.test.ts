@@ -9,10 +9,10 @@ const GOOD = '{"id":1}\n';
 const BAD = `{"id":${' '.repeat(1000)}\n`;
 
 test.each([
-  ['rows that can be read', 'goodPath', GOOD + BAD.repeat(1000)],
-  ['rows that cannot', 'badPath', BAD + GOOD.repeat(100_000)],
+  ['readable rows', 'goodPath', GOOD + BAD.repeat(1000)],
+  ['unreadable rows', 'badPath', BAD + GOOD.repeat(100_000)],
 ] as const)(
-  'a disk that is full for %s fails the bad-row reader with an error that a caller gets',
+  'if the disk is full for %s, the bad-row reader throws an error that its caller gets',
   async (_name, full, rows) => {
     const folder = await makeFolder();
     const file = path.join(folder, 'rows.ndjson');
@@ -26,7 +26,7 @@ test.each([
   },
 );
 
-test('a change may lack its item, and the website of its item', async () => {
+test('a change may lack its item or the website of its item', async () => {
   const folder = await makeFolder();
   const file = path.join(folder, 'rows.ndjson');
   const items = ['null', '{}', '{"site":null}', '{"site":{}}', '{"site":1}', '[]'];

@@ -7,14 +7,14 @@ function found(text: string): string[] {
   return findLongNumbers(bytes).map(({ start, end }) => bytes.toString('utf8', start, end));
 }
 
-/** The text after quoting and un-quoting, and what was quoted. */
+/** Returns the text after quoting, and after removing the quotes again. */
 function passThrough(text: string): { quoted: string; restored: string } {
   const bytes = Buffer.from(text);
   const quoted = new NumberQuoter().quote(bytes, findLongNumbers(bytes)).toString('utf8');
   return { quoted, restored: quoted.replaceAll(new RegExp(`"${NUMBER_MARK}([^"]*)"`, 'g'), '$1') };
 }
 
-describe('a number that a double or an int64 could change', () => {
+describe('a number that a double or an int64 may change', () => {
   test.each([
     ['0.1234567890123456', true],
     ['-0.12345678901234', true],
@@ -30,7 +30,7 @@ describe('a number that a double or an int64 could change', () => {
     ['12.5', false],
     ['1e10', false],
     ['0', false],
-  ])('%s is found: %j, wherever it stands', (number, atRisk) => {
+  ])('%s is found: %j, at any place', (number, atRisk) => {
     for (const [before, after] of [
       ['{"a":', '}\n'],
       ['{"a": ', ' }'],
@@ -48,13 +48,13 @@ describe('a number that a double or an int64 could change', () => {
     for (let spaces = 0; spaces < 40; spaces++) expect(found(`${' '.repeat(spaces)}[${number}]`)).toEqual([number]);
   });
 
-  test('is found where many stand side by side', () => {
+  test('is found among many others', () => {
     const numbers = Array.from({ length: 50 }, (_, n) => `${n}.123456789012345678`);
     expect(found(`[${numbers.join(',')}]`)).toEqual(numbers);
   });
 });
 
-describe('text that only looks like one', () => {
+describe('text that resembles such a number', () => {
   test.each([
     '"12345678901234567890.5"',
     '"a, 12345678901234567890.5, b"',
@@ -65,12 +65,12 @@ describe('text that only looks like one', () => {
     '"https://x.example/12345678901234567890"',
     '"--------------------------------"',
     '"eeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"',
-  ])('stays as it is: %s', (text) => {
+  ])('is left unchanged: %s', (text) => {
     expect(found(`{"a":${text},"b":1}`)).toEqual([]);
     expect(found(`{${text}:1}\n`)).toEqual([]);
   });
 
-  test('stays as it is in one line, and a number behind it is found', () => {
+  test('is left unchanged in a line, and a number after it is found', () => {
     expect(found(String.raw`{"a":"x\\","b":1234567890.1234567890}`)).toEqual(['1234567890.1234567890']);
     expect(found('{"a":"1234567890.12345678"}\n{"b":1234567890.12345678}\n')).toEqual(['1234567890.12345678']);
   });
@@ -106,13 +106,13 @@ function writeJson(random: Seeded, depth: number, numbers: string[]): string {
   return kind === 2 ? `[${members.join(',')}]` : `{${members.join(',')}}`;
 }
 
-/** Digits that a double keeps, or an int64 does. */
+/** Whether a double or an int64 keeps all digits. */
 function isSafe(number: string): boolean {
   return number.length <= 15 || (number.length <= 18 && /^\d+$/.test(number));
 }
 
 describe('random numbers in random JSON', () => {
-  test('are all found where they are at risk, and nothing else is touched', () => {
+  test('are all found if they are at risk, and nothing else is changed', () => {
     const random = createSeeded(41);
     let quotedNumbers = 0;
     for (let n = 0; n < 2_000; n++) {

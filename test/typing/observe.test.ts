@@ -6,7 +6,7 @@ import { NUMBER_MARK } from '../../src/typing/long-numbers.js';
 import { observeRows, quoteFile } from '../../src/typing/observe.js';
 import { makeFolder } from '../journal/folder.js';
 
-/** Files of rows of a kilobyte; ids go on from file to file. */
+/** Writes files with rows of a kilobyte; ids continue from file to file. */
 async function writeFiles(rows: readonly number[]): Promise<string[]> {
   const folder = await makeFolder();
   let id = 0;
@@ -30,11 +30,11 @@ async function observe(paths: readonly string[]): Promise<number[]> {
   return ids;
 }
 
-test('all rows of files that are small together are looked at', async () => {
+test('all rows are observed if the files are small together', async () => {
   expect(await observe(await writeFiles([2000, 1, 3000]))).toEqual(Array.from({ length: 5001 }, (_, id) => id));
 });
 
-test('of larger ones the first megabyte is, and some rows of each further one and of each file', async () => {
+test('of larger files the first megabyte is observed, and some rows of each further megabyte and each file', async () => {
   const ids = await observe(await writeFiles([3000, 5, 6000]));
   const looked = (first: number, last: number) => ids.filter((id) => id >= first && id <= last).length;
   expect(looked(0, 1000)).toBe(1001);
@@ -54,7 +54,7 @@ async function quote(text: string) {
   return { ...landed, isCopy: landed.path !== source, text: await readFile(landed.path, 'utf8') };
 }
 
-test('a file with numbers that DuckDB would round is copied with these in quotes, wherever the first one comes', async () => {
+test('a file with numbers that DuckDB would round is copied with these numbers quoted, wherever the first one is', async () => {
   const rows = Array.from({ length: 9000 }, (_, id) => `{"id":${id},"title":"${'x'.repeat(1000)}","price":1.5}\n`);
   const plain = rows.join('');
   expect(await quote(plain)).toMatchObject({ isCopy: false, marked: false, hasTooLarge: false, text: plain });
@@ -67,7 +67,7 @@ test('a file with numbers that DuckDB would round is copied with these in quotes
   }
 });
 
-test('a row that is too large for DuckDB is noticed, and none that just fits', async () => {
+test('a row too large for DuckDB is detected, and one that just fits is not', async () => {
   const row = (bytes: number) => `{"id":1,"title":"${'x'.repeat(bytes - 19)}"}`;
   expect(row(100)).toHaveLength(100);
   const isNoticed = async (text: string) => (await quote(text)).hasTooLarge;

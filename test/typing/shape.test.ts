@@ -85,14 +85,14 @@ beforeAll(async () => {
 });
 
 describe('an export row', () => {
-  test('is typed with every value when it is written as ITEM above, which has all fields', () => {
+  test('is typed with every value if it is written like ITEM above, which has all fields', () => {
     expect(expected).toHaveLength(1);
     expect(expected[0]).toContain('9007199254740993');
-    // Only extra, gone_at, change_id and nothing else of an item is null.
+    // Only extra, gone_at and change_id are null.
     expect(expected[0]?.filter((value) => value === null)).toHaveLength(3);
   });
 
-  test.each(Object.keys(SPELLINGS))('written %s gives the same values', async (name) => {
+  test.each(Object.keys(SPELLINGS))('yields the same values if written %s', async (name) => {
     const rows = await typing.items(`${write(flatten(SPELLINGS[name] as Spell))}\n`);
     expect(await rows.rejects()).toEqual([]);
     expect(await rows.select(SQL)).toEqual(expected);
@@ -101,7 +101,7 @@ describe('an export row', () => {
   test.each([
     ['snake case', snake],
     ['Pascal case', capitalize],
-  ])('written nested in %s gives the same values', async (_name, spell) => {
+  ])('yields the same values if nested and written in %s', async (_name, spell) => {
     const rows = await typing.items(`${write(nest(spell))}\n`);
     expect(await rows.select(SQL)).toEqual(expected);
   });
@@ -110,14 +110,14 @@ describe('an export row', () => {
     ['item_id', 'model_id'],
     ['itemId', 'sourceId'],
     ['ItemID', 'source_id'],
-  ])('may call its ids %s and %s', async (id, source) => {
+  ])('may name its ids %s and %s', async (id, source) => {
     const { id: _id, sourceModelId: _source, ...others } = flatten(SPELLINGS['flat, camel case'] as Spell);
     const rows = await typing.items(`${write({ [id]: ITEM.id, [source]: 77, ...others })}\n`);
     expect(await rows.select(SQL)).toEqual(expected);
   });
 });
 
-/** Fields beside those of ITEM whose names differ from its own, or from each other, in case alone. */
+/** Additional fields whose names differ from those of ITEM, or from each other, only in case. */
 const TWINS = { Price: '999', ID: '4', novel: 1, Novel: '2', Site: { id: 9, Name: 'x' }, TITLE: null };
 const EXTRA = '{"ID":"4","Novel":"2","Price":999,"Site":{"id":9,"Name":"x"},"novel":1}';
 const sortedExtra = (text: string | null | undefined) =>
@@ -126,7 +126,7 @@ const sortedExtra = (text: string | null | undefined) =>
   );
 const WITHOUT_EXTRA = SQL.replace('EXCLUDE (', 'EXCLUDE (extra, ');
 
-describe('names that differ in case alone', () => {
+describe('names that differ only in case', () => {
   const camel = SPELLINGS['flat, camel case'] as Spell;
   const flat = flatten(camel);
   const { Site: _site, ...flatTwins } = TWINS;
@@ -138,7 +138,7 @@ describe('names that differ in case alone', () => {
   test.each([
     ['before', [{ ...TWINS, ...ITEM }]],
     ['behind', [{ ...ITEM, ...TWINS }]],
-  ])('are different fields, %s the documented ones', async (_name, rows) => {
+  ])('are different fields if they come %s the documented ones', async (_name, rows) => {
     const typed = await typing.items(`${rows.map(write).join('\n')}\n`);
     expect(await typed.rejects()).toEqual([]);
     expect(await typed.select(WITHOUT_EXTRA)).toEqual(values);
@@ -146,7 +146,7 @@ describe('names that differ in case alone', () => {
     expect(sortedExtra(extra)).toBe(EXTRA);
   });
 
-  test('are different fields of rows that are typed one by one, and of those in which only some fields are there', async () => {
+  test('are different fields in rows that are typed one by one, and in rows that lack some fields', async () => {
     const { price: _price, ...priceless } = ITEM;
     const lines = [write({ ...TWINS, ...ITEM }), 'damaged', write({ Price: '8', novel: 3, ...priceless, id: 2 })];
     const typed = await typing.items(`${lines.join('\n')}\n`);
@@ -170,7 +170,7 @@ describe('names that differ in case alone', () => {
     expect(sortedExtra(extra)).toBe('{"site.NAME":"wrong","site.Name":"wrong","site.Rank":2,"site.rank":1}');
   });
 
-  test('refuse a row whose site is no object, as other rows are refused', async () => {
+  test("don't prevent the rejection of a row whose site is not an object", async () => {
     const typed = await typing.items(`${write({ ...TWINS, ...ITEM })}\n${write({ ...ITEM, site: 'x' })}\n`);
     expect(await typed.rejects()).toMatchObject([{ line: '2', reason: 'site is not an object' }]);
   });
@@ -178,7 +178,7 @@ describe('names that differ in case alone', () => {
   test.each([
     ['in bulk', ''],
     ['row by row', 'too,few\n'],
-  ])('are different columns of CSV, typed %s', async (_name, bad) => {
+  ])('are different CSV columns, typed %s', async (_name, bad) => {
     const cells = Object.entries({ ...flatTwins, ...flat });
     const text = (value: unknown) =>
       value === null
@@ -191,7 +191,7 @@ describe('names that differ in case alone', () => {
     expect(sortedExtra(extra)).toBe('{"ID":"4","Novel":"2","Price":"999","novel":"1"}');
   });
 
-  test('of which one is mapped hold the value in the mapped one', () => {
+  test('map only the exact name to a field', () => {
     const shape = shapeOf([{ id: 1, price: 2, Price: 3 }], { Price: 'price' });
     expect([...shape.unknown.keys()]).toEqual(['price']);
   });
@@ -205,20 +205,23 @@ describe('the shape of rows', () => {
     ['flat dotted', { id: 1, 'site.id': 2 }, 'category_slug', '"category.slug"'],
     ['flat snake', { id: 1, site_id: 2 }, 'removed_at', '"removed_at"'],
     ['flat camel', { id: 1, siteId: 2 }, 'removed_at', '"removedAt"'],
-  ])('that are %s is expected for values left out as nulls, too', (_name, row, value, sql) => {
-    expect(shapeOf([row]).values.get(value as 'removed_at')).toBe(sql);
-  });
+  ])(
+    'that are %s also determines the names of values that are absent because they are null',
+    (_name, row, value, sql) => {
+      expect(shapeOf([row]).values.get(value as 'removed_at')).toBe(sql);
+    },
+  );
 
   test.each<[string, Row[], Record<string, string>, string[], Mapping?]>([
     [
-      'has mapped columns as the fields that they are mapped to',
+      'uses mapped columns as the fields that they are mapped to',
       [{ sku: 1, shop_no: 2, amount: 3 }],
       { id: '"sku"', site_id: '"shop_no"', price: '"amount"' },
       [],
       { sku: 'id', shop_no: 'site.id', amount: 'price' },
     ],
     [
-      'has a mapped column that holds an object',
+      'uses the members of a mapped column that is an object',
       [{ id: 1, shop: { id: 2, name: 'S' } }],
       { site_id: '"shop"."id"' },
       [],
@@ -241,31 +244,31 @@ describe('the shape of rows', () => {
       [],
     ],
     [
-      'puts fields that the document does not name into extra, also those inside site and category',
+      'puts unknown fields into extra, including those inside site and category',
       [{ id: 1, energyLabel: 'A', site: { id: 2, country: 'DE' } }],
       {},
       ['energyLabel', 'site.country'],
     ],
     [
-      'takes the first of two names for one value, and keeps the other in extra',
+      'uses the first of two names for one value, and keeps the other in extra',
       [{ id: 1, itemId: 2, site_id: 3, siteId: 4 }],
       { id: '"id"', site_id: '"site_id"' },
       ['itemId', 'siteId'],
     ],
     [
-      'keeps both of two names that differ only in case, and takes the document’s spelling for the value',
+      'keeps both of two names that differ only in case, and uses the documented spelling for the value',
       [{ id: 1, Title: 'b', title: 'a', SITE: { id: 1 }, site: { id: 2 } }],
       { title: "row['title']->>'$'", site_id: "CAST(row['site'] AS MAP(VARCHAR, JSON))['id']->>'$'" },
       ['SITE', 'Title'],
     ],
     [
-      'takes a name alone where an object is due: the name of a site, a category or a source',
+      'accepts a text in place of an object, as the name of a site, a category or a source',
       [{ id: 1, site: 'Shop', siteId: 2, category: 'Drills' }],
       { site_name: '"site"', site_id: '"siteId"', category_name: '"category"' },
       [],
     ],
-    ['of no rows is that of the document', [], { site_id: '"site"."id"' }, []],
-    ['is not moved by lines that are no objects', [null, 1, 'x', [{ sku: 1 }], undefined] as unknown as Row[], {}, []],
+    ['without any rows is that of the API document', [], { site_id: '"site"."id"' }, []],
+    ['ignores lines that are not objects', [null, 1, 'x', [{ sku: 1 }], undefined] as unknown as Row[], {}, []],
   ])('%s', (_name, rows, values, unknown, mapping = {}) => {
     const shape = shapeOf(rows, mapping);
     const found = Object.keys(values).map((name) => [name, shape.values.get(name as 'id')]);
@@ -273,7 +276,7 @@ describe('the shape of rows', () => {
     expect([...shape.unknown.keys()].sort()).toEqual(unknown);
   });
 
-  test('without an id is refused, and the fields that came are named', () => {
+  test('without an id is refused with a list of the fields', () => {
     expect(() => shapeOf([{ sku: 1, name: 'x' }])).toThrow(/no field holds the item's id. The fields are sku, name/);
   });
 });

@@ -59,7 +59,7 @@ describe('values of items', () => {
     expect(typed.size).toBeGreaterThan(1_000);
   });
 
-  test.each(WAYS)('are exact or rejected, never rounded: int64 near their limits, typed %s', async (_way, others) => {
+  test.each(WAYS)('are exact or rejected, never rounded: int64 near its limits, typed %s', async (_way, others) => {
     const ids = LIMITS.flatMap((limit) => [-2n, -1n, 0n, 1n, 2n].flatMap((step) => [limit + step, -limit + step]));
     const lines = [...new Set(ids)].map((id) => itemLine({ id: String(id), source: `{"modelId":${id}}` }));
     const rows = await typing.items([...lines, ...others].map((line) => `${line}\n`).join(''));
@@ -76,14 +76,14 @@ describe('values of items', () => {
     expect(await rows.select('SELECT attributes FROM typed')).toEqual([[attributes]]);
   });
 
-  test.each(WAYS)('inside attributes are one text for a number, typed %s', async (_way, others) => {
+  test.each(WAYS)('inside attributes have one spelling for each number, typed %s', async (_way, others) => {
     const attributes = '{"a":[4.0,1.50,-0,-0.0,1.2e3,1E+5,12e-7,1e-7,1e21,123456e10,0.000001,1e5],"b":-12.0}';
     const rows = await typing.items([itemLine({ attributes }), ...others].map((line) => `${line}\n`).join(''));
     const printed = '[4.0,1.5,0,-0.0,1200.0,100000.0,0.0000012,1e-7,1e21,1234560000000000.0,0.000001,100000.0]';
     expect(await rows.select('SELECT attributes FROM typed')).toEqual([[`{"a":${printed},"b":-12.0}`]]);
   });
 
-  test('may be text where a number is due, when it is exactly one', async () => {
+  test('may be text in place of a number, if the text is exactly a number', async () => {
     const rows = await typing.items(
       `${itemLine({ id: '"5"', price: '"12.50"' })}\n${itemLine({ price: '" 12.5"' })}\n`,
     );
@@ -117,7 +117,7 @@ describe('lines of items', () => {
     ]);
   });
 
-  test('of which some cannot be typed: these are rejected with place and text, the others are kept', async () => {
+  test("that can't be typed are rejected with their place and text, and the others are kept", async () => {
     const cases: [string, RegExp][] = [
       [BROKEN, /not valid JSON/],
       [`${itemLine({})}${itemLine({})}`, /not valid JSON/],
@@ -151,22 +151,22 @@ describe('lines of items', () => {
   });
 
   test.each([
-    ['an id that is no integer', { id: '1.5' }],
+    ['an id that is not an integer', { id: '1.5' }],
     ['an id beyond int64', { id: '9223372036854775808' }],
     ['a price with five decimals', { price: '1.23456' }],
     ['a price with too many digits', { price: '123456789012345678' }],
-    ['a price that is true', { price: 'true' }],
-    ['a time that is none', { lastSeenAt: '"soon"' }],
-    ['a site that is no object', { site: '7', source: '{"modelId":1,"name":"A"}' }],
-    ['datasets that are no list', { datasets: '{"a":1}' }],
-  ])('of which one has %s, alone among good ones: it is noticed and rejected', async (_name, members) => {
+    ['the price true', { price: 'true' }],
+    ['an invalid time', { lastSeenAt: '"soon"' }],
+    ['a site that is not an object', { site: '7', source: '{"modelId":1,"name":"A"}' }],
+    ['datasets that are not a list', { datasets: '{"a":1}' }],
+  ])('that have %s are detected and rejected, even a single one among good lines', async (_name, members) => {
     const bad = itemLine(members);
     const rows = await typing.items([itemLine({ id: '1' }), bad, itemLine({ id: '2' })].map((l) => `${l}\n`).join(''));
     expect(await rows.select('SELECT item_id FROM typed ORDER BY 1')).toEqual([['1'], ['2']]);
     expect(await rows.rejects()).toMatchObject([{ line: '2', raw: bad }]);
   });
 
-  test('of which one is larger than the parser takes: it is rejected by its size, others as large as may be are kept', async () => {
+  test("that exceed the parser's limit are rejected by their size, and lines at the limit are kept", async () => {
     const large = itemLine({ id: '1', title: `"${'x'.repeat(15_900_000)}"` });
     const tooLarge = itemLine({ id: '2', title: `"${'ä'.repeat(8_400_000)}"` });
     const rows = await typing.items([large, tooLarge, itemLine({ id: '3' })].map((line) => `${line}\n`).join(''));
@@ -186,7 +186,7 @@ describe('lines of items', () => {
     expect(raw.length).toBeLessThan(1_100_000);
   });
 
-  test('of which one is nested 100,000 deep beside one that is broken: both are rejected, the others kept', async () => {
+  test('that are nested 100,000 levels deep are rejected beside a broken line, and the others are kept', async () => {
     const deep = itemLine({ attributes: `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}` });
     const rows = await typing.items([deep, BROKEN, itemLine({ id: '3' })].map((line) => `${line}\n`).join(''));
     expect(await rows.select('SELECT item_id FROM typed')).toEqual([['3']]);
@@ -198,7 +198,7 @@ describe('lines of items', () => {
     );
   });
 
-  test('with a time at the edge of what a column holds: it is exact to the microsecond, or rejected with a reason', async () => {
+  test('with a time at the limit of its column are exact to the microsecond, or rejected with a reason', async () => {
     const times = [
       '0000-01-01T00:00:00Z',
       '2016-12-31T23:59:60Z',
@@ -216,7 +216,7 @@ describe('lines of items', () => {
     );
   });
 
-  test('of which one is not UTF-8: that one is rejected', async () => {
+  test('that are not UTF-8 are rejected', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"id":1,"title":"'),
       Buffer.from([0xc3, 0x28]),
@@ -227,14 +227,14 @@ describe('lines of items', () => {
     expect(await rows.rejects()).toMatchObject([{ line: '1', reason: 'not valid UTF-8' }]);
   });
 
-  test('that are more or fewer than landed are refused', async () => {
+  test('that are more or fewer than the landed rows are refused', async () => {
     await expect(typing.items(`${itemLine({})}\n`, 2)).rejects.toMatchObject({
       code: 'contract',
       message: expect.stringContaining('2 rows landed, but pricelake could read only 1 of them as separate lines'),
     });
   });
 
-  test('keep what the document does not name in extra, with quotes in names and long numbers', async () => {
+  test('keep unknown fields in extra, with quotes in names and long numbers', async () => {
     const line = itemLine({ 'we"ird': '{"a":[1,0.12345678901234567890]}', "it's": 'null', ünï: '"x"' });
     const rows = await typing.items(`${line}\n${itemLine({ id: '2' })}\n`);
     const [[first], [second]] = (await rows.select('SELECT extra FROM typed ORDER BY item_id')) as [string[], string[]];
@@ -245,7 +245,7 @@ describe('lines of items', () => {
 });
 
 describe('changes', () => {
-  test('are typed with their item, or without one when it is gone, and keep a kind that the document does not name', async () => {
+  test('are typed with or without their item, and keep an unknown kind', async () => {
     const rows = await typing.changes([
       changeLine({
         id: '9223372036854775807',
@@ -278,7 +278,7 @@ describe('changes', () => {
     }
   });
 
-  test('that cannot be typed are rejected with their place, the others are kept', async () => {
+  test("that can't be typed are rejected with their place, and the others are kept", async () => {
     const cases: [Record<string, string>, RegExp][] = [
       [{ kind: 'null' }, /kind is missing/],
       [{ observedAt: 'null' }, /observedAt null is not a date-time/],

@@ -11,7 +11,7 @@ import { loadRows } from '../load-rows.js';
 
 const { db, graph } = await openModels();
 
-/** A typed file of these rows; `rows` says how many it counts as. */
+/** Writes a typed file of these rows; `rows` is the row count that it reports. */
 async function writeTyped(
   part: string,
   items: Row[],
@@ -45,7 +45,7 @@ describe.each([
   ['few', 'table', 5],
   ['many', 'view', Number(FEW_ROWS) + 1],
 ])('of %s items, which are a %s,', (_, kind, rows) => {
-  test('each is there once, in its newest row', async () => {
+  test('each item occurs once, with its newest row', async () => {
     const read = await new ItemReader(graph, null).exported(await writePages(kind, rows));
     expect(read.tally).toEqual({ typed: 5n, repeated: 2n });
     const found = await graph.rows(sql`SELECT item_id, title, last_changed_at FROM ${read.rows} ORDER BY item_id`);
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test('whole reads are those of their origin', async () => {
+test('complete rows are selected by their origin', async () => {
   const files = [
     await writeTyped('page', [item({ item_id: 1 })], 1),
     await writeTyped('export', [item({ item_id: 2 })], 1, 'export'),

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 let files = 0;
-/** A landed file of items with these ids; `lines` stand behind them. */
+/** Lands a file of items with these ids, followed by `lines`. */
 async function land(ids: number[], hour: number, ...lines: string[]): Promise<LandedItems> {
   const file = path.join(folder, `landed-${++files}.ndjson`);
   const rows = [...ids.map((id) => itemLine({ id: String(id) })), ...lines];
@@ -33,7 +33,7 @@ async function readTyped(paths: string[]): Promise<string[]> {
 
 const newTypingQueue = () => new TypingQueue(db, { runId: 'run', workFolder: folder });
 
-test('items that are left to a later try are not typed', async () => {
+test('items that are left to a later attempt are not typed', async () => {
   const typing = newTypingQueue();
   typing.leaveItems();
   typing.addItems(await land([1], 1));
@@ -56,7 +56,7 @@ describe('small landed files', () => {
     ]);
   });
 
-  test('are typed one by one when a row of them does not fit, and the bad row has its file and line', async () => {
+  test("are typed one by one if a row doesn't fit, and the bad row has its file and line", async () => {
     const typing = newTypingQueue();
     const landed = [await land([1], 1), await land([2], 2, '{"id": 9, "title": "cut'), await land([3], 3)];
     for (const file of landed) typing.addItems(file);
@@ -82,7 +82,7 @@ describe('small landed files', () => {
 });
 
 test.each([
-  ['each of one website are typed as they came', true, [9, 7]],
+  ['of one website each are typed in landed order', true, [9, 7]],
   ['of several websites are sorted by website', false, [7, 9]],
 ])('files %s', async (_, isOfOneSite, sites) => {
   const typing = newTypingQueue();
@@ -99,7 +99,7 @@ test.each([
 describe('large landed files', () => {
   const LARGE = 2 ** 26;
 
-  test('are typed side by side, and come in the order in which they landed', async () => {
+  test('are typed concurrently, and listed in the order in which they landed', async () => {
     const wide = await Database.open({ threads: 2 });
     await createMacros(wide);
     const typing = new TypingQueue(wide, { runId: 'run', workFolder: folder });
@@ -118,8 +118,8 @@ describe('large landed files', () => {
   });
 });
 
-describe('a segment of an export that broke off', () => {
-  test('is dropped, and so is what was wrong with it', async () => {
+describe('a segment of an interrupted export', () => {
+  test('is dropped, together with its faults', async () => {
     const typing = newTypingQueue();
     const kept = await land([1], 1);
     const cut = await land([2], 2);
@@ -131,7 +131,7 @@ describe('a segment of an export that broke off', () => {
     expect((await typing.finish()).flatMap(({ sources }) => sources)).toEqual([kept.path]);
   });
 
-  test('that was none is a fault of the run', async () => {
+  test('makes the run fail if it turns out to be complete', async () => {
     const typing = newTypingQueue();
     typing.addItems({ ...(await land([3], 3)), rows: 7 });
     await expect(typing.finish()).rejects.toMatchObject({ code: 'contract' });
@@ -139,7 +139,7 @@ describe('a segment of an export that broke off', () => {
 });
 
 describe('landing', () => {
-  test('waits while too much waits to be typed', async () => {
+  test('waits while too many bytes wait to be typed', async () => {
     const typing = newTypingQueue();
     const [first, second] = [await land([1], 1), await land([2], 2)];
     typing.addItems({ ...first, bytes: 2 ** 31 });
