@@ -11,7 +11,7 @@ import { add, CREATED, writeEntry } from '../lake/log-writer.js';
 
 // A folder may hold what another machine, or a bucket, has put there.
 
-test('no reader opens a file beyond the table because its log names it', async () => {
+test('no reader opens a file outside the table, even if the log names it', async () => {
   const folder = await makeFolder();
   await writeFile(path.join(folder, 'secret.parquet'), 'secret');
   const lake = await openLake(path.join(folder, 'lake'), { create: true });
@@ -24,7 +24,7 @@ test('no reader opens a file beyond the table because its log names it', async (
   expect(context.output.text).toContain('the path "../../secret.parquet" leaves its folder');
 });
 
-test('verify opens no file beyond a landing because its journal names it', async () => {
+test('verify opens no file outside a landing, even if its journal names it', async () => {
   const folder = await makeFolder();
   const lake = await openLake(path.join(folder, 'lake'), { create: true });
   const landing = path.join(lake.root, '_pricelake', 'landing', '000001-20261120T090000Z');

@@ -12,7 +12,7 @@ let world: World;
 let root: string;
 let lakes = 0;
 
-/** A lake after a first copy and a run with news. */
+/** Opens a lake after a first copy and a run with changes. */
 beforeAll(async () => {
   world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
   await world.sync();
@@ -38,7 +38,7 @@ const flip = (text: string) => text.slice(0, 99) + String.fromCharCode(text.char
 const cutLastLine = (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1);
 
 describe('verify finds in the landing', () => {
-  test('a flipped byte in raw NDJSON of an export and of the feed, and a file that is gone', async () => {
+  test('a flipped byte in the NDJSON of an export and of the feed, and a missing file', async () => {
     await edit(await findLanded(0, 'export-'), flip);
     await edit(await findLanded(1, 'feed'), flip);
     await rm(await findLanded(0, 'feed'));
@@ -48,7 +48,7 @@ describe('verify finds in the landing', () => {
     expect(found).toMatch(/000001-\S+feed\.ndjson is missing/);
   });
 
-  test('a truncated journal of a finished run, in a line and at the end of one', async () => {
+  test('a truncated journal of a finished run, within a line and at the end of a line', async () => {
     await edit(await findLanded(0, 'journal'), (text) => text.slice(0, -20));
     await edit(await findLanded(1, 'journal'), cutLastLine);
     const { landing: found } = await findFaults(root);
@@ -56,7 +56,7 @@ describe('verify finds in the landing', () => {
     expect(found).toMatch(/000002-\S+journal\.ndjson doesn't say that the run has ended, but it was published/);
   });
 
-  test('a line of a journal that was altered or taken away', async () => {
+  test('an altered or deleted line of a journal', async () => {
     await edit(await findLanded(0, 'journal'), (text) => text.replace(/"rows":\d/, '"rows":9'));
     await edit(await findLanded(1, 'journal'), (text) => {
       const lines = text.split('\n');
@@ -67,14 +67,14 @@ describe('verify finds in the landing', () => {
   });
 });
 
-test('verify finds lines of a journal and landed bytes that have no checksum', async () => {
+test('verify finds journal lines and landed bytes without a checksum', async () => {
   await edit(await findLanded(0, 'journal'), (text) => text.replaceAll(/,"sum":"\w+"/g, ''));
   expect((await findFaults(root)).landing).toMatch(
     /line 1 or one before it has changed since it was written: it has no checksum/,
   );
 });
 
-test('verify finds log entries that do not say what they must, and pointers that lead nowhere', async () => {
+test('verify finds incomplete log entries and pointers to missing files', async () => {
   const entry = async (table: TableName, at: number) => (await listLog(root, table)).at(at) ?? '';
   await edit(await entry('sites', 0), (text) => text.replace(/.*"protocol".*\n/, ''));
   await edit(await entry('items', -1), (text) => text.replace(/,"runId":"[^"]+"/, ''));
@@ -109,9 +109,9 @@ test('verify reads files of other programs, and finds rows that they changed', a
 
 test.each([
   ['zeros', (text: string) => '\0'.repeat(text.length), 'its last line is cut short'],
-  ['a cut line', (text: string) => text.slice(0, -9), 'its last line is cut short'],
+  ['a truncated line', (text: string) => text.slice(0, -9), 'its last line is cut short'],
   ['a changed letter', flip, 'line 1 has changed since it was written: its checksum differs'],
-])('verify finds %s in the memory of the lake', async (_what, change, found) => {
+])("verify finds %s in the lake's saved state", async (_what, change, found) => {
   await edit(path.join(root, '_pricelake', 'memory.ndjson'), change);
   expect((await findFaults(root)).landing).toBe(`_pricelake/memory.ndjson ${found}`);
 });

@@ -13,7 +13,7 @@ import { edit, findFaults, findLogFaults } from './proofs.js';
 let world: World;
 let lake: Lake;
 
-/** A lake after a complete copy; table datasets is past a checkpoint. */
+/** Opens a lake after a complete copy, in which the table datasets has passed a checkpoint. */
 beforeAll(async () => {
   world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
   await world.sync();
@@ -32,7 +32,7 @@ const CHECKPOINT = '00000000000000000010.checkpoint.parquet';
 describe('verify finds in a log entry a changed', () => {
   test.each<[string, RegExp, string]>([
     ['name in statistics', /\\"title\\":/, '\\"titlf\\":'],
-    ['bound of a name that no file has', /(\\"maxValues\\":\{)/, '$1\\"novel\\":1,'],
+    ['bound of a column that no file has', /(\\"maxValues\\":\{)/, '$1\\"novel\\":1,'],
     ['time of the commit', /("timestamp":\d+)[0-689]/, '$17'],
     ['time of a file', /("modificationTime":\d+)[0-689]/, '$17'],
     ['time of a transaction', /("lastUpdated":\d+)[0-689]/, '$17'],
@@ -49,7 +49,7 @@ describe('verify finds in a log entry a changed', () => {
     await edit(entryOf('items'), (text) => text.replace(pattern, replacement));
     const logs = await findLogFaults(lake);
     expect(logs).toMatch(/^items\/_delta_log\/0{20}\.json has (?:changed since it was written|no checksum)/m);
-    // Without its name, the checksum can't be compared, and everything else is as it was.
+    // Without its name, the checksum can't be compared, but the rest of the entry is unchanged.
     if (what === 'name of its checksum') return;
     world.pipeline.lake.path = lake.root;
     expect(await failure(world.sync())).toMatchObject({
@@ -90,7 +90,7 @@ describe('verify finds in a checkpoint', () => {
     ['a comment', 'metaData', "description := 'Another.'"],
     ['the time of the table', 'metaData', 'createdTime := metaData.createdTime + 1'],
     ['a version of the protocol', 'protocol', 'minReaderVersion := 2'],
-  ])('%s that was changed', async (_what, kind, change) => {
+  ])('a change of %s', async (_what, kind, change) => {
     const file = inLog('datasets', CHECKPOINT);
     const db = await Database.open();
     const changed = `CASE WHEN ${kind} IS NOT NULL THEN struct_update(${kind}, ${change}) END AS ${kind}`;
@@ -103,7 +103,7 @@ describe('verify finds in a checkpoint', () => {
   });
 
   test.each(['size', 'sizeInBytes', 'numOfAddFiles', 'pricelake.sha256'])(
-    'a pointer whose %s was changed',
+    'a pointer with a changed %s',
     async (name) => {
       await edit(inLog('datasets', '_last_checkpoint'), (text) =>
         text.replace(new RegExp(`("${name}":"?)\\w`), '$1f'.replace('f', name.includes('sha') ? 'x' : '7')),

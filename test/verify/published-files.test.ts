@@ -49,11 +49,11 @@ test.each<[string, string, () => Promise<void>]>([
     () => editFile('lake.json', (text) => text.replace(/"runNumber": 1/, '"runNumber": 7')),
   ],
   [
-    'a lake.json of another cursor',
+    'a lake.json with another cursor',
     'lake.json',
     () => editFile('lake.json', (text) => text.replace(/"cursor": "\d+"/, '"cursor": "3"')),
   ],
-])('verify finds %s, and a sync writes the file again, even if nothing changed', async (_what, name, damage) => {
+])('verify finds %s, and a sync rewrites the file even if nothing has changed', async (_what, name, damage) => {
   await damage();
   const error = await failVerify();
   const failed = (error.facts.proofs as ProofResult[]).filter(({ found }) => found > 0);
@@ -67,7 +67,7 @@ test.each<[string, string, () => Promise<void>]>([
   expect(await readFile(inLake('lake.json'), 'utf8')).toBe(facts);
 });
 
-test('verify finds a lake.json that can not be read, and looks at the other files all the same', async () => {
+test('verify reports an unreadable lake.json and still checks the other files', async () => {
   await writeFile(inLake('lake.json'), '{');
   await editFile('catalog.sql', cut);
   const error = await failVerify();

@@ -21,7 +21,7 @@ import { edit, findFaults, readProofs } from './proofs.js';
 let world: World;
 let lake: Lake;
 
-/** A lake after a complete copy, a run with news and one without; one table is past a checkpoint. */
+/** Opens a lake after a complete copy, a run with changes and one without; one table has passed a checkpoint. */
 beforeAll(async () => {
   world = await openWorld({ items: 40, sites: 2, limits: { historyDays: 2 } });
   await world.sync();
@@ -86,11 +86,11 @@ async function rewrite(table: TableName, select: string, applied: Partial<Applie
   }
 }
 
-/** The newest change that was applied to an item and is of its price. */
+/** The newest price change that was applied to an item. */
 const PRICED = `(SELECT max(h.change_id) FROM history AS h JOIN items AS k USING (change_id)
   WHERE h.previous_price IS NOT NULL AND k.last_changed_at = h.observed_at)`;
 
-test('a sound lake passes every proof, in words, in JSON and in a sample', async () => {
+test('a sound lake passes every proof, in text, in JSON and with a sample', async () => {
   const context = openContext();
   const report = await runVerify({ lake: lake.root }, context);
   const proofs = report.proofs as ProofResult[];
@@ -104,7 +104,7 @@ test('a sound lake passes every proof, in words, in JSON and in a sample', async
 });
 
 describe('verify finds', () => {
-  test('a byte that flipped, files that are cut or gone, and one that no log names, also when only a sample is read', async () => {
+  test('a flipped byte, truncated and missing files, and an orphan file, even if only a sample is read', async () => {
     await cp(await findFile('items'), inLake('items', 'stray.parquet'));
     const file = await open(await findFile('items'), 'r+');
     const { buffer } = await file.read(Buffer.alloc(1), 0, 1, 200);
@@ -120,7 +120,7 @@ describe('verify finds', () => {
     expect(files).toMatch(/^products\/\S+ is missing/m);
   });
 
-  test('a derived table that is not what its query gives', async () => {
+  test('a derived table that differs from the result of its query', async () => {
     await rewrite('products', 'SELECT * REPLACE (offers + 1 AS offers) FROM products LIMIT 5');
     const findings = await verify();
     expect(findings).toEqual({
@@ -128,7 +128,7 @@ describe('verify finds', () => {
     });
   });
 
-  test('a count of a check that runs would count on from', async () => {
+  test('a wrong count of a check that later runs would update', async () => {
     await editFile('_pricelake/memory.ndjson', (text) =>
       text
         .replaceAll(/(\\"items_key_unique\\":.*?\\"violations\\":\\")0/gu, '$17')
@@ -138,7 +138,7 @@ describe('verify finds', () => {
     expect(findings).toEqual({ counts: expect.stringMatching(/says 7 violations of items_key_unique; there are 0/u) });
   });
 
-  test('a line of the memory of the lake that was altered', async () => {
+  test("an altered line of the lake's saved state", async () => {
     await editFile('_pricelake/memory.ndjson', (text) => text.replace(/"runNumber":"\d/, '"runNumber":"9'));
     const findings = await verify();
     expect(findings).toEqual({
@@ -146,7 +146,7 @@ describe('verify finds', () => {
     });
   });
 
-  test('statistics that were altered in a log, to bounds too tight or too wide', async () => {
+  test('altered statistics in a log, with bounds that are too tight or too wide', async () => {
     await editAdds('items', [
       [/(\\"minValues\\":\{\\"item_id\\":)\d+/, '$19223372036854775000'],
       [/(\\"maxValues\\":\{\\"item_id\\":)\d+/, '$19223372036854775000'],
@@ -163,7 +163,7 @@ describe('verify finds', () => {
     expect(findings.rows?.split('\n')).toHaveLength(6);
   });
 
-  test('a number of rows, a checksum and a partition that were altered in a log', async () => {
+  test('an altered row count, checksum and partition value in a log', async () => {
     await editAdds('items', [
       [/\\"numRecords\\":\d+/, '\\"numRecords\\":7777'],
       [/(pricelake\.sha256":")..../, '$1beef'],
@@ -175,7 +175,7 @@ describe('verify finds', () => {
     expect(findings.rows).toMatch(/site_id is not 424242 in all rows, unlike in the log/);
   });
 
-  test('a log with a hole, a torn entry, and a checkpoint that says something else', async () => {
+  test('a log with a missing entry, a torn entry, and a checkpoint that differs from the log', async () => {
     await rm(inLake('sites', '_delta_log', '00000000000000000000.json'));
     await editLog('items', (text) => `${text.slice(0, -30)}\n`);
     const checkpoint = inLake('datasets', '_delta_log', '00000000000000000010.checkpoint.parquet');
@@ -190,7 +190,7 @@ describe('verify finds', () => {
     expect(logs).toMatch(/^datasets\/_delta_log\/0*10\.checkpoint\.parquet its txn actions don't match the commits/m);
   });
 
-  test('a pointer, a catalog and credits that are not those of the tables', async () => {
+  test("a lake.json, a catalog and credits that don't fit the tables", async () => {
     await editFile('lake.json', (text) =>
       text.replace(/"cursor": "\d+/, '"cursor": "7').replace(/"bytes": \d+/, '"bytes": 7'),
     );
@@ -203,7 +203,7 @@ describe('verify finds', () => {
     expect(pointer).toMatch(/^ATTRIBUTION\.md doesn't have the credits/m);
   });
 
-  test('a run that began elsewhere than the one before it ended, and rows that do not add up', async () => {
+  test("a run that didn't continue where the previous one ended, and row counts that don't add up", async () => {
     const last = '(SELECT max(run_number) FROM runs)';
     await rewrite(
       'runs',
@@ -219,7 +219,7 @@ describe('verify finds', () => {
     expect(Object.keys(findings)).toEqual(['cursors', 'row equation']);
   });
 
-  test('items that are not what history tells', async () => {
+  test('items that contradict history', async () => {
     await rewrite(
       'items',
       `SELECT * REPLACE (CASE WHEN change_id = ${PRICED} THEN price + 0.0001 ELSE price END AS price) FROM items`,
@@ -229,7 +229,7 @@ describe('verify finds', () => {
     });
   });
 
-  test('derived tables of older items as a note: a run that was killed between two commits leaves them so', async () => {
+  test('derived tables of older items only as a note, because a killed run leaves them', async () => {
     await rewrite('items', 'SELECT * REPLACE (price + 0.0001 AS price) FROM items');
     expect((await readProofs(lake.root)).find(({ name }) => name === 'derived')).toMatchObject({
       found: 0,
@@ -239,7 +239,7 @@ describe('verify finds', () => {
     });
   });
 
-  test('a derived table as a note where another version of pricelake made it, by another query', async () => {
+  test('a derived table only as a note if another version of pricelake made it with another query', async () => {
     const otherWords = "SELECT * REPLACE ('other words' AS reason) FROM offers";
     await rewrite('offers', otherWords, { query: 1n });
     const derived = (await readProofs(lake.root)).find(({ name }) => name === 'derived');
@@ -249,7 +249,7 @@ describe('verify finds', () => {
     });
   });
 
-  test('a change that history has lost, and one that it has twice', async () => {
+  test('a change missing from history, and a change that occurs twice', async () => {
     await rewrite(
       'history',
       `SELECT * REPLACE (CASE WHEN change_id = (SELECT min(change_id) FROM history)
@@ -262,7 +262,7 @@ describe('verify finds', () => {
   });
 });
 
-test('verify passes on the empty lake that a first sync left which ended in a config error', async () => {
+test('verify passes on the empty lake of a first sync that ended in a config error', async () => {
   const empty = await openWorld({ items: 5, sites: 1, pastDays: 2 });
   onTestFinished(() => empty.close());
   empty.pipeline.source.datasets = [4711n];
