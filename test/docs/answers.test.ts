@@ -7,7 +7,7 @@ import { PricelakeError } from '../../src/io/errors.js';
 import { FAULT_KINDS } from '../../src/sandbox/faults/fault-kinds.js';
 import { readAnswersTable } from './answers-table.js';
 
-/** What an answer becomes that no attempt mends. */
+/** Returns the error for a response that no further attempt can change. */
 function explain(status: number, limit: string): PricelakeError {
   const body = Buffer.from(JSON.stringify({ status, error: 'x', message: 'x', docsUrl: '', ...(limit && { limit }) }));
   const refusal = explainRefusal({ status, headers: {}, body }, 'GET /x', createCleaner('key'), new Date(0));
@@ -15,8 +15,8 @@ function explain(status: number, limit: string): PricelakeError {
   return refusal.giveUp({ retry: false, because: 'attempts' }, 8, new Date(0));
 }
 
-describe('the table of errors', () => {
-  test('has each status and limit of the document, with the code and the exit code that they get', () => {
+describe('the table of errors in the documentation', () => {
+  test('has each status and limit of the API document, with its error code and exit code', () => {
     const rows = readAnswersTable('status');
     for (const [status = '', limit = '', code, exit] of rows) {
       const error = explain(status === '5xx' ? 503 : status === 'other' ? 418 : Number(status), limit);
@@ -33,7 +33,7 @@ describe('the table of errors', () => {
     ).toEqual([...LIMIT_NAMES].sort());
   });
 
-  test('has each fault that the sandbox makes', () => {
+  test('has each fault that the sandbox can make', () => {
     expect(
       readAnswersTable('fault')
         .map(([fault]) => fault)

@@ -4,7 +4,7 @@ import { parseExample } from './parse-example.js';
 
 const EXAMPLES = listExamples();
 
-/** Code in a sentence that names an option and leaves out its value. */
+/** Code in a sentence that mentions an option without its value. */
 const MENTIONS = new Set([
   'pricelake query --analysis',
   'pricelake query --fx',
@@ -20,7 +20,7 @@ async function parse({ args, text }: Example): Promise<string[]> {
   );
 }
 
-test.each([...EXAMPLES.keys()])('every command line of %s is one that the command takes', async (where) => {
+test.each([...EXAMPLES.keys()])('every command line in %s is valid', async (where) => {
   const faults: string[] = [];
   for (const example of EXAMPLES.get(where) ?? []) {
     if (!MENTIONS.has(example.text)) faults.push(...(await parse(example)));
@@ -28,7 +28,7 @@ test.each([...EXAMPLES.keys()])('every command line of %s is one that the comman
   expect(faults).toEqual([]);
 });
 
-test('a mistake in a command line is found, and so are lines of every kind', async () => {
+test('a mistake in a command line is found, in shell lines of every kind', async () => {
   const parseLines = async (script: string) => (await Promise.all(readShell(script).map(parse))).flat().join();
   expect(await parseLines('pricelake deliver load snowflake --since 41 --full')).toContain("can't be used together");
   expect(await parseLines('cd x && A=1 pricelake watch # --list')).toContain('list');
@@ -38,11 +38,11 @@ test('a mistake in a command line is found, and so are lines of every kind', asy
   expect(await parseLines('pricelake sandbox --items -1')).toContain('--items');
 });
 
-test('no line of a shell that names a command of ours is left out', () => {
+test('no shell line with one of our commands is skipped', () => {
   for (const [page, scripts] of listShellScripts()) {
     for (const script of scripts) {
       const named = script.replaceAll(/#.*$/gmu, '').match(/(?<![\w.-])pricelake (?:[a-z]+(?=\s)|--version)/gu) ?? [];
-      // As names of a folder and of an image, and as an address.
+      // Excludes names of folders and images, and addresses.
       const ours = named.filter((words) => !/ (?:pricelake|cd)$/u.test(words));
       expect(readShell(script).length, `${page}: ${script}`).toBe(ours.length);
     }

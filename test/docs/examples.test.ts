@@ -10,7 +10,7 @@ import { TABLE_NAMES } from '../../src/tables/table.js';
 const PAGES = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`);
-/** Other tests run the SQL of these. */
+/** Other tests run the SQL of these pages. */
 const RUN_ELSEWHERE = ['docs/analyst/questions.md', 'docs/analyst/measure-prices.md'];
 
 const readBlocks = (page: string, language: string) =>
@@ -18,7 +18,7 @@ const readBlocks = (page: string, language: string) =>
     .filter((block) => block.language === language)
     .map(({ body }) => body);
 
-test('the SQL of the pages fits the tables', async () => {
+test('the SQL in the pages fits the tables', async () => {
   const db = await Database.open();
   try {
     for (const table of TABLE_NAMES) {

@@ -14,7 +14,7 @@ function listTexts(source: string): string[] {
 
 const countFixed = (text: string) => text.replaceAll('…', '').length;
 
-/** The whole text is the heading, except for the place that many messages begin with. */
+/** The heading is the whole text, except for the place at the beginning of many messages. */
 function isPrintedAs(text: string, heading: string): boolean {
   const message = text.replace(/^…: (?=.)/u, '');
   if (2 * countFixed(message) < countFixed(heading)) return false;
@@ -31,6 +31,6 @@ const texts = listSources()
 
 test('the FAQ has headings that are messages', () => expect(headings.length).toBeGreaterThan(10));
 
-test.each(headings)('the FAQ explains "%s", which a command prints', (heading) => {
+test.each(headings)('the FAQ explains "%s", which is a message in the code', (heading) => {
   expect(texts.filter((text) => isPrintedAs(text, heading))).not.toEqual([]);
 });

@@ -15,7 +15,7 @@ describe('the reference', () => {
     expect(readFileSync(packagePath(file), 'utf8')).toBe(await render());
   });
 
-  test('describes every command, with what it does, each of its options and an example', () => {
+  test('describes every command, each of its options, and an example', () => {
     const page = readFileSync(packagePath('docs/reference/cli.md'), 'utf8');
     const sections = new Map(page.split(/^## /mu).map((section) => [section.split('\n', 1)[0], section]));
     const specs = SPECS;
@@ -41,7 +41,7 @@ describe('the reference', () => {
     for (const { code, meaning } of codes) expect(meaning, code).not.toBe('');
   });
 
-  test('has in OPTIONS of docs/render/pipeline.ts every option of the pipeline file, with its default; code reads each', () => {
+  test('has in OPTIONS of docs/render/pipeline.ts every option of the pipeline file with its default, and code reads each', () => {
     expect(Object.keys(OPTIONS).sort()).toEqual(listOptions().sort());
     const code = listSources().join('\n');
     const isRead = (option: string) => new RegExp(`[.{,] ?${option.split('.').at(-1)}\\b`, 'u').test(code);
@@ -53,7 +53,7 @@ describe('the reference', () => {
     }
   });
 
-  test('names every environment variable of the command line', () => {
+  test('lists every environment variable of the command line', () => {
     const found = listSources().flatMap((text) => text.match(/\bPRICELAKE_[A-Z_]+\b/g) ?? []);
     const inside = ['PRICELAKE_VERSION'];
     const names = new Set(found.filter((name) => !inside.includes(name)));

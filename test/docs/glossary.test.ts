@@ -6,7 +6,7 @@ const GLOSSARY = 'docs/glossary.md';
 const text = readFileSync(packagePath(GLOSSARY), 'utf8');
 const terms = [...text.matchAll(/\*\*([^*]+)\*\*/gu)].map(([, term = '']) => term);
 
-/** Everything that a user reads: pages, and what commands say. */
+/** All texts that a user reads: pages, and the output of commands. */
 const files = ['docs', 'src/cli', 'src/plan', 'src/run'].flatMap((folder) =>
   readdirSync(packagePath(folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:md|ts)$/u.test(name))
@@ -14,7 +14,7 @@ const files = ['docs', 'src/cli', 'src/plan', 'src/run'].flatMap((folder) =>
 );
 const read = files.filter((file) => file !== GLOSSARY).map((file) => readFileSync(packagePath(file), 'utf8'));
 
-test('the glossary has its terms once, in order', () => {
+test('the glossary has each term once, in alphabetical order', () => {
   expect(terms.length).toBeGreaterThan(25);
   expect(new Set(terms).size).toBe(terms.length);
   const firsts = [...text.matchAll(/^- \*\*([^*]+)\*\*/gmu)].map(([, term = '']) => term);

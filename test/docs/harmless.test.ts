@@ -11,19 +11,19 @@ const PAGES = readdirSync(packagePath('.'))
   .filter((name) => name.endsWith('.md'))
   .map(packagePath);
 
-/** Places in pages, files for schedulers, help and messages that have the text. */
+/** Finds the text in pages, files for schedulers, help and messages. */
 function find(pattern: RegExp): string[] {
   return [...PAGES, ...TOLD].flatMap((file) =>
     (readFileSync(file, 'utf8').match(pattern) ?? []).map((text) => `${file}: ${text}`),
   );
 }
 
-describe('nothing tells the reader', () => {
-  test('to replace or remove all jobs of cron', () => {
+describe('nothing tells the user', () => {
+  test('to replace or remove all cron jobs', () => {
     expect(find(/^.*(?<![/\w])crontab (?:-r|(?:-u \w+ )?(?:-(?!\w)|[\w~"$]*[/.]\S)).*$/gm)).toEqual([]);
   });
 
-  test('to run a package of the registry that anybody may own', () => {
+  test('to run a registry package that anyone may own', () => {
     expect(find(/^.*\bnpx (?:-\S+ )*pricelake\b.*$/gm)).toEqual([]);
   });
 });

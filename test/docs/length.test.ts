@@ -9,7 +9,7 @@ const PAGES = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`);
 
-/** As `wc -w` counts: tables and code as well. */
+/** Counts words as `wc -w` does, including tables and code. */
 const countWords = (pages: string[]) =>
   pages.reduce((sum, page) => sum + readFileSync(packagePath(page), 'utf8').split(/\s+/).filter(Boolean).length, 0);
 
@@ -20,14 +20,14 @@ test.each([
   ['written by hand', 22_000, PAGES.filter((page) => !isReference(page) && !isTried(page))],
   // A price statistician needs each method's definition, source, limits and options.
   ['of the generated reference', 20_000, PAGES.filter(isReference)],
-  ['of what was tried', 1_800, PAGES.filter(isTried)],
-])('pages %s have up to %i words', (_, limit, pages) => {
+  ['with results of trials', 1_800, PAGES.filter(isTried)],
+])('the pages %s have at most %i words', (_, limit, pages) => {
   expect(pages.length).toBeGreaterThan(2);
   expect(countWords(pages)).toBeLessThanOrEqual(limit);
 });
 
 test.each(['engineer', 'analyst', 'loader', 'contributor'])(
-  'the first page of the %s has up to seven links',
+  'the first page for the role %s has at most seven links',
   (role) => {
     const links = readFileSync(packagePath(`docs/${role}.md`), 'utf8').match(/\]\([^)]+\)/g) ?? [];
     expect(links.length).toBeGreaterThan(3);

@@ -6,7 +6,7 @@ import { readAnswersTable } from './answers-table.js';
 const MIB = 1024 * 1024;
 const { lineBytes, baseBytes, bytesARow, reserveBytes, workShare, stepBytes } = LIMITS.export;
 
-test('the table of limits has the figures of the code', () => {
+test('the table of limits in the documentation has the figures of the code', () => {
   const table = readAnswersTable('what');
   const row = (name: string) => table.find(([what = '']) => what.startsWith(name))?.[1];
   expect(row('time until the headers')).toContain(`${DEFAULT_TIMEOUTS.headersMs / 1000} s`);

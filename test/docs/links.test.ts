@@ -10,7 +10,7 @@ const PAGES = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf
 const ALL = [...ROOT_PAGES, ...PAGES, 'bench/README.md'].sort();
 
 const read = (page: string) => readFileSync(packagePath(page), 'utf8');
-/** Without code, where brackets mean something else. */
+/** Reads a page without code, where brackets mean something else. */
 const readProse = (page: string) =>
   read(page)
     .replaceAll(/^```[\s\S]*?^```/gm, '')
@@ -34,19 +34,19 @@ function listLinks(page: string): string[] {
 }
 
 describe('links', () => {
-  test.each(ALL)('of %s lead to files and headings that exist', (page) => {
+  test.each(ALL)('in %s lead to files and headings that exist', (page) => {
     const broken = listLinks(page).filter((target) => {
       if (/^(https?|mailto):/.test(target)) return false;
       const [file = '', anchor] = target.split('#');
       const linked = file === '' ? page : path.posix.join(path.posix.dirname(page), decodeURI(file));
-      // A folder is no page of the site.
+      // A folder is not a page of the site.
       if (statSync(packagePath(linked), { throwIfNoEntry: false })?.isFile() !== true) return true;
       return anchor !== undefined && !listAnchors(linked).includes(anchor);
     });
     expect(broken).toEqual([]);
   });
 
-  test('of docs/README.md lead to every page', () => {
+  test('in docs/README.md lead to every page', () => {
     const linked = listLinks('docs/README.md').map((target) => path.posix.join('docs', target));
     const pages = PAGES.filter((page) => !page.startsWith('docs/decisions/') && page !== 'docs/README.md');
     expect(linked).toEqual(expect.arrayContaining(pages));

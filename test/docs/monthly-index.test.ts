@@ -20,7 +20,7 @@ const listing = (id: number, slug: string) => ({
 const lake = await publishLake([listing(1, 'hot-drinks-ground-coffee'), listing(2, 'sugar-cane-sugar')]);
 afterAll(() => rm(folder, { recursive: true }));
 
-test('a statistician comes from an install to a monthly index with weights in ten commands', async () => {
+test('a statistician gets from installation to a monthly index with weights in ten commands', async () => {
   await writeFile(join(folder, 'weights.csv'), weights?.body ?? '');
   await writeFile(join(folder, 'coicop.csv'), tree?.body ?? '');
   const lines = splitShell(commands?.body ?? '');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { packagePath } from '../../src/io/package-path.js';
 
-/** What a newcomer asks in the first hour, the links to click from README.md, and words of the answer. */
+/** A newcomer's questions in the first hour, the links to click from README.md, and words of the answers. */
 const QUESTIONS: [question: string, clicks: string[], answer: string][] = [
   ['How do I set the key?', ['docs/engineer.md'], '`PRICELAKE_API_KEY`'],
   ['What does a run cost?', ['docs/engineer.md', 'docs/engineer/cost.md'], 'a run without changes'],
@@ -37,7 +37,7 @@ test.each(QUESTIONS)('%s is answered within two clicks of README.md', (_, clicks
   expect(readFileSync(packagePath(page), 'utf8')).toContain(answer);
 });
 
-test('the tutorial says that a product and a run of other pages are examples, which its lake lacks', () => {
+test('the tutorial says that the product and the run number on other pages are examples, absent from its lake', () => {
   const tutorial = readFileSync(packagePath('docs/tutorial.md'), 'utf8');
   const pages = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md') && !name.startsWith('reference') && name !== 'tutorial.md')

@@ -21,20 +21,20 @@ test.each([
   ['a paragraph', 'It begins\nanew.', 1],
   ['a heading', '# Begin anew', 1],
   ['an item of a list', 'Two:\n\n- one\n- Begin anew', 4],
-  ['a cell', '| a | b |\n| - | - |\n| c | begin anew |', 3],
+  ['a table cell', '| a | b |\n| - | - |\n| c | begin anew |', 3],
   ['a quotation', 'Text.\n\n> Begin anew.', 3],
   ['the text of a link', '[Begin anew](page.md)', 1],
-  ['words with marks', 'Begin **anew**', 1],
+  ['emphasized words', 'Begin **anew**', 1],
   ['a container', '::: tip\nBegin anew.\n:::', 2],
-])('a word of docs/style.yaml is found in %s, with its line and what to write', async (_where, text, line) => {
+])('a word of docs/style.yaml is found in %s, with its line and its replacement', async (_where, text, line) => {
   expect(await lint(text)).toEqual([`${line}: anew: write "again"`]);
 });
 
-test('code, fences and addresses are no prose', async () => {
+test('code, fenced blocks and addresses are not checked as prose', async () => {
   expect(await lint('Type `anew`.\n\n```sh\nbegin anew\n```\n\n[a page](anew.md) ![picture](anew.png)')).toEqual([]);
 });
 
-test('a sentence has at most 35 words, where it is one: not in a heading or a cell', async () => {
+test('a sentence has at most 35 words; headings and table cells are not counted as sentences', async () => {
   expect(await lint(`${words(35)} ${words(35)} "${words(40)}" \`a b\` 1 2 3.`)).toEqual([]);
   expect(await lint(`Short.\n\n- ${words(30)}\n- One ${words(35)}`)).toEqual([
     expect.stringMatching(/^4: 36 words in a sentence, and 35 are allowed: One Word Word/u),
@@ -42,7 +42,7 @@ test('a sentence has at most 35 words, where it is one: not in a heading or a ce
   expect(await lint(`# ${words(50)}\n\n| a |\n| - |\n| ${words(50)} |`)).toEqual([]);
 });
 
-test('no output of a page has zeros behind the cents of an amount: pricelake prints none', async () => {
+test('no output on a page has zeros after the cents of an amount, because pricelake prints none', async () => {
   const pages = (await readdir(packagePath('docs'), { recursive: true })).filter((name) => name.endsWith('.md'));
   const found = pages.flatMap((page) => {
     const text = readFileSync(packagePath(`docs/${page}`), 'utf8');
@@ -53,7 +53,7 @@ test('no output of a page has zeros behind the cents of an amount: pricelake pri
   expect(found).toEqual([]);
 });
 
-test('comments of the code are read as pages are; diagrams and code in them are not', async () => {
+test('comments in code are checked like pages, except diagrams and code in them', async () => {
   const file = path.join(folder, 'code.ts');
   const code = [
     '/**',

@@ -17,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => lake.close());
 
 describe('docs/analyst/questions.md', () => {
-  test('shows what its SQL returns in plain DuckDB, from catalog.sql alone: npm run docs', async () => {
+  test('shows the results of its SQL in plain DuckDB with catalog.sql: npm run docs', async () => {
     expect(text).toBe(await renderQuestions(text, lake.folder));
   });
 
-  test('has SQL that pricelake query runs, too, where it reads nothing but the lake', async () => {
+  test('has SQL that pricelake query can also run if it reads only the lake', async () => {
     await readLake({ path: join(lake.folder, 'lake'), signal: new AbortController().signal }, async (opened) => {
       const { db, scratch } = opened;
       const folders = TABLE_NAMES.map((table) => tablePath(opened.lake, table));
@@ -33,7 +33,7 @@ describe('docs/analyst/questions.md', () => {
     });
   });
 
-  test('answers ten questions or more, each asked in words, with hints on what trips people up', () => {
+  test('answers at least ten questions, each in words and with hints on common mistakes', () => {
     const questions = text.split(/^## /mu).filter((section) => section.includes('```sql'));
     expect(questions.length).toBeGreaterThanOrEqual(10);
     for (const question of questions) {
@@ -42,7 +42,7 @@ describe('docs/analyst/questions.md', () => {
     }
   });
 
-  test('is linked from where an analyst begins', () => {
+  test('is linked from the pages where an analyst starts', () => {
     expect(readFileSync(packagePath('README.md'), 'utf8')).toContain('docs/analyst/questions.md');
   });
 });

@@ -6,7 +6,7 @@ import { runHere } from '../cli/pricelake.js';
 import { openWorld, readLake, type World } from '../run/world.js';
 import { type Example, listExamples } from './list-examples.js';
 
-/** What can't run here; the parser takes all of it (commands.test.ts). */
+/** Commands that can't run here; commands.test.ts parses all of them. */
 const NOT_HERE: [RegExp, string][] = [
   [/ (explore|mcp|webhook|sandbox)\b(?! advance)/u, 'a server runs until it is stopped'],
   [/ demo\b/u, 'test/cli/demo.test.ts runs it, and it takes long'],
@@ -126,8 +126,10 @@ function listCommands(): Example[] {
 const COMMANDS = listCommands();
 const MAY_FIND: Record<string, number> = { check: 3, watch: 7 };
 
-// More than a hundred commands: on a busy machine they take longer than one test usually may.
-test('every other command line of help, of a page and of a scheduler runs', { timeout: 600_000 }, async () => {
+// These are more than a hundred commands, which can exceed the usual timeout on a busy machine.
+test('every other command line in the help, on a page and in a file for schedulers runs', {
+  timeout: 600_000,
+}, async () => {
   const failed: unknown[] = [];
   for (const { args, text } of COMMANDS) {
     const folder = args[0] === 'init' ? await mkdtemp(path.join(cwd, 'empty-')) : cwd;
@@ -140,7 +142,7 @@ test('every other command line of help, of a page and of a scheduler runs', { ti
   expect(failed).toEqual([]);
 });
 
-test('what is not run says why, and is there', () => {
+test('every excluded command has a reason and exists', () => {
   const texts = [...listExamples().values()].flat().map(({ text }) => text);
   for (const [pattern, why] of NOT_HERE)
     expect(

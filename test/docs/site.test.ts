@@ -37,13 +37,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(checkout, { recursive: true }));
 
-test('the site has the pages that README.md leads to, and nothing else that lies in the checkout', async () => {
+test('the site has the pages that README.md leads to, and no other file of the checkout', async () => {
   const site = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');
   expect(site.pages.toSorted()).toEqual(pages);
   expect(site.vite?.publicDir).toBe(false);
 });
 
-test('the home page leads to the tutorial, to all pages and to the page of each role', async () => {
+test('the home page links to the tutorial, to all pages and to the page of each role', async () => {
   const site = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');
   const transform = async (relativePath: string) =>
     site.transformPageData?.({ relativePath, frontmatter: {} } as never, { siteConfig: site });
@@ -62,7 +62,7 @@ test('the home page leads to the tutorial, to all pages and to the page of each 
   expect(await transform('docs/faq.md')).toBeUndefined();
 });
 
-test('each page has a twin in Markdown, and llms.txt leads to all of them', async () => {
+test('each page has a Markdown version, and llms.txt links to all of them', async () => {
   const out = path.join(checkout, 'out');
   const site = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');
   await site.buildEnd?.({ ...site, outDir: out });
@@ -111,7 +111,7 @@ describe('the search of the site', () => {
 
   const find = (query: string) => index.search(query).map(({ id }) => id);
 
-  test.each(['wrong key', '401', 'unauthorized key'])('for "%s" shows the entry about a refused key first', (query) => {
+  test.each(['wrong key', '401', 'unauthorized key'])('shows the entry about a refused key first for "%s"', (query) => {
     expect(find(query)[0]).toBe('/docs/faq.html#returned-401');
   });
 
@@ -137,7 +137,7 @@ describe('the search of the site', () => {
   });
 });
 
-test('the page of the command line does not scroll sideways: it has lists, and neither output nor tables', () => {
+test("the page of the command line consists of lists without output or tables, so it doesn't scroll sideways", () => {
   const lines = readFileSync(packagePath('docs/reference/cli.md'), 'utf8').split('\n');
   expect(lines.filter((line) => line.startsWith('- `--')).length).toBeGreaterThan(100);
   expect(lines.filter((line) => /^(?:```|\|| {4})/u.test(line))).toEqual([]);

@@ -19,7 +19,7 @@ let item: string;
 
 const run = (args: string[]) => runHere(args, { env, cwd: folder });
 
-/** A lake with two runs, and changes that wait. */
+/** Prepares a lake with two runs, and waiting changes. */
 beforeAll(async () => {
   sandbox = await startSandbox({ items: 200, sites: 4, ratePerSecond: null });
   folder = await mkdtemp(join(tmpdir(), 'pricelake-skills-'));
@@ -52,7 +52,7 @@ function compare(told: unknown, real: unknown, path = ''): string[] {
   );
 }
 
-test('there are skills to operate, to analyse and to recover, each with a name and when to use it', () => {
+test('there are skills to operate, analyze and recover, each with a name and a description of its use', () => {
   expect(SKILLS.sort()).toEqual(['analyse', 'operate', 'recover']);
   for (const skill of SKILLS) {
     expect(existsSync(packagePath(`skills/${skill}/SKILL.md`))).toBe(true);
@@ -66,13 +66,13 @@ describe.each(['operate', 'analyse', 'recover'])('skill %s', (skill) => {
     language === 'sh' ? [{ text: body.trim(), json: blocks[at + 1] }] : [],
   );
 
-  test('has after each command the JSON that it prints', () => {
+  test('shows the printed JSON after each command', () => {
     expect(commands.length).toBeGreaterThan(3);
     expect(commands.filter(({ json }) => json?.language !== 'json').map(({ text }) => text)).toEqual([]);
     expect(commands.flatMap(({ text }) => readShell(text)).length).toBe(commands.length);
   });
 
-  test.each(commands)('$text', async ({ text, json }) => {
+  test.each(commands)('$text prints the documented JSON', async ({ text, json }) => {
     const [{ args = [] } = {}] = readShell(text.replace('ITEM_ID', item));
     const { stdout, stderr, code } = await run(args);
     const real = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as unknown;
