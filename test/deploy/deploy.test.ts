@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const FOLDER = packagePath('pipelines/deploy');
 const read = (name: string) => readFile(path.join(FOLDER, name), 'utf8');
 
-test('every file tells how it is put to use', async () => {
+test('every file explains how to use it', async () => {
   const names = (await readdir(FOLDER)).sort();
   expect(names).toEqual([
     'Dockerfile',
@@ -32,7 +32,7 @@ test('every file tells how it is put to use', async () => {
   for (const name of names) expect([name, /^(#|""")/.test(await read(name))]).toEqual([name, true]);
 });
 
-test('the CronJob is YAML whose container runs a command of ours over a pipeline file that can be read', async () => {
+test('the CronJob is valid YAML whose container runs our command with a valid pipeline file', async () => {
   const documents = parseAllDocuments(await read('cronjob.yaml')).map((document) => {
     expect(document.errors).toEqual([]);
     return document.toJS() as Record<string, never>;
@@ -55,7 +55,7 @@ test('the CronJob is YAML whose container runs a command of ours over a pipeline
   }
 });
 
-test('the image is of a Node.js that the package asks for, and runs a command of ours', async () => {
+test('the image has a supported Node.js version and runs our command', async () => {
   const text = await read('Dockerfile');
   const { engines } = JSON.parse(await readFile(packagePath('package.json'), 'utf8')) as { engines: { node: string } };
   const least = Number(/\d+/.exec(engines.node)?.[0]);
@@ -64,7 +64,7 @@ test('the image is of a Node.js that the package asks for, and runs a command of
   await parseExample(JSON.parse(/^CMD (.*)$/m.exec(text)?.[1] ?? '[]') as string[]);
 });
 
-test('lines of the crontab have five fields, a user and a command, and the units have what systemd needs', async () => {
+test('crontab lines have five fields, a user and a command, and the units have the sections that systemd needs', async () => {
   const lines = (await read('crontab')).split('\n').filter((line) => line !== '' && !/^(#|\w+=)/.test(line));
   expect(lines.length).toBeGreaterThanOrEqual(2);
   for (const line of lines) expect(line).toMatch(/^(?:[\d*/,-]+ ){5}pricelake \S/);
@@ -74,7 +74,7 @@ test('lines of the crontab have five fields, a user and a command, and the units
   );
 });
 
-test('a unit that fails tells somebody, and can write nothing but the lake', async (context) => {
+test('a failing unit notifies somebody, and a unit can write only to the lake', async (context) => {
   const units = ['pricelake.service', 'pricelake-webhook.service'];
   for (const name of units) {
     const text = await read(name);
@@ -94,7 +94,7 @@ test('a unit that fails tells somebody, and can write nothing but the lake', asy
   }
 });
 
-test('a line of the crontab prints nothing but a failure', async () => {
+test('a crontab line prints only failures', async () => {
   const lines = (await read('crontab')).split('\n').filter((line) => /^[\d*]/.test(line));
   const [sync = ''] = lines.map((line) => line.replace(/^(?:\S+ ){6}/, ''));
   const said = async (code: number) => {
@@ -114,7 +114,7 @@ test('a line of the crontab prints nothing but a failure', async () => {
 });
 
 test.each(['airflow_dag.py', 'airflow_shards.py', 'dagster_assets.py', 'prefect_flow.py'])(
-  '%s is Python',
+  '%s is valid Python',
   async (name) => {
     const python = run('python3', [
       '-c',

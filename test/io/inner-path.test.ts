@@ -35,11 +35,11 @@ test.each([
   ['\ud800', 'has a control character'],
   ['ä'.repeat(128), 'is too long'],
   [`${'a/'.repeat(512)}a`, 'is too long'],
-])('%j may not', (path, fault) => {
+])('%j is refused', (path, fault) => {
   expect(findPathFault(path)).toBe(fault);
 });
 
-test('a data file is not where a log or what is private to a program is, and a name has no folders', () => {
+test('a data file must not be in a log or private folder, and a file name must not contain a folder', () => {
   expect(findDataPathFault('_delta_log/00000000000000000009.json')).toBe("starts with _ or ., which data files don't");
   expect(findDataPathFault('.hidden')).toBe("starts with _ or ., which data files don't");
   expect(findDataPathFault('a/_b')).toBeUndefined();

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { makeScratchFolder } from '../../src/io/scratch-folder.js';
 import { removeBusyFolder } from '../../src/io/temporary-folder.js';
 
-it('a process removes the folders of its kind that killed ones left, and no others, and nobody else may enter its own', async () => {
+it('a process removes only the scratch folders of dead processes of its kind, and its own is private', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
   const own = await makeScratchFolder('sandbox', parent);
   const dead = spawnSync(process.execPath, ['--version']).pid;
@@ -26,7 +26,7 @@ it('a process removes the folders of its kind that killed ones left, and no othe
   await rm(parent, { recursive: true });
 });
 
-it('a folder is removed in which a process still writes', async () => {
+it('a folder can be removed while a process still writes to it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
   const write = `const { writeFileSync } = require('node:fs');
     for (const end = Date.now() + 400; Date.now() < end; ) writeFileSync('${folder}/' + Math.random(), '');`;

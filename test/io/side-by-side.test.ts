@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { runSideBySide, settleAll } from '../../src/io/side-by-side.js';
 
-test('results come in the order of the list, whichever ends first', async () => {
+test('results are in the order of the list, whichever finishes first', async () => {
   const waits = [20, 0, 10];
   const work = (ms: number) => new Promise<number>((resolve) => setTimeout(() => resolve(ms), ms));
   expect(await runSideBySide(3, waits, work)).toEqual(waits);
   expect(await runSideBySide(3, [], work)).toEqual([]);
 });
 
-test('after a failure nothing more begins, and the first error is thrown when what was under way has ended', async () => {
+test('after a failure no further work starts, and the first error is thrown once running work has ended', async () => {
   const begun: number[] = [];
   let ended = false;
   const work = async (one: number) => {
@@ -23,11 +23,11 @@ test('after a failure nothing more begins, and the first error is thrown when wh
   expect([begun, ended]).toEqual([[1, 2], true]);
 });
 
-test('gives what each of the works came to, in their order', async () => {
+test('settleAll returns the results of all works in order', async () => {
   expect(await settleAll([Promise.resolve(1), setImmediate('two')])).toEqual([1, 'two']);
 });
 
-test('throws the first failure of the list when the other works have ended, and not before', async () => {
+test('settleAll throws the first failure of the list, but only after all other works have ended', async () => {
   const ended: string[] = [];
   const late = setImmediate().then(() => {
     ended.push('late');

@@ -16,11 +16,11 @@ test.each([
   ['CREATE OR REPLACE MACRO a(b) AS b', []],
   ['FROM a SEMI JOIN b', ['FROM a ANTI JOIN b']],
   ["SELECT '<', \"min(\", a->>'$' -- NOT a", []],
-])('%s', (sql, mutants) => {
+])('the mutants of %s are as listed', (sql, mutants) => {
   expect(mutate(sql)).toEqual(mutants);
 });
 
-test('each part of a condition is left out; of one with OR, the whole', () => {
+test('each condition joined by AND is omitted alone, and a condition with OR is omitted as a whole', () => {
   const conditions = (sql: string) =>
     findMutants(sql)
       .filter(({ operator }) => operator === 'condition')
@@ -41,6 +41,6 @@ test('the AND of BETWEEN joins no conditions', () => {
   expect(mutate('SELECT a BETWEEN 1 AND 2')).toEqual([]);
 });
 
-test('a mutant names its line and column', () => {
+test('a mutant has its line and column', () => {
   expect(findMutants('SELECT a\nFROM b\n  ORDER BY c DESC')).toMatchObject([{ line: 3, column: 14, original: 'DESC' }]);
 });

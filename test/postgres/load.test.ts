@@ -22,7 +22,7 @@ import { type Server, startServer } from './server.js';
 
 const INCREMENTS = 50;
 const SCHEMA = 'prices';
-/** Columns that a copy may lack, required ones among them. */
+/** Columns that an older copy may lack, including required ones. */
 const LACKING = { items: ['gone_at', 'extra'], history: ['url'], runs: ['tries', 'gone'] };
 
 let server: Server;
@@ -129,7 +129,7 @@ async function readRuns(): Promise<string> {
   return rows.map(({ run_number }) => String(run_number)).join();
 }
 
-test('a whole load gives equal tables, with lists, JSON and keys; loading again does nothing', async () => {
+test('a full load yields equal tables with lists, JSON and keys, and loading again does nothing', async () => {
   await load();
   await expectEqual('at first');
   const types = await client.query(
@@ -146,7 +146,7 @@ test('a whole load gives equal tables, with lists, JSON and keys; loading again 
   expect(again.tables.reduce((sum, { rows }) => sum + rows, 0n)).toBe(0n);
 });
 
-test(`${INCREMENTS} increments with removals, relistings, complete copies and compactions leave equal tables after each`, async () => {
+test(`tables stay equal after each of ${INCREMENTS} increments with removals, re-listings, complete copies and compactions`, async () => {
   const kinds = new Set<string>();
   for (let i = 1; i <= INCREMENTS; i += 1) {
     await world.sandbox.advance({ hours: 5, changes: 25 });
@@ -164,7 +164,7 @@ test(`${INCREMENTS} increments with removals, relistings, complete copies and co
   expect([...kinds].sort()).toEqual(['CHANGED', 'NEW', 'RELISTED', 'REMOVED']);
 });
 
-test('a load that is killed in the middle leaves the copy as it was, and the next one brings all', async () => {
+test('a load killed in the middle leaves the copy unchanged, and the next load completes it', async () => {
   await load();
   const before = await readRuns();
   await world.sandbox.advance({ hours: 5, changes: 40 });
@@ -188,7 +188,7 @@ test('a load that is killed in the middle leaves the copy as it was, and the nex
   expect(await readRuns()).not.toBe(before);
 });
 
-test('--json prints what its schema says, after a load and where nothing is new', async () => {
+test('--json prints output that fits its schema, after a load and if nothing is new', async () => {
   for (const options of [['--full'], []]) {
     const args = ['load', 'postgres', '--execute', '--schema', SCHEMA, '--lake', world.lakePath, ...options];
     const { stdout, code } = await runHere([...args, '--json']);
@@ -204,7 +204,7 @@ async function waitFor(sql: string): Promise<void> {
   throw new Error(`never: ${sql}`);
 }
 
-test('a copy that lacks columns gains them when it is loaded whole; another lake is loaded only where that is wanted', async () => {
+test('a full load adds missing columns, and another lake is loaded only with --full', async () => {
   await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
   await load();
   for (const [table, names] of Object.entries(LACKING)) {
@@ -224,7 +224,7 @@ test('a copy that lacks columns gains them when it is loaded whole; another lake
   await expectEqual('of another lake');
 });
 
-test('an older lake takes no copy back, unless that is wanted', async () => {
+test('an older lake overwrites a newer copy only with --full', async () => {
   const older = path.join(world.folder, 'backup');
   cpSync(world.lakePath, older, { recursive: true });
   await world.sandbox.advance({ hours: 5, changes: 25 });
@@ -247,7 +247,7 @@ test('an older lake takes no copy back, unless that is wanted', async () => {
   await expectEqual('newest again');
 });
 
-test('rows that are deleted behind its back are noticed, and a whole load brings them back', async () => {
+test('rows deleted from the copy are noticed, and a full load restores them', async () => {
   await client.query(`DELETE FROM ${SCHEMA}.items WHERE item_id IN (SELECT item_id FROM ${SCHEMA}.items LIMIT 3)`);
   const before = await readRuns();
   await world.sandbox.advance({ hours: 5, changes: 10 });
@@ -261,8 +261,8 @@ test('rows that are deleted behind its back are noticed, and a whole load brings
   await expectEqual('whole again');
 });
 
-test('a product key that is longer than a row of an index is loaded, and stays the key', async () => {
-  // Letters by chance, because PostgreSQL compresses others.
+test('a product key longer than an index row is loaded and remains the key', async () => {
+  // Random letters, because PostgreSQL compresses repeated ones.
   const long = Array.from({ length: 6000 }, () => String.fromCharCode(97 + Math.floor(Math.random() * 26))).join('');
   const intercept = changeText(/\/export$/, (text) =>
     text.replace(

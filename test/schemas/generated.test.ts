@@ -7,7 +7,7 @@ import { TABLE_NAMES } from '../../src/tables/table.js';
 
 const readJson = (name: string) => JSON.parse(readFileSync(packagePath(name), 'utf8'));
 
-test.each(Object.entries(GENERATED))('%s is what the code gives; `npm run schemas` writes it', (name, build) => {
+test.each(Object.entries(GENERATED))('%s equals the output of the code; `npm run schemas` writes it', (name, build) => {
   const text = readFileSync(packagePath(name), 'utf8');
   if (name.endsWith('.json')) expect(JSON.parse(text)).toEqual(JSON.parse(build()));
   else expect(text).toBe(build());
@@ -36,7 +36,7 @@ function findUnknown(value: unknown, schema: JsonSchema | undefined, path = ''):
 }
 
 test.each(['pipelines/prices.yaml', 'pipelines/demo.yaml'])(
-  'the schema of pipeline files knows what %s says',
+  'the schema of pipeline files covers every option in %s',
   (name) => {
     const schema: JsonSchema = readJson('schemas/pipeline.schema.json');
     const file = parse(readFileSync(packagePath(name), 'utf8'));
@@ -45,7 +45,7 @@ test.each(['pipelines/prices.yaml', 'pipelines/demo.yaml'])(
   },
 );
 
-test('the schema of pipeline files requires what has no default, and no more', () => {
+test('the schema of pipeline files requires exactly the options without a default', () => {
   const { required, properties, additionalProperties }: JsonSchema = readJson('schemas/pipeline.schema.json');
   expect([required, properties?.source?.required, properties?.lake?.required]).toEqual([
     ['source', 'lake'],

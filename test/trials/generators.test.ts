@@ -66,8 +66,8 @@ const GENERATORS = [
   },
 ];
 
-describe.each(GENERATORS)('offers of $generator', ({ generate, faults, trial: { items, truth } }) => {
-  test('the same products and seed give the same bytes, and another seed gives others', () => {
+describe.each(GENERATORS)('generated offers of $generator', ({ generate, faults, trial: { items, truth } }) => {
+  test('depend only on the products and the seed', () => {
     const few = base.slice(0, 60);
     const render = (seed: number) => {
       const trial = generate(few, seed);
@@ -77,19 +77,19 @@ describe.each(GENERATORS)('offers of $generator', ({ generate, faults, trial: { 
     expect(render(8)).not.toBe(render(9));
   });
 
-  test('every item has exactly one truth, and every fault is in the table', () => {
+  test('have exactly one truth per item, and only faults in the table', () => {
     expect(truth.map(({ itemId }) => itemId)).toEqual(items.map(({ id }) => String(id)));
     const names = new Set<string | null>([null, ...faults.map(({ name }) => name)]);
     expect(names.size).toBe(faults.length + 1);
     expect(truth.filter(({ fault, why }) => !names.has(fault) || why === '')).toEqual([]);
   });
 
-  test('ids are unique and exceed 2^53', () => {
+  test('have unique ids above 2^53', () => {
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
     expect(items.filter(({ id }) => id <= 2n ** 53n)).toEqual([]);
   });
 
-  test.each(faults)('$name happens to $share % of the offers that it can happen to', ({ name, share, possible }) => {
+  test.each(faults)('have the fault $name in $share % of the offers that can have it', ({ name, share, possible }) => {
     const expected = (possible * share) / 100;
     const happened = countFaults(
       truth.map(({ fault }) => fault),
@@ -99,7 +99,7 @@ describe.each(GENERATORS)('offers of $generator', ({ generate, faults, trial: { 
     expect(Math.abs(happened - expected)).toBeLessThanOrEqual(Math.max(0.5, expected * 0.05));
   });
 
-  test('the lines are JSON with all fields of an item, and neither ids nor money lose digits', () => {
+  test('are JSON lines with all fields of an item, and ids and prices lose no digits', () => {
     const lines = renderItems(items).trimEnd().split('\n');
     expect(lines.length).toBe(items.length);
     const wrong = lines.filter((line, place) => {
@@ -112,7 +112,7 @@ describe.each(GENERATORS)('offers of $generator', ({ generate, faults, trial: { 
     expect(wrong).toEqual([]);
   });
 
-  test('times are in order', () => {
+  test('have times in order', () => {
     const wrong = items.filter(
       ({ firstSeenAt, lastSeenAt, lastChangedAt, priceChangedAt, previousPrice }) =>
         firstSeenAt > lastSeenAt ||
@@ -127,13 +127,13 @@ describe.each(GENERATORS)('offers of $generator', ({ generate, faults, trial: { 
 describe('offers of scraped shops', () => {
   const { items, truth } = scrapedTrial;
 
-  test('the header of the generator states each kind with its share', () => {
+  test('have shares that equal those in the header of the generator', () => {
     const text = readFileSync(new URL('./generators/scraped-shops.ts', import.meta.url), 'utf8');
     const stated = [...text.matchAll(/^ \* - ([\w-]+): ([\d.]+) %/gm)].map(([, name, share]) => `${name} ${share}`);
     expect(stated).toEqual(SCRAPED_FAULTS.map(({ name, share }) => `${name} ${share}`));
   });
 
-  test('an honest offer has the price that its shop asks, and is listed', () => {
+  test("have the shop's price and are listed if they are honest", () => {
     const wrong = items.filter(({ price, currency, removedAt }, place) => {
       if (truth[place]?.fault !== null) return false;
       const { amount, shop } = scraped[place] as (typeof scraped)[number];
@@ -142,7 +142,7 @@ describe('offers of scraped shops', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('products have 2 to 30 shops', () => {
+  test('belong to products with 2 to 30 shops', () => {
     const shops = new Map<unknown, Set<number>>();
     for (const { product, shop } of scraped) {
       shops.set(product, (shops.get(product) ?? new Set()).add(shop.id));
@@ -157,7 +157,7 @@ describe("offers of merchants' catalogs", () => {
   // A forgotten listing comes right after the honest one of the same offer, so skipping it leaves one item per offer.
   const own = truth.flatMap(({ fault }, place) => (fault === 'forgotten-listing' ? [] : [place]));
 
-  test('an honest offer keeps its codes and its price, and at least four offers in five are honest', () => {
+  test('keep their codes and prices if they are honest, and at least four in five are honest', () => {
     expect(own.length).toBe(catalog.length);
     const honest = own.flatMap((place, offer) => (truth[place]?.fault === null ? [{ place, offer }] : []));
     const wrong = honest.filter(({ place, offer }) => {
@@ -170,7 +170,7 @@ describe("offers of merchants' catalogs", () => {
     expect(honest.length / items.length).toBeGreaterThan(0.8);
   });
 
-  test('a fault changes the price, the currency or a code', () => {
+  test('have another price, currency or code if they have a fault', () => {
     const unchanged = own.flatMap((place, offer) => {
       const { amount, currency, gtin, mpn, brand } = catalog[offer] as (typeof catalog)[number];
       const item = items[place] as TrialItem;
@@ -181,7 +181,7 @@ describe("offers of merchants' catalogs", () => {
     expect(unchanged).toEqual([]);
   });
 
-  test("a fault of a merchant's custom or of a data pool occurs in groups", () => {
+  test('share faults of a merchant or a data pool in groups', () => {
     const spread = (name: string, key: (offer: (typeof catalog)[number]) => unknown) => {
       const hit = own.flatMap((place, offer) => (truth[place]?.fault === name ? [catalog[offer]] : []));
       return new Set(hit.map((offer) => key(offer as (typeof catalog)[number]))).size / hit.length;
@@ -191,7 +191,7 @@ describe("offers of merchants' catalogs", () => {
     expect(spread('sold-out', ({ product }) => product)).toBeGreaterThan(0.6);
   });
 
-  test('carton codes have 14 digits and a valid check digit', () => {
+  test('have carton codes with 14 digits and a valid check digit', () => {
     const codes = items.flatMap(({ gtin }, place) => (truth[place]?.fault === 'carton-gtin' ? [gtin as string] : []));
     const weigh = (code: string) =>
       [...code].reduce((sum, digit, place) => sum + Number(digit) * (place % 2 === 0 ? 3 : 1), 0);
@@ -203,7 +203,7 @@ describe('offers of marketplaces', () => {
   const { items, truth } = marketplaceTrial;
   const withTruth = marketplace.map((offer, place) => ({ offer, item: items[place] as TrialItem, ...truth[place] }));
 
-  test('an honest offer has the price that its seller asks, and more than four in five are honest', () => {
+  test("have the seller's price if they are honest, and more than four in five are honest", () => {
     const honest = withTruth.filter(({ fault }) => fault === null);
     const wrong = honest.filter(
       ({ offer, item }) => Number(item.price) !== offer.amount || item.currency !== offer.currency,
@@ -212,7 +212,7 @@ describe('offers of marketplaces', () => {
     expect(honest.length / items.length).toBeGreaterThan(0.8);
   });
 
-  test('aggregators repeat a fault of an offer, its seller or its product, with the same price', () => {
+  test('repeat faults of an offer, a seller or a product at aggregators, with the same price', () => {
     const shared = new Set(['offer', 'seller', 'product']);
     const names = new Set(MARKETPLACE_FAULTS.flatMap(({ scope, name }) => (shared.has(scope) ? [name] : [])));
     const first = new Map([...withTruth].reverse().map((entry) => [entry.offer.key, entry]));
@@ -223,7 +223,7 @@ describe('offers of marketplaces', () => {
     }
   });
 
-  test("a seller's custom strikes few sellers, and a single fault many", () => {
+  test("have a seller's typical fault at few sellers, and single faults at many", () => {
     const spread = (name: string) => {
       const sellers = withTruth.filter(({ fault }) => fault === name).map(({ offer }) => offer.seller);
       return new Set(sellers).size / sellers.length;
@@ -233,12 +233,12 @@ describe('offers of marketplaces', () => {
   });
 });
 
-test('titles are translated name by name, and the longest name wins', () => {
+test('names in titles are translated one by one, longest name first', () => {
   expect(translateTitle('Bravo coffee machine BC435 white', 'de')).toBe('Bravo Kaffeemaschine BC435 weiß');
   expect(translateTitle('SOK NARANČA', 'pl')).toBe('SOK POMARAŃCZA');
 });
 
-test('base products of a catalog are grouped by barcode at their median price in EUR', async () => {
+test('base products from a catalog file are grouped by barcode, with their median price in EUR', async () => {
   const item = (gtin: string | null, price: number, currency = 'EUR') =>
     JSON.stringify({
       title: `At ${price}`,
@@ -264,7 +264,7 @@ test('base products of a catalog are grouped by barcode at their median price in
   ]);
 });
 
-test('invented products have valid barcodes that differ', () => {
+test('invented products have valid and distinct barcodes', () => {
   const base = inventBaseProducts(300, 1);
   const codes = base.flatMap(({ gtin }) => (gtin === null ? [] : [gtin]));
   expect(new Set(codes).size).toBe(codes.length);
