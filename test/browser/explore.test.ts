@@ -68,7 +68,7 @@ async function open(
 const isRefusal = (line: string) => /status of 4\d\d/u.test(line);
 
 describe('the pages of explore in a browser', () => {
-  it('open by the address, which then has no secret, and run nothing that stands in a text', async () => {
+  it('open with the printed address, drop its secret, and run no code from texts', async () => {
     const { page, trouble, go } = await open();
     expect(page.url()).toBe(`${explored.base}/`);
     for (const path of PAGES) await go(path);
@@ -114,7 +114,7 @@ describe('the pages of explore in a browser', () => {
     expect((await measure()).rows).toBe(50);
   });
 
-  it('finds products while one types, and the address follows', async () => {
+  it('finds products while one types, and updates the address', async () => {
     const { page, go } = await open();
     await go('/products');
     await page.keyboard.press('/');
@@ -136,7 +136,7 @@ describe('the pages of explore in a browser', () => {
     expect(await page.locator('#found tbody tr').count()).toBe(1);
   });
 
-  it('counts beside the filters follow the words', async () => {
+  it('updates the counts beside the filters while one types', async () => {
     const { page, go, trouble } = await open();
     await go('/products');
     const shops = page.locator('select[name=site_id] option');
@@ -162,7 +162,7 @@ describe('the pages of explore in a browser', () => {
     expect(page.url()).toContain('sort=title');
   });
 
-  it('shows numbers in the notation of the reader, and copies them exactly', async () => {
+  it("shows numbers in the reader's notation, and copies them exactly", async () => {
     const { page, go } = await open({ locale: 'de-DE' });
     await go('/products?min_shops=2');
     const price = page.locator('#found td[data-label="Most expensive"]').first();
@@ -173,7 +173,7 @@ describe('the pages of explore in a browser', () => {
     expect(await price.textContent()).toBe('110,00');
   });
 
-  it('sorts a table that is all there without asking the server', async () => {
+  it('sorts a complete table without a request to the server', async () => {
     const { page, go, trouble } = await open();
     await go('/copy');
     const table = page.locator('table[data-analysis=run_costs]');
@@ -189,7 +189,7 @@ describe('the pages of explore in a browser', () => {
     expect(trouble).toEqual([]);
   });
 
-  it('takes a list from the reader', async () => {
+  it('accepts an uploaded list', async () => {
     const { page, go } = await open();
     await go('/list');
     await page.locator('input[type=file]').setInputFiles({
@@ -205,7 +205,7 @@ describe('the pages of explore in a browser', () => {
     await page.waitForSelector('text=discarded when explore stops');
   });
 
-  it('tells all prices of the moment under the pointer, the lowest first', async () => {
+  it('shows all prices at the time under the pointer, lowest first', async () => {
     const { page, go, trouble } = await open({ locale: 'de-DE' });
     await go('/products/acme-r1?days=30');
     const box = await page.locator('.plot .lines').boundingBox();

@@ -132,7 +132,7 @@ describe.each(WHOLE)('on $name', ({ open, most }) => {
   }
 
   it.each(PAGES)(
-    '%s has no fault that axe finds, no complaint, and the width of a phone',
+    '%s has no fault that axe finds, no console message, and the width of a phone',
     async (_, address, on) => {
       const page = await find(address, on);
       for (const options of [WIDE, PHONE]) {
@@ -182,7 +182,7 @@ describe.each(WHOLE)('on $name', ({ open, most }) => {
   });
 
   it(
-    'every link leads to a page or to a file of its form',
+    'every link leads to a page or to a file in its format',
     async () => {
       const wrong: string[] = [];
       const chosen = chooseLinks([...links], most);

@@ -163,7 +163,7 @@ it('how did prices differ between two dates?', async () => {
   );
 });
 
-it('a choice of Since takes the place of two dates', async () => {
+it('choosing Since replaces the two dates', async () => {
   const page = await begin();
   await page.goto(`${explored.base}/?date=2026-11-05&until=2026-11-16`);
   await page.getByLabel('Since').selectOption({ label: 'a week ago' });

@@ -127,7 +127,7 @@ describe.each(CATALOGS)('on $name', ({ files: [dataFile = '', changesFile] }) =>
     return ((await shown.locator('dd').textContent()) ?? '').replace(note, '').replaceAll(/\s+/gu, ' ').trim();
   };
 
-  it.each(['/', '/products', '/list', '/shops', 'a shop'])('%s fits on few screens of a phone', async (place) => {
+  it.each(['/', '/products', '/list', '/shops', 'a shop'])('%s fits a few screens of a phone', async (place) => {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true });
     const page = await context.newPage();
     await page.goto(served.url);
@@ -187,7 +187,7 @@ describe.each(CATALOGS)('on $name', ({ files: [dataFile = '', changesFile] }) =>
     expect(String(await offers.filter({ hasText: 'out of stock' }).count())).toBe(without.out);
   });
 
-  it('what is the spread of a product with offers that do not count, and why is each left out?', async () => {
+  it('what is the spread of a product with excluded offers, and why is each one excluded?', async () => {
     // An offer without stock, and a price so far below the median of the shops that it may be another product.
     const left = await first(`
       SELECT product, any_value(words) AS words, list(shop) FILTER (is_out) AS out, list(shop) FILTER (is_low AND NOT is_out) AS low,

@@ -59,7 +59,7 @@ async function openReport(options: BrowserContextOptions = {}): Promise<{ page: 
 const tableOf = (page: Page, part: string) => page.locator(`#${part} table`).first();
 
 describe('the report in a browser', () => {
-  it('asks for nothing, complains of nothing, and runs nothing that stands in a text', async () => {
+  it('requests nothing, logs nothing, and runs no code from texts', async () => {
     const { page, trouble } = await openReport();
     for (const summary of await page.locator('summary:visible').all()) await summary.click();
     expect(await page.evaluate('window.broken')).toBeUndefined();
@@ -68,7 +68,7 @@ describe('the report in a browser', () => {
     expect(trouble).toEqual([]);
   });
 
-  it('is protected by its policy against a script that got in all the same', async () => {
+  it('is protected by its content security policy even if a script gets in', async () => {
     const { page, trouble } = await openReport();
     await page.evaluate(`
       const script = document.createElement('script');
@@ -84,7 +84,7 @@ describe('the report in a browser', () => {
     expect(trouble.length).toBeGreaterThan(0);
   });
 
-  it('sorts by keyboard, and says how', async () => {
+  it('sorts by keyboard, and announces the order', async () => {
     const { page, trouble } = await openReport();
     const table = tableOf(page, 'shops');
     const shops = () => table.locator('tbody th').allTextContents();
@@ -101,7 +101,7 @@ describe('the report in a browser', () => {
     expect(trouble).toEqual([]);
   });
 
-  it('opens a product that a link leads to', async () => {
+  it('opens the product that a link leads to', async () => {
     const { page, trouble } = await openReport();
     const product = page.locator('#product-1');
     expect(await product.isVisible()).toBe(false);
@@ -111,7 +111,7 @@ describe('the report in a browser', () => {
     expect(trouble).toEqual([]);
   });
 
-  it('finds rows while one types, without accents', async () => {
+  it('finds rows while one types, ignoring accents', async () => {
     const { page } = await openReport();
     const rows = tableOf(page, 'products').locator('tbody tr').filter({ visible: true });
     expect(await rows.count()).toBe(21);
@@ -121,7 +121,7 @@ describe('the report in a browser', () => {
     expect(await rows.count()).toBe(21);
   });
 
-  it('copies a table as CSV, with exact values under the names of the columns, the credits, and nothing that a spreadsheet computes', async () => {
+  it('copies a table as CSV with column names, exact values, credits, and no cell that a spreadsheet would compute', async () => {
     const { page, trouble } = await openReport();
     const download = page.waitForEvent('download');
     await page.locator('#products .tools button').first().click();
@@ -136,17 +136,17 @@ describe('the report in a browser', () => {
     expect(trouble).toEqual([]);
   });
 
-  it('shows every row where scripts are off', async () => {
+  it('shows every row without scripts', async () => {
     const { page } = await openReport({ javaScriptEnabled: false });
     expect(await page.locator('.find').count()).toBe(0);
     expect(await tableOf(page, 'shops').locator('tbody tr').filter({ visible: true }).count()).toBe(3);
   });
 
-  it('fits a phone: the page never scrolls sideways, and what does can be scrolled by keyboard', async () => {
+  it('fits a phone: the page never scrolls sideways, and wide parts can be scrolled by keyboard', async () => {
     const { page } = await openReport(PHONE);
     for (const summary of await page.locator('summary:visible').all()) await summary.click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-    // Observers tell of what has opened with the next frame.
+    // Observers report opened parts in the next frame.
     const stuck = () =>
       page.evaluate(
         `[...document.querySelectorAll('.frame')].filter((frame) => frame.scrollWidth > frame.clientWidth && frame.tabIndex !== 0).length`,
@@ -154,7 +154,7 @@ describe('the report in a browser', () => {
     await expect.poll(stuck).toBe(0);
   });
 
-  it('prints without what only a screen needs', async () => {
+  it('prints without elements that only a screen needs', async () => {
     const { page } = await openReport({ colorScheme: 'dark' });
     await page.emulateMedia({ media: 'print' });
     expect(await page.locator('nav').isVisible()).toBe(false);
@@ -179,7 +179,7 @@ describe.each([
     expect(violations).toEqual([]);
   });
 
-  it('has charts whose words and shapes stand out from the page', async () => {
+  it('has charts whose words and shapes contrast with the page', async () => {
     const { page } = await openReport(options);
     const faint = await page.evaluate(`(() => {
       const light = (color) => {

@@ -1,4 +1,4 @@
-/** Alarms set from a product's page: previewed, then written into the reader's own CSV. */
+/** Tests alarms that are set on a product's page, previewed, and then written to the reader's own CSV file. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ function send(fields: Record<string, string>, headers: Record<string, string> = 
   return explored.get('/alarm', { method: 'POST', body: form, headers });
 }
 
-test('the page of a product leads to a preview, which writes nothing; then the line is written, and pages raise the alarm', async () => {
+test('an alarm is previewed without writing anything, then written to the list, and pages raise it', async () => {
   const product = await explored.page('/products/acme-r1');
   expect(product).toContain('<form class="filters" action="/alarm">');
   expect(product).toContain('name="price" value="105.00"');
@@ -63,7 +63,7 @@ test('a product that the list lacks gets a line at its end', async () => {
   expect(await readFile(list, 'utf8')).toBe(`${LIST}bead-b1,0.12,EUR,\n`);
 });
 
-test('nothing is written if the list is another one than at the preview, or without a preview', async () => {
+test('nothing is written without a preview, or if the list has changed since the preview', async () => {
   const page = await preview();
   const changed = `${LIST}bead-b2,1.00,EUR,\n`;
   await writeFile(list, changed);
@@ -91,7 +91,7 @@ test.each([
   expect(await readFile(list, 'utf8')).toBe(LIST);
 });
 
-test('a page of another site writes nothing, even with the cookie', async () => {
+test('a page of another site can write nothing, even with the cookie', async () => {
   const digest = readDigest(await preview());
   for (const headers of [
     { 'sec-fetch-site': 'cross-site' },
@@ -102,7 +102,7 @@ test('a page of another site writes nothing, even with the cookie', async () => 
   expect(await readFile(list, 'utf8')).toBe(LIST);
 });
 
-test('a list that a browser sent has no alarms, because it is no file of the reader’s', async () => {
+test("a list uploaded by the browser has no alarms, because it isn't a file of the reader", async () => {
   const form = new FormData();
   form.set('list', new File(['product,price,currency\nacme-r1,9.99,EUR\n'], 'sent.csv'));
   await explored.get('/list', { method: 'POST', body: form });

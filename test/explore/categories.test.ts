@@ -36,7 +36,7 @@ const readTree = (page: string) =>
     ([, depth, address, name]) => `${depth} ${name?.replaceAll('&gt;', '>').replaceAll('&amp;', '&')} ${address}`,
   );
 
-test('categories stand as a tree, in which each name is said once', async () => {
+test('categories form a tree in which each name appears once', async () => {
   expect(readTree(await explored.page('/categories?currency=EUR'))).toEqual([
     '0 Home > Kitchen > Kettles /products?category=kettles&amp;currency=EUR&amp;min_shops=2',
     '2 Pans > Woks /products?category=woks&amp;currency=EUR&amp;min_shops=2',
@@ -45,12 +45,12 @@ test('categories stand as a tree, in which each name is said once', async () => 
   ]);
 });
 
-test('in another order, categories have their whole paths', async () => {
+test('in another order, categories show their full paths', async () => {
   const tree = readTree(await explored.page('/categories?sort=widest&order=desc'));
   expect(tree.map((line) => line.slice(0, line.indexOf(' /')))).toContain('0 Home > Kitchen > Pans > Woks');
 });
 
-test('the page draws spreads by category, by size and by day where there are any', async () => {
+test('the page draws spreads by category, by size and by day if there are any', async () => {
   const page = await explored.page('/categories');
   expect(page).toContain('Histogram of price spreads of 4 products');
   expect(

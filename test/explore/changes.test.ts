@@ -1,4 +1,4 @@
-/** The change beside each figure, since when: on a market whose past is told. */
+/** Tests the change beside each figure and its start, on a market with a known past. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStory, type Story } from '../front/story.js';
 import { type Explored, explore } from './explored.js';
@@ -53,7 +53,7 @@ function readFigures(page: string): Record<string, string> {
   return Object.fromEntries(figures.map(([, name, value]) => [toText(name), toText(value)]));
 }
 
-test('a product says how its prices changed in 30 days', async () => {
+test('a product shows how its prices changed in 30 days', async () => {
   const figures = readFigures(await explored.page('/products/4006381333931'));
   // On 21 October: 100, 110 and 120. Now: 90, 110, 120 and 130.
   expect(figures['Lowest, stock not known']).toMatch(/^90\.00 EUR Kiosk, .* -10\.0 % since 21 Oct 2026$/u);
@@ -63,9 +63,9 @@ test('a product says how its prices changed in 30 days', async () => {
   expect(figures.Shops).toBe('4 +1 since 21 Oct 2026');
 });
 
-test('Today says how the copy and the usual spread changed since the moment', async () => {
+test('Today shows how the copy and the median spread changed since the chosen time', async () => {
   const figures = readFigures(await explored.page('/?date=2026-11-05'));
-  // One was removed, one relisted, and three came, of two new products and at a new shop.
+  // One listing was removed, one was re-listed, and three were added, of two new products and at a new shop.
   expect(figures.Listings).toBe('7 +3 since the beginning of 5 Nov 2026');
   expect(figures.Products).toBe('4 +2 since the beginning of 5 Nov 2026');
   expect(figures.Shops).toBe('4 +1 since the beginning of 5 Nov 2026');

@@ -9,7 +9,7 @@ import { HOSTILE } from './explored.js';
 
 const DAY = 86_400_000;
 const at = (day: number) => new Date(Date.UTC(2026, 9, 1) + day * DAY);
-/** A drawing that Vega finds nothing odd about. */
+/** Draws a chart, and fails if Vega warns about it. */
 const draw = async (chart: Chart) =>
   (
     await drawChart(chart, (warning) => {
@@ -59,7 +59,7 @@ describe('a chart', () => {
     expect(text).not.toMatch(/#[0-9a-f]{3,6}"|"(?:black|white)"/i);
   });
 
-  it('writes the names of the data as text, and never takes them for an expression', async () => {
+  it('shows the names in the data as text, and never evaluates them as expressions', async () => {
     const names = ["datum['x']", '{"signal": "width"}', 'a.b[0]', '</text><script>', '\\', '"', 'alert`1`'];
     const ranges = names.map((name) => ({ name, low: 1, middle: 2, high: 3 }));
     const text = await draw(rangesChart(ranges, labels));
@@ -67,7 +67,7 @@ describe('a chart', () => {
     expect(drawn).toEqual(names.map((name) => (name.startsWith('<') ? '&lt;/text&gt;&lt;script&gt;' : name)));
   });
 
-  it('keeps rows of the same name apart', async () => {
+  it('keeps rows with the same name separate', async () => {
     const shop = { name: 'Shop', low: 1, middle: 2, high: 3 };
     const text = await draw(rangesChart([shop, shop, shop], labels));
     expect(shapes(text, 'ink')).toHaveLength(3);
@@ -89,7 +89,7 @@ describe('a chart', () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('stacks the kinds of a day', () => {
+  it('stacks the kinds of changes of a day', () => {
     const day = '2026-11-20';
     const two = [
       { day, kind: 'CHANGED', changes: 5n },
@@ -102,7 +102,7 @@ describe('a chart', () => {
   });
 });
 
-describe('a drawing of price lines', () => {
+describe('a chart of price lines', () => {
   const steps = [
     { from: at(1), to: at(2), price: 11, text: '11.0000' },
     { from: at(2), to: at(3), price: 10, text: '10.0000' },
@@ -120,13 +120,13 @@ describe('a drawing of price lines', () => {
     return [...scale.matchAll(/<span>([\d.]+)/g)].map(([, tick]) => Number(tick));
   };
 
-  it('steps from price to price, and breaks where a shop had no offer', () => {
+  it('steps from price to price, and has gaps while a shop has no offer', () => {
     const [, line = ''] = /class="price line-1" d="([^"]*)"/.exec(drawLines([{ name: 'Alpha', steps }])) ?? [];
     expect(line.match(/M/g)).toHaveLength(2);
     expect(line.match(/V/g)).toHaveLength(1);
   });
 
-  it('names eight shops with their prices, draws the others faintly, and writes names as nothing but text', () => {
+  it('names eight shops with their prices, draws the others faintly, and writes names only as text', () => {
     const lines = Array.from({ length: 12 }, (_, k) => ({ name: k === 3 ? HOSTILE : `Shop ${k}`, steps }));
     const text = drawLines(lines);
     expect(text.match(/<li class="line-\d">/g)).toHaveLength(8);
@@ -136,7 +136,7 @@ describe('a drawing of price lines', () => {
     expect(text).not.toMatch(/<script|NaN|undefined|style=|\u202e/);
   });
 
-  it('holds every price for the script, as exact text', () => {
+  it('contains every price for the script, as exact text', () => {
     const [, held = ''] = /data-prices="([^"]*)"/.exec(drawLines([{ name: HOSTILE, steps }], '99.5000')) ?? [];
     const told = JSON.parse(held.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'));
     expect(told.lines.map((line: { key: string }) => line.key)).toEqual(['line-1', 'own']);
@@ -147,7 +147,7 @@ describe('a drawing of price lines', () => {
     ]);
   });
 
-  it('draws the reader’s own price across, within the scale', () => {
+  it('draws the reader’s own price across the chart, within the scale', () => {
     const text = drawLines([{ name: 'Alpha', steps }], '20');
     expect(text).toMatch(/<path class="own" d="M0 [\d.]+H1000"/u);
     expect(text).toContain('<li class="own">Your price <span class="money">20.00</span></li>');
@@ -158,7 +158,7 @@ describe('a drawing of price lines', () => {
     [3, 3],
     [0.05, 0.07],
     [19.99, 1843],
-  ])('has round prices below and above %d to %d', (low, high) => {
+  ])('has round ticks below %d and above %d', (low, high) => {
     const ticks = readTicks(drawLines(between(low, high)));
     expect(ticks.length).toBeGreaterThanOrEqual(2);
     expect(ticks.at(-1)).toBeLessThanOrEqual(low);
@@ -168,7 +168,7 @@ describe('a drawing of price lines', () => {
   it.each([
     [10, 20, 0],
     [10, 19, 10],
-  ])('starts at zero where the highest price is twice the lowest: %d to %d', (low, high, first) => {
+  ])('starts at zero if the highest price is twice the lowest: %d to %d', (low, high, first) => {
     expect(readTicks(drawLines(between(low, high))).at(-1)).toBe(first);
   });
 });

@@ -1,4 +1,4 @@
-/** The page of the copy: steps of runs, faults, and the remote. */
+/** Tests the page of the copy with the steps of runs, failures, and the remote. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { landWithWings } from '../../src/wings/index.js';
 import { openWorld, testIo, type World } from '../run/world.js';
@@ -19,7 +19,7 @@ function readSteps(page: string): string[][] {
   );
 }
 
-test('runs have their steps with seconds, and a failed one says where, why and what to do', async () => {
+test('runs show the seconds of their steps, and a failed run shows its step, reason and next step', async () => {
   const served = await serve({ lake: world.lakePath });
   const before = await served.page('/copy');
   expect(before).not.toContain('failed in step');
@@ -59,7 +59,7 @@ test('a lake without a remote says so', async () => {
   await served.close();
 });
 
-test('a lake without a published run says so on every page, and claims nothing of runs', async () => {
+test('a lake without a published run says so on every page', async () => {
   world.renew();
   await landWithWings(world.pipeline, testIo);
   const served = await serve({ lake: world.lakePath });

@@ -1,4 +1,4 @@
-/** Who leads price cuts, on a market whose leader is known. */
+/** Tests which shops lead price cuts, on a market with a known leader. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStory, type Story } from '../front/story.js';
 import { type Explored, explore } from './explored.js';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await story.close();
 });
 
-test('shops stand in the order in which they lead, and the page of shops leads there', async () => {
+test('shops are ordered by how often they lead, and the page of shops links to this analysis', async () => {
   const [, address = ''] =
     /<a href="(\/analyses\/cut_leaders[^"]*)">Which shops lead price cuts/u.exec(await explored.page('/shops')) ?? [];
   const rows = (await explored.page(address.replace('cut_leaders', 'cut_leaders.csv'))).trimEnd().split('\r\n');

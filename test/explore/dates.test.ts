@@ -1,4 +1,4 @@
-/** Two days compared, wherever a page says since when: beside the prices that the story tells. */
+/** Compares the pages for two dates with the known prices of the story. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ function readRows(page: string, analysis: string): string[][] {
   );
 }
 
-test('a product shows what each listing asked at both days, and draws the time between', async () => {
+test("a product shows each listing's price on both dates, and draws the time between them", async () => {
   const page = await explored.page(`${PATH}?${DAYS}`);
   const rows = readRows(page, 'compared_listings').map((row) => row.slice(0, 4).join(' | '));
   expect(rows).toEqual([
@@ -80,7 +80,7 @@ test('a product shows what each listing asked at both days, and draws the time b
   expect(page).toContain('name="date" value="2026-11-04"');
 });
 
-test('the days may be given in either order, and a single one is compared with now', async () => {
+test('the dates may be given in either order, and a single date is compared with now', async () => {
   const swapped = await explored.page(`${PATH}?date=2026-11-16&until=2026-11-04`);
   const same = await explored.page(`${PATH}?${DAYS}`);
   expect(readRows(swapped, 'compared_listings')).toEqual(readRows(same, 'compared_listings'));
@@ -91,12 +91,12 @@ test('the days may be given in either order, and a single one is compared with n
 test.each([
   ['/products?q=coffee', 'find_products'],
   ['/list?', 'watched_lines'],
-])('%s has the lowest price at both days, with its shop', async (path, analysis) => {
+])('%s shows the lowest price on both dates, with its shop', async (path, analysis) => {
   const [row = []] = readRows(await explored.page(`${path}&${DAYS}`), analysis);
   expect(row.join(' | ')).toContain('8.00 Market | 8.50 Kiosk | +6.3 %');
 });
 
-test('Today tells what moved between both days, and no more', async () => {
+test('Today shows only what moved between both dates', async () => {
   const page = await explored.page(`/?${DAYS}`);
   const rows = readRows(page, 'compared_listings').map((row) => [row[0], ...row.slice(2, 5)].join(' | '));
   expect(rows).toEqual([
@@ -110,7 +110,7 @@ test('Today tells what moved between both days, and no more', async () => {
   expect(readRows(ofShop, 'compared_listings').map((row) => row[0])).toEqual(['Coffee']);
 });
 
-test('Since names no other moment while dates are given', async () => {
+test('Since selects no other time while dates are given', async () => {
   const choose = async (address: string) =>
     /<select name="since">[\s\S]*?<option value="([^"]*)" selected>/u.exec(await explored.page(address))?.[1];
   expect(await choose(`/?since=day&${DAYS}`)).toBe('');
@@ -118,13 +118,13 @@ test('Since names no other moment while dates are given', async () => {
   expect(await choose('/?since=day&until=2026-11-16')).toBe('day');
 });
 
-test('a shop tells what it moved between both days', async () => {
+test('a shop shows its moves between both dates', async () => {
   const rows = readRows(await explored.page(`/shops/22?${DAYS}`), 'compared_listings');
   expect(rows.map((row) => row.slice(0, 3).join(' | '))).toEqual(['Tea | Museum | gone']);
 });
 
 test.each(['date=2026-02-30', 'date=x&until=y', 'until=2026-11-04', 'date=0001-01-01&until=9999-12-31'])(
-  'pages with %s are shown all the same',
+  'pages with the invalid dates %s are still shown',
   async (days) => {
     for (const path of [PATH, '/products', '/', '/list', '/shops/22']) {
       expect([path, (await explored.get(`${path}?${days}`)).status]).toEqual([path, 200]);

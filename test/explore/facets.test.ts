@@ -1,4 +1,4 @@
-/** Counts beside the filters of the page of products. */
+/** Tests the counts beside the filters on the page of products. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyMarket, type Explored, explore, type StoryLake } from './explored.js';
 
@@ -34,7 +34,7 @@ async function countProducts(filters: Record<string, string>): Promise<number> {
 const NAMES = ['brand', 'category', 'site_id', 'currency', 'grade', 'in_stock'];
 
 test.each([{}, { q: 'bead' }, { site_id: '11' }, { brand: 'bead', site_id: '44' }, { max_price: '150', grade: 'B' }])(
-  'each filter says how many products it would leave beside %j',
+  'each filter shows how many products it would leave in addition to %j',
   async (set: Record<string, string>) => {
     const page = await explored.page(`/products?${new URLSearchParams(set)}`);
     let seen = 0;
@@ -50,19 +50,19 @@ test.each([{}, { q: 'bead' }, { site_id: '11' }, { brand: 'bead', site_id: '44' 
   },
 );
 
-test('a shop is chosen by its name', async () => {
+test('a shop can be chosen by its name', async () => {
   const page = await explored.page('/products?site_id=33');
   expect(page).toContain('<option value="33" selected>Market (1)</option>');
   expect(page).toContain('<option value="44">Depot (61)</option>');
 });
 
-test('a value that no product has stays chosen', async () => {
+test('a value without products stays selected', async () => {
   const page = await explored.page('/products?category=none');
   expect(page).toContain('<option value="none" selected>none</option>');
   expect(page).toContain('No product has these words and values');
 });
 
-test('rows come without counts while one types', async () => {
+test('while one types, rows are sent without counts', async () => {
   const page = await explored.page('/products?q=bead&part=found');
   expect(page).not.toContain('<datalist');
   expect(page).not.toContain('part=found');

@@ -1,4 +1,4 @@
-/** What Today claims after a first run, and after a second one. */
+/** Tests the statements on Today after a first and a second run. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => story.close());
 
-/** Words of Today, as `explore` serves it and as `report` writes it. */
+/** Returns the text of Today, as `explore` serves it and as `report` writes it. */
 async function readToday(): Promise<string[]> {
   const explored = await explore(story);
   const served = await explored.page('/');
@@ -24,7 +24,7 @@ async function readToday(): Promise<string[]> {
   return [served, written].map((page) => page.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' '));
 }
 
-test('a first copy names no earlier run, and a second one tells what moved since', async () => {
+test('a first copy mentions no earlier run, and a second run shows what has moved since', async () => {
   story.at('15 08:00');
   const radio = { brand: 'Acme', mpn: 'R-1', title: 'Radio', currency: 'EUR' };
   const [kiosk, museum] = [11n, 22n].map((siteId) => story.add({ ...radio, siteId, price: 10_000 }));

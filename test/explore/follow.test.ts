@@ -1,4 +1,4 @@
-/** Pages follow the lake. */
+/** Tests that pages follow the lake. */
 import { rm } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { listPublishedFiles } from '../front/published-files.js';
@@ -24,7 +24,7 @@ test('pages show a new run without a restart', async () => {
   expect(await explored.page('/products?q=newcomer')).toContain('Newcomer');
 });
 
-test('a page whose files a run has removed is made of the new ones', async () => {
+test('a page whose files were removed by a run is built from the new files', async () => {
   explored = await explore(await tellMarket());
   const { story } = explored;
   const before = listPublishedFiles(story.lakePath).get('items') ?? [];

@@ -30,7 +30,7 @@ it('percentages and durations are short', () => {
 });
 
 describe('foreign text', () => {
-  it('is set apart, cut between characters, and without what could reorder it', () => {
+  it('is isolated, shortened between characters, and stripped of characters that could reorder it', () => {
     expect(foreign('a\u202eb<', 10).text).toBe('<bdi>ab&lt;</bdi>');
     expect(cutText('👩‍🍳'.repeat(3), 4)).not.toMatch(/[\ud800-\udbff]$/);
     expect(cutText(' a \n b ', 10)).toBe('a b');
@@ -47,24 +47,24 @@ describe('foreign text', () => {
     '//shop.example/x',
     'not an address',
     `https://shop.example/${'a'.repeat(3000)}`,
-  ])('%s is no link', (address) => {
+  ])('%s is not made a link', (address) => {
     expect(html`${link(address, 'Shop')}`.text).toBe('Shop');
   });
 
-  it('links to pages of the web, telling them nothing', () => {
+  it('links to web pages send no referrer', () => {
     expect(html`${link('HTTPS://shop.example/"><b>', 'Shop')}`.text).toBe(
       '<a href="https://shop.example/%22%3E%3Cb%3E" rel="noopener noreferrer nofollow external">Shop</a>',
     );
   });
 });
 
-it('a template escapes every value, and takes lists and nothing', () => {
+it('a template escapes every value, and accepts lists and absent values', () => {
   expect(html`<p title="${`"'<>&`}">${['<', null, undefined, 1n, [html`<b>`]]}</p>`.text).toBe(
     '<p title="&quot;&#39;&lt;&gt;&amp;">&lt;1<b></p>',
   );
 });
 
-it('whatever a text holds, it stays one text within an element and within an attribute', () => {
+it('any text remains one text within an element and an attribute', () => {
   const decode = (text: string) =>
     text.replace(
       /&(?:#39|[a-z]+);/g,
@@ -81,20 +81,20 @@ it('whatever a text holds, it stays one text within an element and within an att
 });
 
 describe('names in a chart', () => {
-  it('are left as they are if they fit', () => {
+  it('are unchanged if they fit', () => {
     expect(shortenNames(['Alpha', 'Beta', 'Alpha'], 10)).toEqual(['Alpha', 'Beta', 'Alpha']);
   });
 
-  it('lose the words that all begin with', () => {
+  it('lose their common first words', () => {
     const names = ['Supermarket Online North', 'Supermarket Online South', 'Supermarket Online North'];
     expect(shortenNames(names, 12)).toEqual(['…North', '…South', '…North']);
   });
 
-  it('are cut in the middle otherwise', () => {
+  it('are shortened in the middle otherwise', () => {
     expect(shortenNames(['A shop of many words', 'Beta'], 11)).toEqual(['A sho…words', 'Beta']);
   });
 
-  it('never become the same text', () => {
+  it('remain distinct', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(

@@ -1,4 +1,4 @@
-/** Who may read the pages, and what SQL may reach. */
+/** Tests who may read the pages, and what SQL may access. */
 import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function askWith(given: Record<string, string>, path: string): Promise<number | 
 const askAs = (host: string, path: string) => askWith({ host }, path);
 
 test.each(['/', '/products', '/page.css', '/page.js', '/analyses/movers.csv', '/none', '/?token=', '/?token=x'])(
-  'without the secret, %s tells nothing',
+  'without the secret, %s reveals nothing',
   async (path) => {
     const answer = await fetch(`${explored.base}${path}`);
     expect(answer.status).toBe(403);
@@ -37,7 +37,7 @@ test.each(['/', '/products', '/page.css', '/page.js', '/analyses/movers.csv', '/
   },
 );
 
-test('the address of the command opens the pages, and the secret leaves the address', async () => {
+test('the printed address opens the pages, and the secret is removed from the address', async () => {
   const answer = await fetch(`${explored.url}&since=day`, { redirect: 'manual' });
   expect(answer.status).toBe(302);
   expect(answer.headers.get('location')).toBe('/?since=day');
@@ -47,7 +47,7 @@ test('the address of the command opens the pages, and the secret leaves the addr
   expect(page.status).toBe(200);
 });
 
-test('a page of another site that this machine resolves gets nothing', async () => {
+test('a request under another host name that resolves to this machine gets nothing', async () => {
   const { port } = new URL(explored.url);
   expect(await askAs(`127.0.0.1:${port}`, '/')).toBe(200);
   expect(await askAs(`localhost:${port}`, '/')).toBe(200);
@@ -56,7 +56,7 @@ test('a page of another site that this machine resolves gets nothing', async () 
 });
 
 test.each(['//evil.example/', '///evil.example/x', '/%5Cevil.example/'])(
-  'an address such as %s with the secret stays on this server',
+  'an address such as %s with the secret never redirects to another server',
   async (path) => {
     const { hostname, port, search } = new URL(explored.url);
     const location = await new Promise<string | undefined>((resolve, reject) => {
@@ -68,7 +68,7 @@ test.each(['//evil.example/', '///evil.example/x', '/%5Cevil.example/'])(
   },
 );
 
-test('a page of another port of this machine gets nothing with the cookie of this one, but may link here', async () => {
+test("a page on another port gets nothing with this server's cookie, but may link to it", async () => {
   const site = { 'sec-fetch-site': 'same-site' };
   const ask = (headers: Record<string, string>) => askWith(headers, '/sql?sql=SELECT+1');
   expect(await ask({ ...site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' })).toBe(403);
@@ -76,17 +76,17 @@ test('a page of another port of this machine gets nothing with the cookie of thi
   expect(await ask({ ...site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' })).toBe(200);
 });
 
-test('a server of all addresses takes addresses, and no names', () => {
+test('a server on all addresses accepts IP addresses, but no names', () => {
   const { isOwnHost } = createGuard('0.0.0.0', 80);
   expect(['192.168.1.2:80', '[fe80::1]:80', 'localhost:80'].map(isOwnHost)).toEqual([true, true, true]);
   expect(['evil.example:80', '1.2.3.4.evil.example:80', undefined].map(isOwnHost)).toEqual([false, false, false]);
 });
 
-test('pages are only read', async () => {
+test('the SQL page refuses a POST request', async () => {
   expect((await explored.get('/sql', { method: 'POST', body: 'sql=SELECT+1' })).status).toBe(405);
 });
 
-test('pages run only their own script, and ask nothing of other hosts', async () => {
+test('pages run only their own script, and request nothing from other hosts', async () => {
   const { headers } = await explored.get('/');
   expect(headers.get('content-security-policy')).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -111,19 +111,19 @@ test.each([
   ['DROP TABLE product_cards', /DROP is not allowed/u],
   ['SELECT 1; SELECT 2', /2 statements/u],
   ['SELEC 1', /syntax|SELEC is not allowed/iu],
-])('SQL such as %s is refused on the page', async (sql, reason) => {
+])('the page refuses SQL such as %s', async (sql, reason) => {
   const page = await explored.page(`/sql?sql=${encodeURIComponent(sql)}`);
   const [, alert = ''] = /role="alert"><pre>([\s\S]*?)<\/pre>/u.exec(page) ?? [];
   expect(alert).toMatch(reason);
 });
 
-test('files of the lake’s private folder are out of reach', async () => {
+test("SQL can't read files in the lake’s private folder", async () => {
   const file = join(explored.story.lakePath, '_pricelake', 'format.json');
   const page = await explored.page(`/sql?sql=${encodeURIComponent(`SELECT * FROM read_text('${file}')`)}`);
   expect(page).toMatch(/role="alert"><pre>read_text\(\) is not allowed/u);
 });
 
-test('SQL writes nothing into the lake through settings of DuckDB', async () => {
+test("SQL can't write to the lake through DuckDB's settings", async () => {
   const file = join(explored.story.lakePath, 'items', '_delta_log', '00000000000000000000.json');
   const before = await readFile(file, 'utf8');
   await explored.page(

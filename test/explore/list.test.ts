@@ -1,4 +1,4 @@
-/** The page of a price list beside the result of `watch`. */
+/** Compares the page of a price list with the result of `watch`. */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const toText = (html: string) => html.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
 
-test('the page tells what changed since watch last ran, and leaves its result as it is; it ignores a result that it cannot read', async () => {
+test('the page shows changes since watch last ran without replacing its result, and ignores an unreadable one', async () => {
   const before = await stat(`${list}.watch.parquet`);
   const explored = await explore(story, { list });
   const page = toText(await explored.page('/list'));
@@ -55,7 +55,7 @@ test('the page tells what changed since watch last ran, and leaves its result as
   await explored.close();
 });
 
-test('the page says how sure an alarm is, and why', async () => {
+test('the page shows how sure an alarm is, and why', async () => {
   const file = join(folder, 'unsure.csv');
   await writeFile(
     file,
@@ -76,7 +76,7 @@ test('the page says how sure an alarm is, and why', async () => {
   await explored.close();
 });
 
-test('lines are counted by place, and each place shows its own', async () => {
+test('lines are counted by place, and each place shows its own lines', async () => {
   const file = join(folder, 'places.csv');
   await writeFile(file, 'product,price,currency\nacme-r1,70.00,EUR\nacme-lamp,60.00,EUR\n4006381333931,120.00,EUR\n');
   const explored = await explore(story, { list: file });
@@ -91,7 +91,7 @@ test('lines are counted by place, and each place shows its own', async () => {
   await explored.close();
 });
 
-test('several shops of a line unfold, and a column in which no line has anything is left out', async () => {
+test('several shops of a line can be expanded, and a column without any value is omitted', async () => {
   const file = join(folder, 'dear.csv');
   await writeFile(file, 'product,price,currency\nacme-r1,199.00,EUR\n');
   const explored = await explore(story, { list: file });

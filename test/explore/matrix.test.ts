@@ -1,4 +1,4 @@
-/** The matrix of the reader's own products and all shops. */
+/** Tests the matrix of the reader's own products and all shops. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ function readMatrix(page: string): { head: string[]; rows: string[][] } {
   return { head, rows };
 }
 
-test('each line has the price of each shop, and the cheapest is marked, also if it is yours or stands twice', async () => {
+test("each line shows each shop's price and marks the cheapest, even if it is the reader's or occurs twice", async () => {
   const { head, rows } = readMatrix(await explored.page('/list/matrix'));
   expect(head.map((cell) => cell.split(' ')[0])).toEqual(['Product', 'Your', 'Kiosk', 'Market', 'Museum']);
   expect(rows[0]).toEqual(['Radio 0 EUR', '99.00', '100.00', '95.00 cheapest', '95.00 cheapest']);
@@ -56,7 +56,7 @@ test('each line has the price of each shop, and the cheapest is marked, also if 
   expect(rows[2]).toEqual(['Radio 2 EUR', '99.00', '100.00', '95.02 cheapest', '–']);
 });
 
-test('it has at most 50 lines a page, and a shop keeps its column on the next one', async () => {
+test('the matrix has at most 50 lines per page, and a shop keeps its column on the next page', async () => {
   const page = await explored.page('/list/matrix');
   const first = readMatrix(page);
   expect(first.rows).toHaveLength(50);
@@ -67,17 +67,17 @@ test('it has at most 50 lines a page, and a shop keeps its column on the next on
   expect(next.rows.at(-1)).toEqual(['acme-none EUR', '5.00', '–', '–', '–']);
 });
 
-test('it shows the lines of one place', async () => {
+test('the matrix can show only the lines of one place', async () => {
   const { rows } = readMatrix(await explored.page('/list/matrix?place=cheapest'));
   expect(rows.map(([name]) => name)).toEqual(['Radio 1 EUR']);
 });
 
-test('the file has all lines, and their shops', async () => {
+test('the downloaded file has all lines and their shops', async () => {
   const csv = await explored.page('/analyses/watched_matrix.csv?top=1000000');
   expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 2 * LINES + LINES / 3 + 1);
 });
 
-test('without a list, it says where it comes from', async () => {
+test('without a list, the matrix explains where its products come from', async () => {
   const plain = await explore(story);
   expect(toText(await plain.page('/list/matrix'))).toContain('the products of your list');
   await plain.close();

@@ -1,4 +1,4 @@
-/** What has moved is kept for pages: it is what the analyses tell. */
+/** Tests that the moves kept for pages equal those of the analyses. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeMoment } from '../../src/explore/moves.js';
 import { ask, type Question } from '../../src/explore/question.js';
@@ -31,7 +31,7 @@ const MOST_MOVED =
   'SELECT category_slug AS slug FROM items WHERE category_slug IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC';
 const MOST_SOLD = 'SELECT brand FROM products WHERE brand IS NOT NULL GROUP BY brand ORDER BY count(*) DESC, brand';
 
-test('kept moves are those of the analyses, for each moment, kind, currency, shop and brand', async () => {
+test('kept moves equal those of the analyses for each time, kind, currency, shop and brand', async () => {
   const clock = await ask(fresh, { analysis: 'report_overview', set: {}, limit: 1 }, signal);
   const newest = toDate(readFirst(clock)('newest_seen'));
   let rows = 0;
@@ -71,7 +71,7 @@ test.each<Question['set']>([
   { top: '0' },
   { top: '100000' },
   { with_suspects: 'true' },
-])('moves with %j are asked of the analysis itself', (set) => {
+])('moves with %j are computed by the analysis itself', (set) => {
   expect(kept.version.moves.find('movers', {})).toBeDefined();
   expect(kept.version.moves.find('movers', set)).toBeUndefined();
   expect(kept.version.moves.find('spread_moves', { site_id: '3' })).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Rows of every analysis in the reader's order. */
+/** Tests the rows of every analysis in another order. */
 import { expect, test } from 'vitest';
 import { listAnalyses } from '../../src/analyze/analysis.js';
 import { ask } from '../../src/explore/question.js';
@@ -7,7 +7,7 @@ import { openLake } from '../../src/lake/lake.js';
 import { valueToText } from '../../src/sql/value-json.js';
 import { copyMarket } from './explored.js';
 
-test('another order has the same rows, and its own rows last where its column is equal', async () => {
+test("another order has the same rows, and keeps the analysis's order among equal values", async () => {
   const story = await copyMarket();
   const snapshot = await Snapshot.open(await openLake(story.lakePath, { create: false }), { memory: '400MB' });
   await snapshot.whole;

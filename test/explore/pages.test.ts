@@ -1,4 +1,4 @@
-/** The pages of `pricelake explore`, as a browser gets them. */
+/** Tests the pages of `pricelake explore` as a browser receives them. */
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const FALLS = /largest of/u;
 const FOUND = /products? with a price/u;
 
 test.each(['/', '/products', '/shops', '/categories', '/list', '/analyses', '/copy', '/sql', '/credits'])(
-  '%s is a page as of the newest run',
+  '%s shows the newest run',
   async (path) => {
     const answer = await explored.get(path);
     expect(answer.status).toBe(200);
@@ -52,7 +52,7 @@ test.each(['/', '/products', '/shops', '/categories', '/list', '/analyses', '/co
   },
 );
 
-test('Today says what moved since the run before, and each number leads to its list', async () => {
+test('Today shows what moved since the previous run, and each number links to its list', async () => {
   const page = await explored.page('/');
   // The second cell is a drawing.
   expect(readTable(page, FALLS).map((row) => row.slice(0, 7))).toEqual([
@@ -63,7 +63,7 @@ test('Today says what moved since the run before, and each number leads to its l
   expect(page).toContain('<dt>Rises</dt><dd>0</dd>');
 });
 
-test('Today begins with moves that other shops are compared with, and no mistake of a shop crosses out the copy', async () => {
+test("Today starts with moves of products with several shops, and a shop's mistakes don't mark the copy as wrong", async () => {
   const page = await explored.page('/?since=0');
   // Beads and more are sold by one shop alone, and the radio by three.
   const shops = readTable(page, /The largest of \d+, products of several shops first/u).map(([title]) => title);
@@ -73,7 +73,7 @@ test('Today begins with moves that other shops are compared with, and no mistake
   expect(page).not.toContain('<li class="wrong">');
 });
 
-test('Today tells what moved at a shop, or since a day, and a shop has no spread', async () => {
+test('Today can show the moves of one shop or since a day, and a shop has no spread', async () => {
   const depot = await explored.page('/?site_id=44');
   expect(depot).toContain('<dt>Falls</dt><dd>0</dd>');
   expect(depot).not.toContain('<h2>Widest spreads</h2>');
@@ -84,7 +84,7 @@ test('Today tells what moved at a shop, or since a day, and a shop has no spread
   expect(page).toMatch(/aria-label="-20\.0\u00a0% in 30 days" class="spark"/u);
 });
 
-test('nothing moved since a day ago, because the service last looked later', async () => {
+test('Today can start a week ago, at the beginning, or at a run', async () => {
   expect(await explored.page('/?since=week')).toContain('Rádio Nôtre 7');
   expect(await explored.page('/?since=0')).toContain('the beginning</option>');
   expect(await explored.page('/?since=1')).toContain('run 1</option>');
@@ -98,7 +98,7 @@ test.each([
   ['4006381333931', ['Pencil']],
   ['radio kettle', []],
   ['%', ['&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; Kettle']],
-])('the words %j find %j', async (q, titles) => {
+])('the words %j find the products %j', async (q, titles) => {
   const found = readTable(await explored.page(`/products?q=${encodeURIComponent(q)}`), FOUND);
   expect(found.map(([title]) => title)).toEqual(titles);
 });
@@ -113,7 +113,7 @@ test.each([
   expect(readTable(await explored.page(`/products?${filter}`), FOUND)).toHaveLength(count);
 });
 
-test('the table of an analysis names the columns that it leaves out, because none of its rows has a value', async () => {
+test('the table of an analysis lists the columns that it omits because no row has a value', async () => {
   const page = await explored.page('/analyses/price_index');
   expect(page).toMatch(
     /<p class="soft">Without a value: <bdi>Category slug, Site id, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u,
@@ -127,7 +127,7 @@ test('the table of an analysis names the columns that it leaves out, because non
   expect(asked).toContain('data-name="none"');
 });
 
-test('a shop has its price index as one bar of the middle half, beside the market', async () => {
+test("a shop's price index is one bar of its middle half, beside the market", async () => {
   for (const path of ['/shops', '/shops/33']) {
     const page = await explored.page(path);
     expect(page).toMatch(
@@ -138,7 +138,7 @@ test('a shop has its price index as one bar of the middle half, beside the marke
   }
 });
 
-test('rows come in the order that the address asks for, page by page', async () => {
+test('rows are sorted as the address asks, page by page', async () => {
   const first = readTable(await explored.page('/products?sort=title'), FOUND);
   expect(first).toHaveLength(50);
   expect(first.map(([title]) => title).slice(0, 3)).toEqual([
@@ -152,13 +152,13 @@ test('rows come in the order that the address asks for, page by page', async () 
   expect(down[0]?.[0]).toBe('Rádio Nôtre 7');
 });
 
-test('an order by what is no column is an error on the page', async () => {
+test('sorting by an unknown column is an error on the page', async () => {
   const answer = await explored.get('/products?sort=%22%3BDROP');
   expect(answer.status).toBe(400);
   expect(await answer.text()).toContain('role="alert"');
 });
 
-test('a product has its offers, its prices over time and its changes', async () => {
+test('a product shows its offers, its prices over time and its changes', async () => {
   const page = await explored.page('/products/acme-r1?days=30');
   expect(readTable(page, /3 offers in EUR/u).map((row) => row.slice(0, 2))).toEqual([
     ['Market', '80.00'],
@@ -180,7 +180,7 @@ test('a product has its offers, its prices over time and its changes', async () 
   expect(page).not.toContain('javascript:alert');
 });
 
-test('a product whose id has slashes, quotes and percent signs has an address', async () => {
+test('a product whose id has slashes, quotes and percent signs has a working address', async () => {
   const [, link = ''] =
     /href="(\/products\/[^"]*)"[^>]*><bdi>&lt;script/u.exec(await explored.page('/products?q=kettle')) ?? [];
   const answer = await explored.get(link.replaceAll('&amp;', '&'));
@@ -191,7 +191,7 @@ test('a product whose id has slashes, quotes and percent signs has an address', 
 });
 
 test.each(['/products/none', '/shops/99', '/shops/x', '/analyses/none', '/analyses/movers.exe', '/other'])(
-  '%s is no page',
+  '%s is not a page',
   async (path) => {
     const answer = await explored.get(path);
     expect(answer.status).toBe(404);
@@ -199,13 +199,13 @@ test.each(['/products/none', '/shops/99', '/shops/x', '/analyses/none', '/analys
   },
 );
 
-test('a shop has its position and its moves', async () => {
+test('a shop shows its position and its moves', async () => {
   const page = await explored.page('/shops/33');
   expect(page).toContain('<h1><bdi>Market</bdi></h1>');
   expect(readTable(page, /Against the market/u)[0]?.slice(0, 4)).toEqual(['all', '1', '1', '100.0\u00a0%']);
 });
 
-test('the copy tells what is left of the month, what each month cost, and what the samples proved', async () => {
+test("the page of the copy shows the rest of the month's budget, the cost of each month, and the sample's result", async () => {
   const page = await explored.page('/copy');
   expect(page).toMatch(/<li><bdi>budget: [\d,]+ of [\d,]+ calls left, /u);
   expect(page).toMatch(/, until <time datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d<\/time> \(plan /u);
@@ -214,7 +214,7 @@ test('the copy tells what is left of the month, what each month cost, and what t
   expect(page).toMatch(/All runs together compared \d+ items? and found no difference|No run compared a sample/u);
 });
 
-test('a shop and the copy say when their sources were last seen', async () => {
+test('a shop and the copy show when their sources were last seen', async () => {
   const own = readTable(await explored.page('/shops/33'), /The sources of this shop/u);
   expect(own.map((row) => row.slice(0, 2))).toEqual([[expect.stringMatching(/^\d+$/u), 'no']]);
   const all = readTable(await explored.page('/copy'), /The 20 stalest sources/u);
@@ -222,13 +222,13 @@ test('a shop and the copy say when their sources were last seen', async () => {
   expect(all.map((row) => row.at(-1)).sort()).toEqual(['1', '2', '2', '61']);
 });
 
-test('a shop says which attributes are not mapped', async () => {
+test('a shop shows which attributes are not mapped', async () => {
   const page = await explored.page('/shops/33');
   expect(page).toContain('no attribute is mapped to the regular price');
   expect(page).toContain('no attribute is mapped to availability');
 });
 
-test('the price list has its page: position, suggestions, who is below', async () => {
+test('the page of the price list shows positions, suggestions, and shops below', async () => {
   const page = await explored.page('/list?suggest_by=cheapest&suggest_minus=5');
   expect(readTable(page, /Each line of the list/u).map((row) => [row[0], row[4], row[6]])).toEqual([
     ['Rádio Nôtre 7 acme-r1', '2 of 4', '80.00 Market'],
@@ -238,7 +238,7 @@ test('the price list has its page: position, suggestions, who is below', async (
   expect(readTable(page, /Every time that a shop was below one/u).length).toBe(1);
 });
 
-test('an analysis has a form of its variables, its rows and its SQL', async () => {
+test('an analysis has a form for its variables, its rows and its SQL', async () => {
   const page = await explored.page('/analyses/find_products?q=radio&currency=EUR');
   expect(page).toContain('<input name="min_shops"');
   expect(readTable(page, /Rows of Find products/u)).toHaveLength(1);
@@ -260,7 +260,7 @@ test.each([
   expect(page).toContain('<pre id="sql"');
 });
 
-test('analyses stand in groups under titles in words, with few settings open, and names in place of ids', async () => {
+test('analyses are grouped under questions, with few settings visible and names in place of ids', async () => {
   const menu = await explored.page('/analyses');
   expect(menu).toMatch(
     /<h2>What moved\?<\/h2>\s*<ul class="plain"><li><a href="\/analyses\/movers">Prices that moved<\/a>/u,
@@ -279,14 +279,14 @@ test('analyses stand in groups under titles in words, with few settings open, an
   expect(page).not.toMatch(/data-name="(?:item_id|site_id|product_id)"/u);
 });
 
-test('every analysis has a place in the menu, or is left out on purpose, and none has two', () => {
+test('every analysis is in the menu exactly once, or omitted on purpose', () => {
   const placed = [...ANALYSIS_GROUPS.flatMap(({ titles }) => Object.keys(titles)), ...UNLISTED_ANALYSES];
   expect(new Set(placed).size).toBe(placed.length);
   expect(placed.filter((name) => listAnalyses().includes(name)).sort()).toEqual(listAnalyses());
   expect(placed.filter((name) => !isExplored(name))).toEqual([]);
 });
 
-test('variables of one page are not those of the next', async () => {
+test("the variables of one page don't affect the next", async () => {
   await explored.page('/analyses/find_products?q=radio');
   for (let n = 0; n < 4; n++) {
     expect(readTable(await explored.page(`/analyses/find_products?min_shops=${n}`), /Rows of/u).length).toBe(
@@ -305,7 +305,7 @@ test('rows download as CSV with raw numbers and ISO times, one value a column', 
   expect(first).toMatch(/^33,Market,\d+,acme-r1,EUR,105\.0000,2026-11-17T\d\d:\d\d:\d\d(\.\d+)?Z,2026-11-19T/u);
 });
 
-test('rows download as Parquet and as Arrow with the credits', async () => {
+test('rows can be downloaded as Parquet and as Arrow, with the credits', async () => {
   const file = join(folder, 'found.parquet');
   await writeFile(
     file,
@@ -325,13 +325,13 @@ test('rows download as Parquet and as Arrow with the credits', async () => {
   expect(arrow.schema.metadata.get('attribution')).toBe('["CC BY 4.0"]');
 });
 
-test('a download whose variable is wrong is an error page, not half a file', async () => {
+test('a download with an invalid variable is an error page, not a partial file', async () => {
   const answer = await explored.get('/analyses/find_products.csv?min_shops=many');
   expect(answer.status).toBe(400);
   expect(await answer.text()).toContain('many');
 });
 
-test('SQL of one’s own is answered with its rows', async () => {
+test("the reader's own SQL is answered with its rows", async () => {
   const page = await explored.page(
     `/sql?sql=${encodeURIComponent('SELECT site_id, count(*) AS n FROM items GROUP BY ALL ORDER BY n, site_id')}`,
   );
@@ -343,13 +343,13 @@ test('SQL of one’s own is answered with its rows', async () => {
   ]);
 });
 
-test('more rows than a page shows are said to be more', async () => {
+test('a result with more rows than a page shows is reported as such', async () => {
   const page = await explored.page(`/sql?sql=${encodeURIComponent('SELECT * FROM range(1500)')}`);
   expect(page).toContain('the first 1,000 rows are shown');
   expect(readTable(page, /rows? in/u)).toHaveLength(1000);
 });
 
-test('SQL of one’s own leaves no memory and no file behind, though a page does not show all of the rows', async () => {
+test("the reader's own SQL leaves no memory in use and no files, even if not all rows are shown", async () => {
   const ask = (sql: string) => explored.page(`/sql?sql=${encodeURIComponent(sql)}`);
   await ask('SELECT 1');
   const before = process.memoryUsage().rss;
@@ -365,7 +365,7 @@ test('SQL of one’s own leaves no memory and no file behind, though a page does
   expect(left).toEqual([]);
 });
 
-test('a page leaves the lake as it is', async () => {
+test("viewing pages doesn't change the lake", async () => {
   const list = async () => {
     const names = await readdir(explored.story.lakePath, { recursive: true });
     const infos = await Promise.all(
@@ -379,7 +379,7 @@ test('a page leaves the lake as it is', async () => {
   expect(await list()).toEqual(before);
 });
 
-test('the own shop is no competitor on any part of its page', async () => {
+test('the own shop is not a competitor on any part of its page', async () => {
   const list = join(folder, 'own.csv');
   await writeFile(list, 'product,price,currency,lowest\nacme-r1,99.00,EUR,85.00\n');
   const own = await explore(explored.story, { list, ownSite: 33n });
@@ -392,7 +392,7 @@ test('the own shop is no competitor on any part of its page', async () => {
   expect(page).toContain('No shop was below a lowest allowed price');
 });
 
-test('suspect prices of the past are shown to those who ask for them', async () => {
+test('suspect past prices are shown only on request', async () => {
   const read = async (set: string) =>
     readTable(await explored.page(`/analyses/product_spells?product=jump-j1${set}`), /Rows of Product spells/u);
   const isSuspect = (rows: string[][]) => rows.map((row) => row[8]);

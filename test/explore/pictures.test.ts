@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openStory } from '../front/story.js';
 import { explore } from './explored.js';
 
-test('a picture is shown only from a host that the reader allows, without telling it the page', async () => {
+test("a picture is shown only from an allowed host, which doesn't learn the page", async () => {
   const story = await openStory();
   story.at('17 08:00');
   const lamp = { brand: 'Lux', mpn: 'L-1', title: 'Lamp', category: null, price: 1_000 };

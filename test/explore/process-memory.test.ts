@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readProcessMemory } from '../../src/explore/process-memory.js';
 
 test.each(['linux', 'darwin'] as const)(
-  'counts the memory of a process as %s does, and none of one that has ended',
+  'counts the memory of a process as %s does, and zero for one that has ended',
   async (platform) => {
     const script = 'const held = Buffer.alloc(200_000_000, 1); console.log(held.length); setInterval(() => {}, 1000)';
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,4 +1,4 @@
-/** A product's page beside what its history and SQL asked by hand tell. */
+/** Compares a product's page with its history and with separate SQL. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStory, type Story } from '../front/story.js';
 import { type Explored, explore } from './explored.js';
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const toText = (html: string) => html.replaceAll(/<[^>]*>/gu, '').replaceAll(/\s+/gu, ' ');
 
-test('offers say stock, delivered, regular and per-unit prices as the table of offers has them', async () => {
+test('offers show stock, delivered, regular and unit prices as the table offers has them', async () => {
   const page = await explored.page(PATH);
   const [, table = ''] = /data-analysis="offers">([\s\S]*?)<\/table>/u.exec(page) ?? [];
   const shown = [...table.matchAll(/<tr role="row"><th scope="row"[\s\S]*?<\/tr>/gu)].map(([row]) => {
@@ -85,13 +85,13 @@ test('offers say stock, delivered, regular and per-unit prices as the table of o
   ]);
 });
 
-test('the head quotes the lowest price in stock, with its shop, since when it stands and when it was seen', async () => {
+test('the top of the page shows the lowest price in stock, with its shop, its start and when it was seen', async () => {
   const text = toText(await explored.page(PATH));
   expect(text).toMatch(/Lowest in stock now8\.50 EUR Kiosk, since 19 Nov 2026, seen \d+ Nov 2026/u);
   expect(text).toMatch(/Lowest delivered10\.00 EUR Museum, /u);
 });
 
-test('the best price has its lowest, average and highest, and no offer that is left out is quoted', async () => {
+test("the best price has its lowest, average and highest value, and offers that don't count are not quoted", async () => {
   // Market asked 8.00 until the 5th, and from the 9th to the 15th; Kiosk 9.00 between and until the 17th, and 8.50 since
   // the 19th; Museum 10.00 between.
   // Depot asked 7.00 all the time, but has none in stock now.
@@ -113,13 +113,13 @@ test('the best price has its lowest, average and highest, and no offer that is l
   );
 });
 
-test('a reduction is judged on the page by what the shop asked before', async () => {
+test("the page compares an announced reduction with the shop's earlier price", async () => {
   expect(toText(await explored.page(PATH))).toContain(
     'Kiosk says “was 11.00, now 8.50 EUR”. Not honest: it asked 9.00 within the 30 days before the reduction.',
   );
 });
 
-test('the market of most shops comes first', async () => {
+test('the currency with most shops comes first', async () => {
   const text = toText(await explored.page('/products/4006381333955'));
   expect(text).toContain('2 offers in PLN');
   expect(text).toContain('also in EUR');
@@ -138,7 +138,7 @@ function readDays(path: string): [number, number][] {
     });
 }
 
-test('the chart has a line for each shop, which breaks while it did not list the product or had none', async () => {
+test("the chart has one line per shop, with a gap while the shop didn't list the product or had none in stock", async () => {
   const page = await explored.page(`${PATH}?days=all`);
   const names = [...page.matchAll(/<li class="(line-\d)[^"]*"><bdi>([^<]*)/gu)].map(([, key, name]) => [key, name]);
   const lines = Object.fromEntries(
@@ -165,13 +165,13 @@ test('the chart has a line for each shop, which breaks while it did not list the
   expect(outs).toMatch(/^\d+,22,Museum,2026-11-03T00:00:\d\S*Z,2026-11-06T00:00:\d\S*Z,true,/mu);
 });
 
-test('a shop with several listings has one line, its lowest price', async () => {
+test('a shop with several listings has one line at its lowest price', async () => {
   const page = await explored.page('/products/4006381333948?days=all');
   const names = [...page.matchAll(/<li class="line-\d"><bdi>([^<]*)<\/bdi> <span class="money">([^<]*)/gu)];
   expect(names.map(([, name, price]) => `${name} ${price}`)).toEqual(['Kiosk 4.00', 'Museum 5.00']);
 });
 
-test('changes are told in words, and a change that is only a price tells no other values', async () => {
+test('changes are described in words, and a pure price change shows no other values', async () => {
   const text = toText(await explored.page(PATH));
   expect(text).toContain('Title: Coffee 500 g → Coffee, 500 g');
   expect(text).not.toContain('{"');
@@ -181,7 +181,7 @@ test.each([
   ['2026-11-02', '2026-11-04', 1, 0],
   ['2026-11-05', '2026-11-07', 0, 1],
   ['2026-11-02', '2026-11-07', 0, 0],
-])('Today says what ran out of stock and came back from %s to %s', async (date, until, out, back) => {
+])('Today shows what ran out of stock and came back from %s to %s', async (date, until, out, back) => {
   const page = await explored.page(`/?date=${date}&until=${until}`);
   const read = (name: string) => {
     const [, value = '0'] = new RegExp(`<dt>${name}</dt><dd>([\\s\\S]*?)</dd>`, 'u').exec(page) ?? [];

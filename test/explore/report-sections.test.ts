@@ -9,7 +9,7 @@ const at = (time: string) => `TIMESTAMPTZ '2026-11-${time}:00:00Z'`;
 const HOSTILE = "'<img src=x onerror=alert(1)>'";
 const seen = { last_seen_at: at('20 08'), first_seen_at: at('01 00'), gtin: 'NULL', gtin14: 'NULL', title: "'Urn'" };
 
-/** Beside the fixture's kettles: an urn whose price fell, rose, came and ended, and a lid under a new address. */
+/** In addition to the fixture's kettles: an urn whose price fell and rose, and whose listings began and ended, and a lid under a new address. */
 const lake = await publishLake([
   {
     ...seen,
@@ -88,8 +88,8 @@ async function readReport(request: Partial<Parameters<typeof writeReport>[0]> = 
   };
 }
 
-describe('what moved', () => {
-  it('is told of the day before the newest data, with the shop’s place before and after', async () => {
+describe("the report's list of moves", () => {
+  it('covers the day before the newest data, with the shop’s position before and after', async () => {
     const { part, text, find } = (await readReport())('today');
     expect(text).toContain('Falls 1 Rises 0 New 0 Back 0 Removed 0 Gone 0');
     expect(find('The largest of 1')).toEqual([
@@ -99,7 +99,7 @@ describe('what moved', () => {
     expect(part).not.toContain('javascript:');
   });
 
-  it('is told since a time or a run', async () => {
+  it('can start at a time or a run', async () => {
     const { text, find } = (await readReport({ since: { time: '2026-11-11T00:00:00Z' } }))('today');
     expect(text).toContain('Falls 1 Rises 1 New 1 Back 0');
     expect(find('The largest of').map(([title, , shop]) => `${title} ${shop}`)).toEqual([
@@ -120,8 +120,8 @@ describe('what moved', () => {
   });
 });
 
-describe('the own shop', () => {
-  it('lacks what two others sell', async () => {
+describe('the own shop in the report', () => {
+  it('is shown the products that at least two other shops sell', async () => {
     const { find } = (await readReport({ ownSite: 1n }))('own-shop');
     expect(find('What two or more other shops')).toEqual([
       ['&lt;img src=x onerror=alert(1)&gt;', '2', '5.00', 'Beta', '5.50', 'EUR', '12 Nov 2026, 00:00'],
@@ -133,7 +133,7 @@ describe('the own shop', () => {
     await expect(readReport({ ownSite: 9n })).rejects.toThrow('--own-site 9: not a site_id in the sites table');
   });
 
-  it('has listings that continue others', async () => {
+  it('is shown its listings that continue others', async () => {
     const { find, part } = (await readReport({ ownSite: 2n }))('own-shop');
     expect(find('New listings that may continue')).toEqual([
       [
@@ -145,14 +145,14 @@ describe('the own shop', () => {
     expect(part).toContain('href="https://beta.example/lid?id=24"');
   });
 
-  it('sees who went below its lowest prices, and since when', async () => {
+  it('is shown which shops went below its lowest prices, and since when', async () => {
     const list = path.join(folder, 'mine.csv');
     await writeFile(list, 'product,price,lowest\nurn,13,9.5\nlid,7,4.5\n');
     const { find } = (await readReport({ list, ownSite: 1n }))('list');
     const breaches = find('Every time that a shop was below one').map((row) => row.join(' | '));
     expect(breaches).toHaveLength(3);
     for (const price of ['8.50', '9.25', '4.00']) expect(breaches.some((row) => row.includes(price))).toBe(true);
-    // Its own offers are left out.
+    // The own shop's offers are omitted.
     const own = (await readReport({ list, ownSite: 2n }))('list').find('Every time that a shop was below one');
     expect(own).toHaveLength(1);
     await writeFile(list, 'product,price,lowest\nurn,13,1\n');

@@ -29,12 +29,12 @@ async function run(
   return { report, stdout: text, page: await readFile(file, 'utf8') };
 }
 
-/** A report as it is without options. */
+/** A report without options. */
 const usual = await run({});
 const filesOfUsual = await readdir(folder);
 
 describe('report', () => {
-  it('writes a page of the published lake and says in a line what stands in it', () => {
+  it('writes a page of the published lake and a line with its figures', () => {
     const { page, stdout } = usual;
     expect(stdout).toMatch(
       /report\.html \(\d+\.\d kB\): 4 listings, 0 of 0 checks passed, 1 spread, 3 shops, 1 product\n$/,
@@ -46,7 +46,7 @@ describe('report', () => {
     expect(filesOfUsual).toEqual(['report.html']);
   });
 
-  it('tells a scheduler where the page is and how the copy stands', async () => {
+  it('with --json prints where the page is and the state of the copy', async () => {
     const { report, stdout } = await run({}, true);
     expect(stdout).toBe('');
     expect(JSON.parse(toJsonText(report))).toMatchObject({
@@ -61,7 +61,7 @@ describe('report', () => {
     });
   });
 
-  it('shows the products that are asked for, in any form of a GTIN, and names those it does not know', async () => {
+  it('shows the requested products by any form of a GTIN, and refuses unknown ones', async () => {
     const { page } = await run({ product: ['04006381333931'] });
     expect(page.match(/<details class="product">/gu)).toHaveLength(1);
     await expect(run({ product: ['4006381333931', 'lamp-2'] })).rejects.toMatchObject({
@@ -73,12 +73,12 @@ describe('report', () => {
     );
   });
 
-  it('has room for 24 products', async () => {
+  it('accepts at most 24 products', async () => {
     await expect(run({ product: Array<string>(25).fill('x') })).rejects.toThrow('--product is given 25 times');
   });
 });
 
-it('a price list is a page of the report: places, cheaper shops, and what was not found', async () => {
+it('a price list becomes a page of the report, with positions, cheaper shops, and lines without a product', async () => {
   const list = path.join(folder, 'mine.csv');
   await writeFile(list, 'product,price,lowest\n4006381333931,18,12\n<script>x</script>,5,\n');
   const { page } = await run({ list });
@@ -94,7 +94,7 @@ it('a price list is a page of the report: places, cheaper shops, and what was no
 });
 
 describe('the document', () => {
-  it('runs its own script and style by their hashes, and loads nothing', () => {
+  it('allows its own script and style by their hashes, and loads nothing', () => {
     const { page } = usual;
     const policy = (/http-equiv="Content-Security-Policy" content="([^"]*)"/u.exec(page)?.[1] ?? '').replaceAll(
       '&#39;',
@@ -111,7 +111,7 @@ describe('the document', () => {
     expect(page).not.toMatch(/<(?:iframe|object|embed|img|image|base|form)\b| (?:on\w+|style|src|srcset|action)=/u);
   });
 
-  it('has no link to what only a server has, and each link within it leads somewhere', () => {
+  it('has no links that need a server, and each internal link has a target', () => {
     const { page } = usual;
     const links = [...page.matchAll(/<a href="([^"]*)"/gu)].map(([, address = '']) => address);
     expect(links.filter((address) => address.startsWith('/'))).toEqual([]);
@@ -123,7 +123,7 @@ describe('the document', () => {
     );
   });
 
-  it('closes every element in turn', () => {
+  it('closes every element in order', () => {
     const { page } = usual;
     const open: string[] = [];
     const isVoid = new Set(['meta', 'link', 'input', 'br', 'path', 'line', 'rect', 'circle']);
@@ -139,7 +139,7 @@ describe('the document', () => {
 });
 
 describe('the file of a report', () => {
-  it('is replaced by a newer report, also behind a symbolic link, and when it is empty', async () => {
+  it('is replaced by a newer report, also behind a symbolic link, and if it is empty', async () => {
     const target = path.join(folder, 'behind.html');
     const link = path.join(folder, 'link.html');
     await writeFile(target, '');
@@ -150,7 +150,7 @@ describe('the file of a report', () => {
     expect((await lstat(link)).isSymbolicLink()).toBe(true);
   });
 
-  it('is left alone when it is anything else', async () => {
+  it('is not overwritten if it is anything else', async () => {
     const notes = path.join(folder, 'notes.html');
     await writeFile(notes, '<!doctype html>\n<p>mine</p>');
     const elsewhere = [path.join(folder, 'none', 'report.html'), path.join(notes, 'x.html')];
@@ -160,7 +160,7 @@ describe('the file of a report', () => {
     expect(await readFile(notes, 'utf8')).toContain('mine');
   });
 
-  it('is not touched by a run that is stopped', async () => {
+  it('is not changed by a run that is stopped', async () => {
     const output = path.join(folder, 'stopped.html');
     await expect(run({ output }, false, AbortSignal.abort(new Error('stopped')))).rejects.toThrow();
     expect(await readdir(folder)).not.toContain('stopped.html');

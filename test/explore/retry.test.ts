@@ -1,4 +1,4 @@
-/** Rows of pages that could not be prepared. */
+/** Tests pages whose rows could not be prepared. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startExplorer } from '../../src/explore/explorer.js';
@@ -31,7 +31,7 @@ async function startPages(retryMs: number) {
   return { explorer, failures, ...askAt(explorer.url) };
 }
 
-test('rows that could not be prepared are prepared again after a pause', async () => {
+test('preparing rows is retried after a pause if it failed', async () => {
   story = await tellMarket();
   const files = listPublishedFiles(story.lakePath).get('history') ?? [];
   const kept = await Promise.all(files.map(async (file) => [file, await readFile(file)] as const));
@@ -56,7 +56,7 @@ test('rows that could not be prepared are prepared again after a pause', async (
   await explorer.close();
 });
 
-test('what has moved is kept after a pause if that failed, over the rows that are prepared', async () => {
+test('keeping moves is retried after a pause if it failed, without preparing the rows again', async () => {
   story = await tellMarket();
   // Rows of prices are prepared without those of runs; what moved since a run needs them.
   const files = listPublishedFiles(story.lakePath).get('runs') ?? [];

@@ -1,4 +1,4 @@
-/** Pages for colleagues: they can be read, and nothing can be changed. */
+/** Tests pages for colleagues, who can read everything but change nothing. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RateLimit } from '../../src/explore/rate-limit.js';
 import { copyMarket, type Explored, explore, type StoryLake } from './explored.js';
@@ -12,7 +12,7 @@ afterAll(async () => {
   await explored.story.close();
 });
 
-test('pages and files are served, without a form that changes anything, SQL, or paths of the machine', async () => {
+test('with --share, pages have no forms that change anything, no SQL, and no local paths', async () => {
   for (const path of ['/', '/products', '/products/acme-r1', '/shops', '/list', '/copy', '/analyses/movers.csv']) {
     expect([path, (await explored.get(path)).status]).toEqual([path, 200]);
     const page = await explored.page(path);
@@ -25,24 +25,27 @@ test('pages and files are served, without a form that changes anything, SQL, or 
   }
 });
 
-test.each(['/list', '/views', '/views/remove', '/alarm', '/'])('nothing can be sent to %s', async (path) => {
-  const form = new FormData();
-  form.set('name', 'x');
-  form.set('address', '/');
-  expect((await explored.get(path, { method: 'POST', body: form })).status).toBe(405);
-});
+test.each(['/list', '/views', '/views/remove', '/alarm', '/'])(
+  'with --share, nothing can be sent to %s',
+  async (path) => {
+    const form = new FormData();
+    form.set('name', 'x');
+    form.set('address', '/');
+    expect((await explored.get(path, { method: 'POST', body: form })).status).toBe(405);
+  },
+);
 
-test('without the secret of the address, nothing is told', async () => {
+test('with --share, a request without the secret gets nothing', async () => {
   expect((await fetch(`${explored.base}/`)).status).toBe(403);
 });
 
-test('who asks too often has to wait', async () => {
+test('a client with too many requests has to wait', async () => {
   const statuses = new Set<number>();
   for (let n = 0; n < 300; n++) statuses.add((await explored.get('/page.css')).status);
   expect([...statuses]).toEqual([200, 429]);
 });
 
-test('each address has requests of its own, which return with time', () => {
+test('each address has its own request limit, which recovers with time', () => {
   let now = 0;
   const limit = new RateLimit(() => now);
   const takeAll = (address: string) => {

@@ -1,4 +1,4 @@
-/** Today for a brand and for the reader's list: its rows are those of plain SQL over the lake's files. */
+/** Compares Today for a brand and for the reader's list with plain SQL over the lake's files. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ const SELECTIONS = [
   ['in_list=true&brand=Lux', "brand = 'Lux'"],
 ] as const;
 
-test.each(SELECTIONS)('Today with %s has the moves of these products between two dates', async (query, products) => {
+test.each(SELECTIONS)('Today with %s shows the moves of these products between two dates', async (query, products) => {
   const page = await explored.page(`/?date=2026-11-05&until=2026-11-16&${query}`);
   const moves = await findMoves(products, '2026-11-05', '2026-11-17');
   expect(moves.length).toBeGreaterThan(1);
@@ -75,7 +75,7 @@ test.each(SELECTIONS)('Today with %s has the moves of these products between two
   expect(readMoves(page, 'compared_listings')).toEqual(moves);
 });
 
-test.each(SELECTIONS)('Today with %s has the moves of these products since a week ago', async (query, products) => {
+test.each(SELECTIONS)('Today with %s shows the moves of these products since a week ago', async (query, products) => {
   const newest = await sql.runAndReadAll(
     'SELECT greatest((SELECT max(last_seen_at) FROM items), (SELECT max(observed_at) FROM history))::VARCHAR',
   );
@@ -85,7 +85,7 @@ test.each(SELECTIONS)('Today with %s has the moves of these products since a wee
   expect(readMoves(page, 'movers')).toEqual(await findMoves(products, since, '9999-01-01'));
 });
 
-test.each(SELECTIONS)('Today with %s counts these products alone in its other figures', async (query, products) => {
+test.each(SELECTIONS)('Today with %s counts only these products in its other figures', async (query, products) => {
   const page = await explored.page(`/?date=2026-11-05&until=2026-11-16&${query}`);
   const [[sold, out, moved]] = (
     await sql.runAndReadAll(`SELECT
@@ -103,7 +103,7 @@ test.each(SELECTIONS)('Today with %s counts these products alone in its other fi
   expect(Number(falls) + Number(rises)).toBe(Number(moved));
 });
 
-test('Products shows the products of the list alone', async () => {
+test('Products can show only the products of the list', async () => {
   const names = async (query: string) =>
     [...(await explored.page(`/products?${query}`)).matchAll(/<th scope="row"[^>]*>[\s\S]*?>([^<]+)</gu)].map(
       ([, name]) => name,

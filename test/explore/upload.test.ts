@@ -25,7 +25,7 @@ function send(
   return explored.get('/list', { method: 'POST', body: form, headers });
 }
 
-test('a list from the browser is shown until another one comes, or none', async () => {
+test('an uploaded list is shown until it is replaced or removed', async () => {
   expect(await explored.page('/list')).toContain('type="file"');
   const sent = await send('product,price,lowest\nacme-r1,105,90\nnone-1,5,\n', { currency: 'EUR' });
   expect([sent.status, sent.headers.get('location')]).toEqual([303, '/list']);
@@ -41,7 +41,7 @@ test('a list from the browser is shown until another one comes, or none', async 
   expect(await explored.page('/list')).toContain('discarded when explore stops');
 });
 
-test('another list is compared with the rows that are prepared, not with new ones', async () => {
+test('another list is compared with the prepared rows, without preparing them again', async () => {
   await explored.page('/');
   const before = await findVersions();
   await send('product,price\nacme-r1,105\n', { currency: 'EUR' });
@@ -49,7 +49,7 @@ test('another list is compared with the rows that are prepared, not with new one
   expect(await findVersions()).toEqual(before);
 });
 
-test('a list that is wrong is refused by its line, and the present one stays', async () => {
+test('an invalid list is refused with its line, and the current list stays', async () => {
   await send('product,price\nacme-r1,105\n', { currency: 'EUR' });
   const wrong = await send('product,price\nacme-r1,a lot\n', { currency: 'EUR' });
   expect(wrong.status).toBe(400);
@@ -71,7 +71,7 @@ const FOREIGN: Record<string, string>[] = [
   { origin: 'null' },
 ];
 
-test('a list that is too large, a form of another site and anyone without the secret are refused', async () => {
+test('a list that is too large, a form of another site and a request without the secret are refused', async () => {
   const large = await send(`product,price\n${'acme-r1,105\n'.repeat(800_000)}`);
   expect(await large.text()).toContain('A list has at most 8 MB');
   for (const headers of FOREIGN) {
@@ -84,7 +84,7 @@ test('a list that is too large, a form of another site and anyone without the se
   expect((await explored.get('/products', { method: 'POST', body: form })).status).toBe(405);
 });
 
-test('a list is removed when another one comes, and when the pages end', async () => {
+test('an uploaded list is deleted when another one replaces it, and when explore ends', async () => {
   const other = await explore(explored.story);
   const form = new FormData();
   form.set('list', new File(['product,price,currency\nonly-here,105,EUR\n'], 'mine.csv'));

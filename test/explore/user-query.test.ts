@@ -44,9 +44,9 @@ async function measureChildren<T>(
   }
 }
 
-describe.skipIf(process.platform !== 'linux')('one line of SQL that DuckDB cannot bound', () => {
+describe.skipIf(process.platform !== 'linux')("SQL that DuckDB can't limit itself", () => {
   test.each(HEAVY)(
-    '%s: the SQL page says that it was stopped, and answers on',
+    '%s is stopped on the SQL page, which keeps working',
     async (_, sql) => {
       const ask = (text: string) => explored.page(`/sql?sql=${encodeURIComponent(text)}`);
       const { result, bytes, ms } = await measureChildren(process.pid, () => ask(sql));
@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== 'linux')('one line of SQL that DuckDB canno
     150_000,
   );
 
-  test('an agent’s query is stopped at --timeout, and the server answers on', async () => {
+  test('an agent’s query is stopped at --timeout, and the server keeps working', async () => {
     const { call, refuse, close } = await openClient(['--lake', explored.story.lakePath, '--timeout', '3s']);
     try {
       for (const [, sql] of HEAVY) {
@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('one line of SQL that DuckDB canno
   }, 150_000);
 });
 
-test('a normal query keeps its types, and prices of the past are read', async () => {
+test('a normal query keeps its types and can read past prices', async () => {
   const { call, close } = await openClient(['--lake', explored.story.lakePath]);
   const { value } = await call('query', {
     sql: "SELECT 1.50::DECIMAL(9, 2) AS d, 9007199254740993 AS n, TIMESTAMPTZ '2026-01-01 00:00:00Z' AS t, [1, 2] AS l, NULL AS e -- so\n;",

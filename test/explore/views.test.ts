@@ -1,4 +1,4 @@
-/** Views that a reader saves: in the lake's folder, in the menu, and never a path or HTML. */
+/** Tests the views that a reader saves in the lake's folder, which appear in the menu and are never treated as paths or HTML. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ function send(path: string, fields: Record<string, string>, headers: Record<stri
 const save = (name: string, address: string) => send('/views', { name, address });
 const readViews = async () => (JSON.parse(await readFile(file, 'utf8')) as { views: object[] }).views;
 
-test('a view keeps a page with its filters and columns, is in the menu of each page, and outlives the server', async () => {
+test('a view saves a page with its filters and columns, appears in every menu, and survives a restart', async () => {
   const address = '/products?q=radio&hide=brand&hide=grade';
   const answer = await save('Radios', `${address}&part=found&token=secret`);
   expect([answer.status, answer.headers.get('location')]).toEqual([303, address]);
@@ -38,7 +38,7 @@ test('a view keeps a page with its filters and columns, is in the menu of each p
   await again.close();
 });
 
-test('a name is data: no path, no HTML, and a second view of the name takes its place', async () => {
+test("a view's name is never used as a path or HTML, and a second view with the name replaces the first", async () => {
   const name = '../../../items/<script>alert(1)</script>';
   expect((await save(name, '/shops')).status).toBe(303);
   expect((await save(name, '/categories')).status).toBe(303);
@@ -66,7 +66,7 @@ test.each([
   expect(await readFile(file, 'utf8')).not.toContain('evil');
 });
 
-test('another site can save none, and no more than 50 are kept', async () => {
+test("another site can't save a view, and at most 50 are saved", async () => {
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
   expect((await send('/views', { name: 'x', address: '/' }, foreign)).status).toBe(403);
   for (let n = (await readViews()).length; n < 50; n++) await save(`View ${n}`, `/products?q=${n}`);
@@ -75,7 +75,7 @@ test('another site can save none, and no more than 50 are kept', async () => {
   expect(await readViews()).toHaveLength(50);
 });
 
-test('a file that another program wrote is named, left as it is, and pages are shown all the same', async () => {
+test('a file of views by another program is reported and kept, and pages are still shown', async () => {
   const before = await readFile(file, 'utf8');
   await writeFile(file, '{"views": [{"name": "x", "address": "javascript:alert(1)"}]}');
   const page = await explored.page('/shops');

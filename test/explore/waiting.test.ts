@@ -7,7 +7,7 @@ import { Snapshot } from '../../src/explore/snapshot.js';
 import { openLake } from '../../src/lake/lake.js';
 import { copyMarket } from './explored.js';
 
-test('the time of a question begins when it has a session: a report asks hundreds at once', async () => {
+test('the time limit of a question starts when it gets a session, because a report asks hundreds at once', async () => {
   const story = await copyMarket();
   const snapshot = await Snapshot.open(await openLake(story.lakePath, { create: false }), { memory: '400MB' });
   await snapshot.whole;
@@ -27,7 +27,7 @@ test('the time of a question begins when it has a session: a report asks hundred
   await story.close();
 });
 
-test('rows are prepared on one thread; questions then have all of them', async () => {
+test('rows are prepared on one thread, and questions then use all threads', async () => {
   const story = await copyMarket();
   const { create } = DuckDBInstance;
   const spied = vi.spyOn(DuckDBInstance, 'create').mockImplementation((place, options) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openStory } from '../front/story.js';
 import { explore } from './explored.js';
 
-test('a chart has all rows, whichever part of them the table shows, and in which order', async () => {
+test('a chart has all rows, whichever part the table shows and in which order', async () => {
   const story = await openStory();
   story.at('01 08:00');
   const pen = story.add({ brand: 'Acme', mpn: 'P-1', title: 'Pen', category: null, siteId: 11n, price: 100 });
