@@ -78,7 +78,7 @@ describe("the data's clock", () => {
   });
 });
 
-describe('shops against the market', () => {
+describe('shops compared with the market', () => {
   it('have counts of wins and a price index, overall and by category', async () => {
     const tea: Row = { category_slug: "'tea'", category_name: "'Tea'" };
     const rows = [1, 2, 3].flatMap((n) => [
@@ -156,7 +156,7 @@ function findFollows(moves: Move[], hours: number): Map<string, { lags: number[]
   return pairs;
 }
 
-describe('who moves first', () => {
+describe('price leaders', () => {
   it.each([
     [1, 24],
     [2, 24],
@@ -218,7 +218,7 @@ describe('prices in one currency', () => {
   });
   afterEach(() => rm(path.dirname(file), { recursive: true }));
 
-  it('are converted by the newest rate up to the day, exactly, half away from zero', async () => {
+  it('are converted exactly by the newest rate up to the day, and rounded half away from zero', async () => {
     await writeFile(file, 'date,currency,rate\n2026-01-01,PLN,4\n2026-02-01,PLN,4.25\n2026-01-05,JPY,161.53\n');
     await loadRates(db, file);
     await insertRows(db, 'items', [

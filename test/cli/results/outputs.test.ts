@@ -114,13 +114,13 @@ test.each([
 });
 
 describe("the schema of a server's first line fits", () => {
-  test('explore', async () => {
+  test('explore prints its address', async () => {
     const { url, close } = await serve({ lake });
     expect(await findFault('explore', JSON.stringify({ url }))).toBeUndefined();
     await close();
   });
 
-  test('webhook', async () => {
+  test('webhook prints its address, and an error when it is stopped', async () => {
     await writeFile(join(folder, 'secret'), 'whsec_1\n');
     const file = join(folder, 'hook.yaml');
     const secret = join(folder, 'secret');
@@ -136,7 +136,7 @@ describe("the schema of a server's first line fits", () => {
     expect(await findFault('error', stopped)).toBeUndefined();
   });
 
-  test('sandbox', async () => {
+  test('sandbox prints its address and keys', async () => {
     const { stdout } = await runPricelake(['sandbox', '--items', '10', '--json'], {
       act: (child) => child.stdout?.once('data', () => child.kill('SIGTERM')),
     });

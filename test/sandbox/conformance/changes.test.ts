@@ -12,7 +12,7 @@ describe('§4 /changes: the change feed', () => {
     expect(ids[0]).toBeGreaterThan(2n ** 53n);
   });
 
-  it('after is 0 by default: from the beginning of the plan’s history', async () => {
+  it('after is 0 by default, which means from the beginning of the plan’s history', async () => {
     const first = await service.read('/changes', changePage);
     expect(await service.read('/changes?after=0', changePage)).toEqual(first);
     const { changes: truth } = await service.readTruth();
@@ -33,7 +33,7 @@ describe('§4 /changes: the change feed', () => {
     expect(await service.readFeed(cursor, 7)).toHaveLength(30);
   });
 
-  it('dataset: only changes of its items', async () => {
+  it('dataset: only changes of items in this dataset', async () => {
     const all = new Set((await service.readFeed()).map(({ id }) => id));
     const some = await service.readFeed(0n, 1000, '&dataset=17');
     expect(some.length).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ describe('§4 /changes: the change feed', () => {
 });
 
 describe('§4 /changes/recent: latest changes, newest first', () => {
-  it('nextCursor is passed as before to go back: the last id of the previous page', async () => {
+  it('nextCursor, the last id of a page, is passed as before to go back', async () => {
     const back = [];
     let query = '';
     for (;;) {
@@ -69,7 +69,7 @@ describe('§4 /changes/recent: latest changes, newest first', () => {
     expect(back).toEqual((await service.readFeed()).reverse());
   });
 
-  it.each(['NEW', 'CHANGED', 'REMOVED', 'RELISTED'])('kind %s: only such changes', async (kind) => {
+  it.each(['NEW', 'CHANGED', 'REMOVED', 'RELISTED'])('kind %s: only changes of this kind', async (kind) => {
     const { changes } = await service.read(`/changes/recent?kind=${kind}&limit=20`, changePage);
     expect(changes.length).toBeGreaterThan(0);
     expect(changes.every((one) => one.kind === kind)).toBe(true);
@@ -78,7 +78,7 @@ describe('§4 /changes/recent: latest changes, newest first', () => {
   it.each([
     ['PRICE_DROP', -1],
     ['PRICE_RISE', 1],
-  ] as const)('kind %s: changes of the price in this direction', async (kind, sign) => {
+  ] as const)('kind %s: only changes that move the price in this direction', async (kind, sign) => {
     const { changes } = await service.read(`/changes/recent?kind=${kind}&limit=200`, changePage);
     expect(changes.length).toBeGreaterThan(10);
     for (const one of changes) {
@@ -87,20 +87,20 @@ describe('§4 /changes/recent: latest changes, newest first', () => {
     }
   });
 
-  it('the id of the newest one is a safe start for /changes?after=', async () => {
+  it('the newest id is a safe start for /changes?after=', async () => {
     const [newest] = (await service.read('/changes/recent?limit=1', changePage)).changes;
     expect(await service.readFeed(newest?.id)).toEqual([]);
     await service.sandbox.advance({ hours: 1, changes: 25 });
     expect(await service.readFeed(newest?.id)).toHaveLength(25);
   });
 
-  it('a change appears here when it appears in /changes', async () => {
+  it('a change appears in /changes/recent when it appears in /changes', async () => {
     await service.sandbox.advance({ hours: 1, changes: 5 });
     const { changes } = await service.read('/changes/recent?limit=1', changePage);
     expect(changes[0]?.id).toBe((await service.readFeed()).at(-1)?.id);
   });
 
-  it('dataset: only changes of its items', async () => {
+  it('dataset: only changes of items in this dataset', async () => {
     const { changes } = await service.read('/changes/recent?dataset=17&limit=200', changePage);
     const feed = await service.readFeed(0n, 1000, '&dataset=17');
     expect(changes).toEqual(feed.slice(-200).reverse());

@@ -15,7 +15,7 @@ describe('the checklist of the API document', () => {
     expect(sections.map(([title]) => title[1])).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
   });
 
-  it.each(sections)('%s: every test that it names exists', (_, entries) => {
+  it.each(sections)('%s: every quoted test exists', (_, entries) => {
     expect(entries.length).toBeGreaterThan(1);
     const missing = entries.filter(([, file = '', title]) => !read(file).includes(`'${title}'`));
     expect(missing.map(([line]) => line)).toEqual([]);

@@ -15,7 +15,7 @@ describe('§7 Errors', () => {
     expect(parse((await service.get('/nothing')).text, errorBody)).toMatchObject({ status: 404, error: 'Not Found' });
   });
 
-  it('402 datasets: a dataset beyond the plan, on every endpoint that takes one', async () => {
+  it('402 datasets: for a dataset beyond the plan, on every endpoint with this parameter', async () => {
     const last = (await service.read('/datasets', z.array(dataset))).at(-1)?.id;
     const [one] = (await service.read(`/items?dataset=${last}&size=1`, itemPage)).content;
     service.set({ limits: { datasets: 1 } });
@@ -25,7 +25,7 @@ describe('§7 Errors', () => {
     expect(one).toBeDefined();
   });
 
-  it('404: items beyond the plan’s datasets are not among those the caller can see', async () => {
+  it('404: items beyond the plan’s datasets are not visible to the caller', async () => {
     const all = await service.read('/items?size=500&status=all', itemPage);
     service.set({ limits: { datasets: 1 } });
     const seen = await service.read('/items?size=500&status=all', itemPage);
@@ -36,7 +36,7 @@ describe('§7 Errors', () => {
       expect((await service.get(path)).status).toBe(404);
   });
 
-  it('429 apiCallsPerMonth: the month’s calls used up, until the next month', async () => {
+  it('429 apiCallsPerMonth: when the month’s calls are used up, until the next month', async () => {
     await service.sandbox.advance({ hours: 24 * 31, changes: 0 });
     service.set({ limits: { apiCallsPerMonth: 2 } });
     expect([(await service.get('/plan')).status, (await service.get('/items')).status]).toEqual([200, 200]);
@@ -53,7 +53,7 @@ describe('§7 Errors', () => {
     expect(await service.refusal(path, 429)).toMatchObject({ limit: 'apiCallsPerMonth', allowed: 0 });
   });
 
-  it('429 ratePerSecond: too many requests per second, and Retry-After says when to try again', async () => {
+  it('429 ratePerSecond: for too many requests per second, with Retry-After', async () => {
     service.set({ limits: { ratePerSecond: 3 } });
     const statuses = [];
     for (let k = 0; k < 5; k++) statuses.push((await service.get('/plan')).status);
@@ -66,14 +66,14 @@ describe('§7 Errors', () => {
 });
 
 describe('§8 Limits', () => {
-  it('limits of PlanInfo are carried by name', async () => {
+  it('PlanInfo contains the limits by name', async () => {
     expect(Object.keys((await service.readAccount()).limits)).toEqual([
       ...['datasets', 'apiCallsPerMonth', 'ratePerSecond', 'exportRowsPerMonth'],
       ...['historyDays', 'changeFeed', 'webhooks', 'delayHours'],
     ]);
   });
 
-  it('every answer carries RateLimit-* and X-Quota-* headers, whatever its status', async () => {
+  it('every response has RateLimit-* and X-Quota-* headers, whatever its status', async () => {
     service.set({ plan: 'pro' });
     const answers = [
       ...(await Promise.all(PATHS.map((path) => service.get(path)))),
@@ -91,7 +91,7 @@ describe('§8 Limits', () => {
     }
   });
 
-  it('exportRowsPerMonth: on paid plans rows beyond it are billed, the export is whole, X-Export-Overage is set', async () => {
+  it('exportRowsPerMonth: a paid plan gets the whole export, is billed for more rows, and gets X-Export-Overage', async () => {
     await service.sandbox.advance({ hours: 24 * 31, changes: 0 });
     service.set({ plan: 'pro', limits: { exportRowsPerMonth: 120 } });
     const small = await service.get('/export?format=ndjson&currency=PLN');
@@ -142,7 +142,7 @@ describe('§8 Limits', () => {
     expect((await service.read(`/items/${one?.id}`, item)).id).toBe(one?.id);
   });
 
-  it('changeFeed: false on Free, where /changes answers 402; /changes/recent is for everybody', async () => {
+  it('changeFeed is false on Free: /changes returns 402, but everybody can read /changes/recent', async () => {
     service.set({ plan: 'free' });
     expect((await service.readAccount()).limits.changeFeed).toBe(false);
     expect(await service.refusal('/changes', 402)).toMatchObject({ limit: 'changeFeed', allowed: false });

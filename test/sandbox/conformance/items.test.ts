@@ -41,7 +41,7 @@ describe('§4 /items: a page of items, filtered and sorted', () => {
     expect(ids(items)).toEqual(ids(listed));
   });
 
-  it('dataset: one of the caller’s; without it all visible ones are used', async () => {
+  it('dataset: only items in this dataset, which must be visible; without it, items of all visible ones', async () => {
     const datasets = JSON.parse((await service.get('/datasets')).text) as { id: number; name: string }[];
     for (const { id, name } of datasets.slice(0, 3)) {
       await expectFound(
@@ -61,7 +61,7 @@ describe('§4 /items: a page of items, filtered and sorted', () => {
       );
   });
 
-  it('category: a slug, subcategories included', async () => {
+  it('category: a slug, including its subcategories', async () => {
     const { categories } = await service.read('/facets', facets);
     for (const { slug, path } of categories.slice(0, 6)) {
       await expectFound(
@@ -72,7 +72,7 @@ describe('§4 /items: a page of items, filtered and sorted', () => {
     expect(await readPages('category=no-such')).toEqual([]);
   });
 
-  it('q: words that must all occur, in any order; parts of words count', async () => {
+  it('q: all words must occur, in any order, also as parts of words', async () => {
     const holds = (one: Item, word: string) => JSON.stringify(Object.values(one), plain).toLowerCase().includes(word);
     const one = listed.find(({ title, brand }) => title !== null && brand !== null) as Item;
     const words = [one.brand?.slice(1, 5) ?? '', (one.mpn ?? one.title ?? '').slice(0, 4)].map((word) =>
@@ -167,14 +167,14 @@ describe('§4 /items: a page of items, filtered and sorted', () => {
 });
 
 describe('§4 /items/{id} and /items/{id}/history', () => {
-  it('an item as it is now, also when no longer listed', async () => {
+  it('returns the current item, even if it is no longer listed', async () => {
     for (const one of [listed[0], all.find(({ removedAt }) => removedAt !== null)]) {
       expect(one?.id).toBeGreaterThan(2n ** 53n);
       expect(await service.read(`/items/${one?.id}`, item)).toEqual(one);
     }
   });
 
-  it('history: every change within the plan’s history, oldest first, up to where the item stands', async () => {
+  it('history: every change within the plan’s history, oldest first, up to the current state', async () => {
     for (const one of all.filter(({ previousPrice }) => previousPrice !== null).slice(0, 20)) {
       const history = await service.read(`/items/${one.id}/history`, z.array(historyEntry));
       expect(history[0]).toMatchObject({ kind: 'NEW', observedAt: one.firstSeenAt, previousPrice: null });
@@ -184,7 +184,7 @@ describe('§4 /items/{id} and /items/{id}/history', () => {
     }
   });
 
-  it('404: not found among the items the caller can see', async () => {
+  it('404: for items that the caller can not see', async () => {
     const visible = new Set(
       (await service.read('/items?status=all&size=500', itemPage, service.sandbox.keys.test)).content.map(
         ({ id }) => id,

@@ -10,14 +10,17 @@ beforeEach(() => service.reset());
 afterAll(() => service.close());
 
 describe('§5 Authentication', () => {
-  it.each(PATHS)('%s needs an API key: 401 with an Error body for none, an invalid and a revoked one', async (path) => {
-    service.set({ revoked: ['live'] });
-    for (const key of [null, 'sandbox_live_0', service.sandbox.keys.live]) {
-      const answer = await service.get(path, key);
-      expect(answer.status).toBe(401);
-      expect(parse(answer.text, errorBody)).toMatchObject({ status: 401, error: 'Unauthorized' });
-    }
-  });
+  it.each(PATHS)(
+    '%s needs an API key: 401 with an Error body for a missing, an invalid and a revoked key',
+    async (path) => {
+      service.set({ revoked: ['live'] });
+      for (const key of [null, 'sandbox_live_0', service.sandbox.keys.live]) {
+        const answer = await service.get(path, key);
+        expect(answer.status).toBe(401);
+        expect(parse(answer.text, errorBody)).toMatchObject({ status: 401, error: 'Unauthorized' });
+      }
+    },
+  );
 
   it('a key is accepted only as Bearer in the Authorization header', async () => {
     const { live } = service.sandbox.keys;
@@ -107,7 +110,7 @@ describe('§2 PlanInfo and §4 /plan', () => {
 });
 
 describe('§1 The caller’s plan decides which datasets are visible', () => {
-  it('on every endpoint: items, products, facets, changes and exports are of these alone', async () => {
+  it('on every endpoint: items, products, facets, changes and exports are only from visible datasets', async () => {
     const readAll = () =>
       Promise.all([
         service.read('/items?size=500', itemPage),

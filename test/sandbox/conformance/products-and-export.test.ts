@@ -34,7 +34,7 @@ describe('§4 /products', () => {
     expect(others.every(({ brand, mpn }) => brand !== null && mpn !== null)).toBe(true);
   });
 
-  it('dataset: counts offers in it alone', async () => {
+  it('dataset: counts only offers in this dataset', async () => {
     const [one] = JSON.parse((await service.get('/datasets')).text) as { id: number; name: string }[];
     const within = listed.filter(({ datasets, gtin }) => datasets.includes(one?.name ?? '') && gtin !== null);
     const offers = (await readAll(`dataset=${one?.id}`)).filter(({ gtin }) => gtin !== null);
@@ -57,7 +57,7 @@ describe('§4 /products', () => {
     );
   });
 
-  it('brand: as the shops name it', async () => {
+  it('brand: as named by the shops', async () => {
     const brand = (await readAll()).find((one) => one.brand !== null)?.brand ?? '';
     const found = await readAll(`brand=${encodeURIComponent(brand)}`);
     for (const { id } of found.slice(0, 5)) {
@@ -72,12 +72,12 @@ describe('§4 /products', () => {
       expect((await readAll(`gtin=${form}`)).map((one) => one.id)).toEqual([id]);
   });
 
-  it('currency: prices in this one alone', async () => {
+  it('currency: only prices in this currency', async () => {
     const found = await readAll('currency=EUR');
     expect(found.every(({ prices }) => prices.every(({ currency }) => currency === 'EUR'))).toBe(true);
   });
 
-  it('minShops: sold by at least this many websites, default 1', async () => {
+  it('minShops: only products sold by at least this many websites, 1 by default', async () => {
     const all = await readAll();
     expect(await readAll('minShops=1')).toEqual(all);
     const compared = await readAll('minShops=2');
@@ -85,7 +85,7 @@ describe('§4 /products', () => {
     expect(compared.length).toBeGreaterThan(0);
   });
 
-  it('sort: -offers by default, -shops, price lowest first, -price', async () => {
+  it('sort: -offers by default, or -shops, price with the lowest first, or -price', async () => {
     const offers = (await readAll()).map((one) => Number(one.offers));
     expect(offers).toEqual([...offers].sort((a, b) => b - a));
     const shops = (await readAll('sort=-shops')).map((one) => Number(one.shops));
@@ -101,7 +101,7 @@ describe('§4 /products', () => {
 });
 
 describe('§4 /products/{id}', () => {
-  it('all visible offers, cheapest first, by a GTIN in any of its forms', async () => {
+  it('returns all visible offers, cheapest first, for a GTIN in any of its forms', async () => {
     const top = (await readAll('minShops=2')).find(({ gtin }) => gtin !== null) as Product;
     const detail = await service.read(`/products/${top.id}`, productDetail);
     expect(detail.product).toEqual(top);
@@ -116,13 +116,13 @@ describe('§4 /products/{id}', () => {
     expect(await service.read(`/products/${top.id.padStart(14, '0')}`, productDetail)).toEqual(detail);
   });
 
-  it('or by a brand-part-number key', async () => {
+  it('returns the offers for a key of brand and part number', async () => {
     const one = (await readAll()).find(({ gtin }) => gtin === null) as Product;
     const detail = await service.read(`/products/${encodeURIComponent(one.id)}`, productDetail);
     expect(detail.offers.every(({ gtin, brand, mpn }) => gtin === null && brand !== null && mpn !== null)).toBe(true);
   });
 
-  it('currency: only offers in this currency; dataset: only offers in it', async () => {
+  it('currency: only offers in this currency; dataset: only offers in this dataset', async () => {
     const [top] = await readAll('currency=EUR&minShops=2');
     const all = await service.read(`/products/${top?.id}`, productDetail);
     const euros = await service.read(`/products/${top?.id}?currency=EUR`, productDetail);
@@ -133,7 +133,7 @@ describe('§4 /products/{id}', () => {
     expect(within.offers).toEqual(all.offers.filter((one) => one.datasets.includes(name ?? '')));
   });
 
-  it('404: no offers of this product among the items the caller can see', async () => {
+  it('404: for a product without visible offers', async () => {
     for (const path of ['/products/4006381333931', '/products/no-such', '/products/1?dataset=77']) {
       expect(parse((await service.get(path)).text, errorBody).status).toBe(404);
     }
@@ -141,11 +141,11 @@ describe('§4 /products/{id}', () => {
 });
 
 describe('§4 /facets', () => {
-  it('404: no such dataset of the caller’s', async () => {
+  it('404: for a dataset that the caller can not see', async () => {
     expect(parse((await service.get('/facets?dataset=99')).text, errorBody).status).toBe(404);
   });
 
-  it('dataset: counts of its items alone', async () => {
+  it('dataset: counts only items in this dataset', async () => {
     for (const { id, items } of JSON.parse((await service.get('/datasets')).text) as { id: number; items: number }[]) {
       const { sites } = await service.read(`/facets?dataset=${id}`, facets);
       expect(sites.reduce((sum, one) => sum + Number(one.items), 0)).toBe(items);
@@ -154,7 +154,7 @@ describe('§4 /facets', () => {
 });
 
 describe('§4 /export', () => {
-  it('ndjson: one JSON object per line, one row per matching item', async () => {
+  it('ndjson: one JSON object per line, one line per matching item', async () => {
     const { text, headers } = await service.get('/export?format=ndjson&status=all');
     expect(headers.get('content-type')).toBe('application/x-ndjson');
     expect(text).toBe(lines.map((line) => `${line}\n`).join(''));
@@ -167,7 +167,7 @@ describe('§4 /export', () => {
     expect(text.split('\n')[0]).toMatch(/^id,title,/);
   });
 
-  it('X-Export-Rows: rows in this export; X-Export-Rows-Remaining: rows left this month after it', async () => {
+  it('X-Export-Rows is the number of rows in this export; X-Export-Rows-Remaining is what remains this month', async () => {
     const first = await service.get('/export?format=ndjson');
     const rows = Number(first.headers.get('x-export-rows'));
     expect(rows).toBe(listed.length);
@@ -182,7 +182,7 @@ describe('§4 /export', () => {
   it.each([
     ...['', 'dataset=11', 'site=10', 'category=books-media', 'q=a', 'minPrice=20&maxPrice=90', 'currency=EUR'],
     ...['status=removed', 'status=all', 'changedSince=2026-11-10T00:00:00Z'],
-  ])('takes the filters of /items with the same rules (%s)', async (query) => {
+  ])('accepts the filters of /items with the same rules (%s)', async (query) => {
     const ids = (text: string) => [...text.matchAll(/"id":(\d{16}),"title"/g)].map(([, id]) => id).sort();
     const exported = ids((await service.get(`/export?format=ndjson&${query}`)).text);
     const paged = [];
@@ -192,7 +192,7 @@ describe('§4 /export', () => {
     expect(exported.length).toBeGreaterThan(0);
   });
 
-  it('takes a GTIN without its leading zeros, as /items does', async () => {
+  it('accepts a GTIN without its leading zeros, as /items does', async () => {
     const { gtin } = listed.find((one) => one.gtin?.startsWith('0')) as (typeof listed)[number];
     const digits = gtin?.replace(/^0+/, '');
     const rows = (await service.get(`/export?format=ndjson&gtin=${digits}`)).text.trimEnd().split('\n');
@@ -200,7 +200,7 @@ describe('§4 /export', () => {
     expect(rows.map((row) => parse(row, item).id)).toEqual(wanted.map(({ id }) => id));
   });
 
-  it('sort, page and size are not parameters of this endpoint', async () => {
+  it('sort, page and size have no effect on this endpoint', async () => {
     const plain = await service.get('/export?format=ndjson');
     expect((await service.get('/export?format=ndjson&sort=cheapest&page=-1&size=1')).text).toBe(plain.text);
   });

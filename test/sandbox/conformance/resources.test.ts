@@ -21,7 +21,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const PATHS = ['/datasets', '/facets', '/items', '/changes', '/changes/recent', '/products', '/plan'];
 
 describe('§1 What the service does', () => {
-  it('every answer is application/json, except a successful export', async () => {
+  it('every response is application/json, except a successful export', async () => {
     for (const path of [...PATHS, '/items/1', '/items?size=0', '/export?format=xml']) {
       expect((await service.get(path)).headers.get('content-type')).toMatch(/^application\/json/);
     }
@@ -29,7 +29,7 @@ describe('§1 What the service does', () => {
     expect((await service.get('/export?format=ndjson')).headers.get('content-type')).toBe('application/x-ndjson');
   });
 
-  it('field names are camelCase, timestamps are ISO 8601 in UTC', async () => {
+  it('field names are camelCase, and timestamps are ISO 8601 in UTC', async () => {
     const visit = (value: unknown, name: string): void => {
       if (Array.isArray(value)) for (const entry of value) visit(entry, name);
       else if (typeof value === 'object' && value !== null && name !== 'attributes' && name !== 'changes map') {
@@ -97,7 +97,7 @@ describe('§2 Item', () => {
     }
   });
 
-  it('firstSeenAt ≤ lastChangedAt, removedAt is null while listed, and no scrape found it after that', () => {
+  it('firstSeenAt ≤ lastChangedAt, removedAt is null while listed, and lastSeenAt is not after removedAt', () => {
     for (const { firstSeenAt, lastSeenAt, lastChangedAt, removedAt } of items) {
       expect(micros(firstSeenAt) <= micros(lastChangedAt)).toBe(true);
       expect(micros(firstSeenAt) <= micros(lastSeenAt)).toBe(true);
@@ -107,7 +107,7 @@ describe('§2 Item', () => {
     }
   });
 
-  it('stays readable by id after it is no longer listed', async () => {
+  it('an item stays readable by id after its removal', async () => {
     const gone = items.find(({ removedAt }) => removedAt !== null);
     expect(await service.read(`/items/${gone?.id}`, item)).toEqual(gone);
   });
@@ -130,7 +130,7 @@ describe('§2 CategoryRef, SiteRef, Source, Dataset', () => {
     }
   });
 
-  it('a Source has modelId and name: one listing of one website', () => {
+  it('a Source has modelId and name, and belongs to one website', () => {
     const sites = new Map<bigint, bigint>();
     for (const { source, site } of items) {
       expect(sites.get(source.modelId) ?? site.id).toBe(site.id);
@@ -139,7 +139,7 @@ describe('§2 CategoryRef, SiteRef, Source, Dataset', () => {
     expect(sites.size).toBeGreaterThan(new Set(sites.values()).size);
   });
 
-  it('a Dataset counts its items listed now, websites and sources, and tells when they were read', async () => {
+  it('a Dataset has the counts of its listed items, websites and sources, and its oldest and newest scrape times', async () => {
     const datasets = await readJson('/datasets');
     for (const one of datasets) {
       const members = items.filter(({ datasets: names }) => names.includes(one.name));
@@ -173,7 +173,7 @@ describe('§2 Change and HistoryEntry', () => {
     expect([...names]).toEqual(expect.arrayContaining(['price', 'stock', 'title']));
   });
 
-  it('item is null if the item is gone from the caller’s data meanwhile', () => {
+  it('item is null if the item is no longer in the caller’s data', () => {
     expect(changes.some((one) => one.item === null)).toBe(true);
   });
 
@@ -186,7 +186,7 @@ describe('§2 Change and HistoryEntry', () => {
 });
 
 describe('§2 Facets, Product, PriceRange, ProductDetail', () => {
-  it('Facets have categories, currencies and sites, with counts of the items listed now', async () => {
+  it('Facets have categories, currencies and sites, with counts of the listed items', async () => {
     const found = await readJson('/facets');
     const listed = items.filter(({ removedAt }) => removedAt === null);
     for (const { code, items: count } of found.currencies) {
@@ -197,7 +197,7 @@ describe('§2 Facets, Product, PriceRange, ProductDetail', () => {
     }
   });
 
-  it('a FacetCategory counts its subcategories in; parentId is null for a top category', async () => {
+  it('the count of a FacetCategory includes its subcategories, and parentId is null for a top category', async () => {
     const { categories } = await service.read('/facets', facets);
     const listed = items.filter(({ removedAt }) => removedAt === null);
     for (const { path, name, parentId, items: count } of categories) {
@@ -209,7 +209,7 @@ describe('§2 Facets, Product, PriceRange, ProductDetail', () => {
     }
   });
 
-  it('a Product’s id is its GTIN, else its brand-part-number key; offers, shops and prices are those of its offers', async () => {
+  it('a Product’s id is its GTIN, or else its key of brand and part number, and its figures follow from its offers', async () => {
     const { content } = await service.read('/products?size=200', productPage);
     for (const one of content.slice(0, 30)) {
       const { offers, product } = await service.read(`/products/${one.id}`, productDetail);
@@ -236,7 +236,7 @@ describe('§2 Facets, Product, PriceRange, ProductDetail', () => {
 });
 
 describe('§2 ChangePage', () => {
-  it('nextCursor continues, hasMore says that more changes are waiting now', async () => {
+  it('nextCursor continues the feed, and hasMore says whether more changes are waiting', async () => {
     const first = await service.read('/changes?limit=10', changePage);
     expect(first).toMatchObject({ hasMore: true, nextCursor: first.changes.at(-1)?.id });
     const last = await service.read(`/changes?after=${changes.at(-11)?.id}&limit=10`, changePage);

@@ -27,7 +27,7 @@ function pairs(kind: string): { old: Item | undefined; now: Item; entry: (typeof
 }
 
 describe('§3 Listing state of an item', () => {
-  it('NEW: the service first finds the listing', () => {
+  it('NEW: the service finds the listing for the first time', () => {
     for (const { old, now, entry } of pairs('NEW')) {
       expect(old).toBeUndefined();
       expect(now).toMatchObject({ firstSeenAt: entry.observedAt, removedAt: null, price: entry.price });
@@ -42,7 +42,7 @@ describe('§3 Listing state of an item', () => {
     }
   });
 
-  it('when the price changed, previousPrice and priceChangedAt update; else they stay', () => {
+  it('previousPrice and priceChangedAt change with the price only', () => {
     for (const { old, now, entry } of pairs('CHANGED')) {
       if ('price' in entry.changes) {
         expect(now).toMatchObject({ previousPrice: old?.price, priceChangedAt: entry.observedAt, price: entry.price });
@@ -57,7 +57,7 @@ describe('§3 Listing state of an item', () => {
     }
   });
 
-  it('RELISTED: the listing comes back', () => {
+  it('RELISTED: the listing is back, and removedAt is null again', () => {
     for (const { old, now } of pairs('RELISTED')) {
       expect(old?.removedAt).not.toBeNull();
       expect(now.removedAt).toBeNull();
