@@ -54,7 +54,8 @@ export async function runCli(typed: readonly string[]): Promise<void> {
 
 export function buildProgram(args: string[]): Argv {
   const program = yargs(args).scriptName('pricelake');
-  for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
+  const hasHelp = asksForHelp(args);
+  for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option, hasHelp));
   program
     .group([...Object.keys(GLOBAL_OPTIONS), 'version', 'help'], 'Options of every command:')
     .locale('en') // yargs would translate its own messages, but ours are in English
@@ -66,12 +67,13 @@ export function buildProgram(args: string[]): Argv {
     .strict()
     .demandCommand(1, 'Enter a command.')
     .exitProcess(false)
-    .wrap(asksForHelp(args) ? chooseHelpWidth(process.stdout) : null);
-  for (const command of COMMANDS) program.command({ ...toYargsCommand(command), describe: false });
+    .wrap(hasHelp ? chooseHelpWidth(process.stdout) : null);
+  for (const command of COMMANDS) program.command({ ...toYargsCommand(command, hasHelp), describe: false });
   return program;
 }
 
-function toYargsOptions(parameter: Parameter): Options {
+/** @param hasHelp false if the help won't be shown; see `asksForHelp` */
+function toYargsOptions(parameter: Parameter, hasHelp: boolean): Options {
   const { describe, type, alias, default: byDefault, isRequired, isBare = false, list } = parameter;
   // The choices of an option that can be bare aren't passed on, because yargs would then require a value.
   const choices = isBare ? undefined : listChoices(parameter);
@@ -85,22 +87,26 @@ function toYargsOptions(parameter: Parameter): Options {
     ...(isRequired === true ? { demandOption: true } : {}),
     ...(list === undefined ? { requiresArg: takesValue && !isBare } : { array: true }),
     ...(list === 'repeated' ? { nargs: 1 } : {}),
+    ...(hasHelp ? {} : { hidden: true }),
   };
 }
 
-function toYargsCommand({ spec, run, commands }: Command): CommandModule {
+/** @param hasHelp false if the help won't be shown; see `asksForHelp` */
+function toYargsCommand({ spec, run, commands }: Command, hasHelp: boolean): CommandModule {
   const { describe, arguments: positionals = {}, options = {}, examples, stopHint } = spec;
   const builder = (yargs: Argv) => {
-    for (const command of commands) yargs.command(toYargsCommand(command));
-    for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one) as object);
+    for (const command of commands) yargs.command(toYargsCommand(command, hasHelp));
+    for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one, hasHelp) as object);
     // Without `global: false`, subcommands would inherit the options.
     for (const [key, one] of Object.entries(options))
-      yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false, group: 'Options:' });
-    yargs.usage(`$0 ${describeUsage(spec)}\n\n${describe}`);
-    for (const [line, meaning] of examples) yargs.example(line, meaning);
+      yargs.option(toFlagName(key), { ...toYargsOptions(one, hasHelp), global: false, group: 'Options:' });
+    if (hasHelp) {
+      yargs.usage(`$0 ${describeUsage(spec)}\n\n${describe}`).epilogue(readNotes(spec));
+      for (const [line, meaning] of examples) yargs.example(line, meaning);
+    }
     if (run === undefined)
       yargs.demandCommand(1, `Enter one of its commands: ${commands.map((one) => nameOf(one.spec)).join(', ')}.`);
-    return yargs.epilogue(readNotes(spec));
+    return yargs;
   };
   return {
     command: describeUsage(spec)
@@ -118,8 +124,8 @@ function chooseHelpWidth(stream: NodeJS.WriteStream): number {
 }
 
 /**
- * Returns true if the user wants help. Otherwise the help isn't wrapped, which saves 20 ms, because yargs formats the
- * help of every command that it runs.
+ * Returns true if the user wants help. Otherwise the help is empty, because yargs formats the help of every command that
+ * it runs, which would take 40 ms.
  */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
