@@ -1,4 +1,4 @@
-// The additions of CONTRIBUTING.md: a step that is left out fails here, in one sentence that names it.
+// The additions in CONTRIBUTING.md. If a step is missing, a test fails with a sentence that names it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type * as z from 'zod';
@@ -15,10 +15,10 @@ import { PLAIN } from './sim/habits.js';
 import { openSimulation } from './sim/simulation.js';
 import { viewItem } from './sim/views.js';
 
-/** Columns of items that models compute, without a field of Item of their own. */
+/** Columns of items that models compute, without a field of Item. */
 const COMPUTED = ['gtin14', 'product_id', 'is_listed', 'gone_at', 'extra', 'read_at', 'change_id', 'run_id'];
 
-/** Endpoints that each step of an estimate may ask. */
+/** The endpoints that each step of an estimate may request. */
 const ENDPOINTS: Record<string, string[]> = {
   plan: ['/plan'],
   watermark: ['/changes/recent', '/items'],
@@ -40,21 +40,21 @@ const ENDPOINTS: Record<string, string[]> = {
 const service = await Service.start({ items: 60 });
 afterAll(() => service.close());
 
-/** Fails with these sentences alone. */
+/** Fails with these sentences only. */
 function expectNothingLeftOut(sentences: readonly string[]): void {
   if (sentences.length > 0) expect.fail(sentences.join('\n'));
 }
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
-/** Paths of an item's fields, such as `price` and `site.id`. */
+/** The paths of an item's fields, such as `price` and `site.id`. */
 function listPaths(item: object): string[] {
   return Object.entries(item).flatMap(([name, value]) =>
     PARENTS.includes(name) && value !== null ? Object.keys(value).map((inner) => `${name}.${inner}`) : [name],
   );
 }
 
-/** Fields of a schema by their names, of an object that may be null as well. */
+/** The fields of an object schema by their names. The object may be nullable. */
 function fieldsOf(schema: z.ZodType): Record<string, z.ZodType> {
   const { shape, innerType } = schema.def as unknown as { shape?: Record<string, z.ZodType>; innerType?: z.ZodType };
   return shape ?? (innerType === undefined ? {} : fieldsOf(innerType));
@@ -63,7 +63,7 @@ function fieldsOf(schema: z.ZodType): Record<string, z.ZodType> {
 describe('a column of items', () => {
   const paths = Object.keys(ITEM_VALUES);
 
-  test('holds a field of Item, or a model computes it', () => {
+  test('contains a field of Item, or a model computes it', () => {
     const known = [...Object.values(ITEM_VALUES).map((name) => (name === 'id' ? 'item_id' : name)), ...COMPUTED];
     const columns = loadTableSchema('items').columns.map(({ name }) => name);
     const unknown = columns.filter((name) => !known.includes(name));
@@ -75,7 +75,7 @@ describe('a column of items', () => {
     );
   });
 
-  test('is in the contract of the API, and each field of the contract is read', () => {
+  test("is in the API's contract, and each field of the contract is read", () => {
     const fields = Object.entries(fieldsOf(itemContract));
     const named = fields.map(([name, schema]) => [name, PARENTS.includes(name) ? fieldsOf(schema) : null] as const);
     const contract = listPaths(Object.fromEntries(named));
@@ -89,7 +89,7 @@ describe('a column of items', () => {
     ]);
   });
 
-  test('is in the items of the sandbox, and of the simulated service', async () => {
+  test('is in the items of the sandbox and of the simulated service', async () => {
     const { items } = await service.sandbox.dump();
     const served = new Set(items.flatMap((text) => listPaths(JSON.parse(text) as object)));
     const simulation = await openSimulation({ seed: 1, items: 25 });
@@ -109,7 +109,7 @@ describe('an endpoint', () => {
   const { paths } = JSON.parse(writeOpenApi()) as { paths: Record<string, unknown> };
   const described = Object.keys(paths).map((path) => path.replace('/api/v1', ''));
 
-  test('that the code asks for is described', () => {
+  test('that the code requests is described', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const asked = files.flatMap((file) =>
       [...read(`src/${file}`).matchAll(/\.(?:json|bytes|stream)\(\s*['`](\/[^'`?]*)['`]/gu)].map(([, path]) => ({
@@ -139,7 +139,7 @@ describe('an endpoint', () => {
     expectNothingLeftOut(missing);
   });
 
-  test('that a run asks is priced by its plan', async () => {
+  test('that a run requests is priced by its plan', async () => {
     const simulation = await openSimulation({ seed: 1, items: 25 });
     onTestFinished(() => simulation.close());
     const { pipeline, io, sync, world, service: simulated } = simulation;
@@ -170,7 +170,7 @@ describe('an endpoint', () => {
 describe('a wing', () => {
   const folders = readdirSync('src/wings', { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
-  test.each(folders.map(({ name }) => name))('%s has a door, and is in the list and on the map', (name) => {
+  test.each(folders.map(({ name }) => name))('%s has an index.ts, and is in the list and on the map', (name) => {
     const [map = ''] = /^ {2}wings\/.*$/mu.exec(read('ARCHITECTURE.md')) ?? [];
     expectNothingLeftOut([
       ...(readdirSync(`src/wings/${name}`).includes('index.ts') ? [] : [`src/wings/${name} has no index.ts.`]),
@@ -182,7 +182,7 @@ describe('a wing', () => {
   });
 });
 
-test('an analysis has a title in a group of the pages, or is left out of them', () => {
+test('an analysis has a title in a group of the pages, or is excluded from them', () => {
   const placed = [...ANALYSIS_GROUPS.flatMap(({ titles }) => Object.keys(titles)), ...UNLISTED_ANALYSES];
   const left = listAnalyses().filter((name) => !placed.includes(name));
   expectNothingLeftOut(
@@ -190,7 +190,7 @@ test('an analysis has a title in a group of the pages, or is left out of them', 
   );
 });
 
-test.each(WAREHOUSES)('the warehouse %s is on the page of warehouses', (name) => {
+test.each(WAREHOUSES)('the warehouse %s is on the page about warehouses', (name) => {
   const page = 'docs/loader/warehouse.md';
   expectNothingLeftOut(new RegExp(name, 'iu').test(read(page)) ? [] : [`${page} does not name ${name}.`]);
 });

@@ -8,7 +8,7 @@ const decisions = readdirSync(root('docs/decisions')).filter((name) => name !== 
 const documents = ['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md'];
 
 test.each([...documents, ...decisions.map((name) => `docs/decisions/${name}`)])(
-  'every file that %s names exists',
+  'every file that %s mentions exists',
   (document) => {
     const text = readFileSync(root(document), 'utf8');
     const named = [...text.matchAll(/[`(]((?:src|pipelines|schemas|test|bench|docs)\/[\w./-]*\w)[`)]/g)].map(
@@ -19,7 +19,7 @@ test.each([...documents, ...decisions.map((name) => `docs/decisions/${name}`)])(
   },
 );
 
-test('the index of decisions links each page, by its title', () => {
+test('the index of decisions links to each page by its title', () => {
   const title = (name: string) =>
     readFileSync(root(`docs/decisions/${name}`), 'utf8')
       .split('\n', 1)[0]
@@ -30,7 +30,7 @@ test('the index of decisions links each page, by its title', () => {
   );
 });
 
-test.each(decisions)('%s asks, decides, gives the reason and the cost, in up to 150 words', (name) => {
+test.each(decisions)('%s has a question, a decision, reasons and a cost, in at most 150 words', (name) => {
   const text = readFileSync(root(`docs/decisions/${name}`), 'utf8');
   expect([...text.matchAll(/^\*\*(\w+)\.\*\* \S/gm)].map(([, part]) => part)).toEqual([
     'Question',
@@ -41,13 +41,13 @@ test.each(decisions)('%s asks, decides, gives the reason and the cost, in up to 
   expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(150);
 });
 
-test('what test files share sets up and cleans up when it is called: files share its modules, so a hook in it would run for the first file alone', () => {
+test('shared test code sets up and cleans up when it is called, because its hooks would only run for the first file', () => {
   const names = readdirSync(root('test'), { recursive: true }).map(String);
   const shared = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
   expect(shared.length).toBeGreaterThan(20);
   const hook = /^(before|after)(Each|All)\(/m;
   expect(shared.filter((name) => hook.test(readFileSync(root(`test/${name}`), 'utf8')))).toEqual([]);
-  const mock = /^ *vi\.(mock|doMock)\(/m; // a module that another file has loaded is not mocked any more
+  const mock = /^ *vi\.(mock|doMock)\(/m; // a module that another file has already loaded isn't mocked
   expect(names.filter((name) => name.endsWith('.ts') && mock.test(readFileSync(root(`test/${name}`), 'utf8')))).toEqual(
     [],
   );

@@ -1,6 +1,6 @@
 import { buildDist, isBuilt } from '../build.js';
 
-/** Child processes of the tests run the built code, as users do. */
+/** Child processes in tests run the built code, like users do. */
 export default async function build(): Promise<void> {
   if (!isBuilt()) await buildDist();
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { PricelakeError } from '../src/io/errors.js';
 
-/** The error of work that must fail. */
+/** Returns the error of work that must fail. */
 export function failure(work: Promise<unknown>): Promise<PricelakeError> {
   return work.then(
     () => expect.unreachable('it should have failed'),
@@ -9,7 +9,7 @@ export function failure(work: Promise<unknown>): Promise<PricelakeError> {
   );
 }
 
-/** The error of work that may fail. */
+/** Returns the error of work that may fail. */
 export function faultOf(work: Promise<unknown>): Promise<PricelakeError | undefined> {
   return work.then(
     () => undefined,

@@ -1,18 +1,18 @@
-/** Statements that begin late, as on a loaded machine: whatever works only because something else came first goes wrong. */
+/** Delays SQL statements, as on a loaded machine, so that code fails if it relies on something else coming first. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { Database } from '../src/sql/connection.js';
 
-/** Whatever can go on without the statement does so meanwhile. */
+/** Everything that doesn't depend on the statement can continue during this time. */
 const QUIET_MS = 4;
 
 export interface LateStatements {
-  /** How many were late. */
+  /** The number of delayed statements. */
   held: number;
   end(): void;
 }
 
-/** Until `end`, a late statement begins only when no other has begun or come to its end for some time. */
+/** Until `end`, a late statement begins only when no other has begun or ended for some time. */
 export function delayStatements(isLate: () => boolean): LateStatements {
   let [running, seen] = [0, 0];
   const hold = async () => {

@@ -14,7 +14,7 @@ test.each([
   ['retry the store', WHY, 'is not a capitalized sentence'],
   ['Retry the store.', WHY, 'is not a capitalized sentence'],
   [`Retry the store ${'again and '.repeat(6)}again`, WHY, 'has 81 characters'],
-])('lint:commits judges the commit "%s"', (subject, body, fault) => {
+])('lint:commits checks the commit "%s"', (subject, body, fault) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'pricelake-commits-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(packagePath('.ci'), path.join(folder, '.ci'), { recursive: true });

@@ -6,7 +6,7 @@ interface Node {
   cte_map?: { map: { key: string }[] };
 }
 
-/** Relations that a statement reads, in order; those that it names itself are left out. */
+/** The sorted names of the relations that a statement reads, without those that it defines itself. */
 export async function listRelations(db: Database, sql: string): Promise<string[]> {
   const row = await db.row('SELECT json_serialize_sql(CAST($1 AS VARCHAR)) AS tree', [sql]);
   const read = new Set<string>();

@@ -3,7 +3,7 @@ import { type LoadedValue, RelationGraph } from '../src/sql/graph.js';
 import { quoteIdentifier } from '../src/sql/quote.js';
 import type { TableName } from '../src/tables/table.js';
 
-/** Makes a table of this name, in place of the one that is there, with the columns of `table`, and puts rows into it. */
+/** Creates or replaces a table of this name, with the columns of `table`, and inserts the rows. */
 export async function loadRows(
   db: Database,
   name: string,

@@ -11,14 +11,14 @@ interface Entry {
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Entry> };
 const installed = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true);
 
-// npm installs an entry without one unchecked.
+// npm doesn't check an entry without a checksum.
 test('every package that npm installs has a checksum in the lockfile', () => {
   expect(installed.length).toBeGreaterThan(100);
   const unchecked = installed.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
   expect(unchecked.map(([path]) => path)).toEqual([]);
 });
 
-test('a script of a package is known, whether it runs or not: npm would print a warning for each other one', () => {
+test('every package with an install script is listed in package.json, so that npm prints no warning about it', () => {
   const { allowScripts, scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
     string,
     Record<string, unknown>
@@ -30,6 +30,6 @@ test('a script of a package is known, whether it runs or not: npm would print a 
   expect(Object.keys(scripts ?? {}).filter((name) => /install$|^prepare$/u.test(name))).toEqual([]);
 });
 
-test('the lockfile names no registry: packages come from the one that npm is set to', () => {
+test('the lockfile names no registry, so that packages come from the configured one', () => {
   expect(installed.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
 });

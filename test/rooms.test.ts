@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 const [, map = ''] = /\nsrc\/\n([\s\S]*?)\ndocs\//.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
 const folders = (text: string) => [...text.matchAll(/(\w+)\/ /g)].map(([, name]) => name as string);
-/** Rooms from the top of the map down. */
+/** The rooms, from the top of the map to the bottom. */
 const rooms = map.split('\n').flatMap((line) => folders(line.slice(0, 22)));
 
 interface Override {
@@ -19,7 +19,7 @@ const lists = new Map(
   }),
 );
 
-test('the map names each room of src once', () => {
+test('the map contains each room of src once', () => {
   expect([...rooms].sort()).toEqual(readdirSync('src').sort());
 });
 
@@ -27,12 +27,12 @@ describe.each(rooms.slice(1))('room %s', (room) => {
   const list = lists.get(`src/${room}/**`) ?? [];
   const allowed = list.map((pattern) => pattern.split('/')[1] as string).filter((name) => rooms.includes(name));
 
-  test('may import only what biome.json names', () => {
+  test('may only import what biome.json lists', () => {
     expect(list[0]).toBe('../**');
     expect(list.slice(1).filter((pattern) => !pattern.startsWith('!'))).toEqual([]);
   });
 
-  test('may import only rooms below it on the map', () => {
+  test('may only import rooms below it on the map', () => {
     const below = rooms.slice(rooms.indexOf(room) + 1);
     expect(allowed.filter((name) => !below.includes(name))).toEqual([]);
   });
@@ -49,17 +49,17 @@ test('only commands import wings, and a wing imports no other wing', () => {
     return targets.filter((to) => wingOf(to) !== undefined && wingOf(to) !== own).map((to) => `${file} -> ${to}`);
   });
   expect(crossing.filter((one) => !one.startsWith('cli/') && !one.startsWith('wings/list.ts'))).toEqual([]);
-  // Nobody looks behind the door of a wing.
+  // Only the index.js of a wing is imported.
   expect(crossing.filter((one) => !one.endsWith('/index.js'))).toEqual([]);
 });
 
-test('commands load only the parts of undici that they need: the whole package takes three times as long', () => {
+test('commands load only the parts of undici that they need, because the whole package takes three times as long', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /(?<!\.d)\.ts$/.test(name));
   const loadsAll = /^import (?!type ).* from 'undici';$|import\('undici'\)/mu;
   expect(files.filter((file) => loadsAll.test(readFileSync(`src/${file}`, 'utf8')))).toEqual([]);
 });
 
-test('the rooms stand on eight floors', () => {
+test('the rooms form eight layers', () => {
   const floors = new Map<string, number>();
   for (const room of [...rooms].reverse()) {
     const below = (lists.get(`src/${room}/**`) ?? []).map(
@@ -67,6 +67,6 @@ test('the rooms stand on eight floors', () => {
     );
     floors.set(room, 1 + Math.max(0, ...below));
   }
-  // cli, the eighth, may import every room and has no list.
+  // cli, the eighth layer, may import every room and has no list.
   expect(Math.max(...floors.values())).toBe(7);
 });

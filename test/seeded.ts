@@ -1,15 +1,15 @@
-/** Random values that are the same in every run: a failing case can be looked at again. */
+/** Random values that are the same in every run, so that a failing case can be repeated. */
 export interface Seeded {
   /** Uniform in [0, 1). */
   fraction(): number;
   /** Uniform in [0, below). */
   integer(below: number): number;
   pick<T>(list: readonly T[]): T;
-  /** `length` characters of `alphabet`. */
+  /** A text with `length` characters from `alphabet`. */
   text(alphabet: string, length: number): string;
 }
 
-/** mulberry32: small, quick and good enough for test cases. */
+/** mulberry32, which is small, fast, and good enough for test cases. */
 export function createSeeded(seed: number): Seeded {
   let state = seed;
   const fraction = (): number => {

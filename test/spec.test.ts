@@ -8,13 +8,13 @@ import { decodeApplied, encodeApplied } from '../src/lake/table-state.js';
 import { findStandings } from '../src/run/open/open-tables.js';
 import { TABLE_NAMES, type TableName } from '../src/tables/table.js';
 
-/** Without the padding of its tables. */
+/** SPEC.md without the padding of its tables. */
 const spec = readFileSync('SPEC.md', 'utf8')
   .replaceAll(/ +\|/g, ' |')
   .replaceAll(/-{3,}/g, '---')
   .replaceAll(/\| {2,}/g, '| ');
 
-test('the transition table in SPEC.md is that of the fold', () => {
+test("the transition table in SPEC.md equals the fold's", () => {
   const rows = RUN_STAGES.map((stage) => [
     stage,
     ...ENTRY_KINDS.map((kind) => {
@@ -27,14 +27,14 @@ test('the transition table in SPEC.md is that of the fold', () => {
   expect(table).toBe(lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n'));
 });
 
-test('every stage of a run can be reached, and every one but the last is left', () => {
+test('every stage of a run can be reached, and every stage except the last can be left', () => {
   const next = RUN_STAGES.map((stage) => Object.values(RUN_TRANSITIONS[stage]).filter((to) => to !== stage));
   expect(new Set(next.flat())).toEqual(new Set(RUN_STAGES.slice(1)));
   expect(RUN_STAGES.filter((_, index) => next[index]?.length === 0)).toEqual(['ended']);
 });
 
 const AT = '2026-11-20T06:00:00Z';
-/** An entry of each kind. */
+/** One entry of each kind. */
 const OF_KIND: Record<(typeof ENTRY_KINDS)[number], RunEntry> = {
   begin: { type: 'begin', runNumber: 1n, runId: 'r', at: AT, pipeline: 'p', cursorFrom: null },
   note: { type: 'try', at: AT },
@@ -49,10 +49,10 @@ const OF_KIND: Record<(typeof ENTRY_KINDS)[number], RunEntry> = {
   held: { type: 'held', checks: ['a'] },
   end: { type: 'end', at: AT },
 };
-/** What brings a run to each stage, one after the other. */
+/** The kinds of entries that lead a run through all stages. */
 const PATH = ['begin', 'ask', 'datasets', 'hydrate.done', 'tally', 'held', 'end'] as const;
 
-test('the fold takes and refuses each kind of entry at each stage as the table says', () => {
+test('at each stage, the fold accepts and refuses each kind of entry as the table says', () => {
   let state: RunState = RUN_FOLD.start;
   for (const [index, stage] of RUN_STAGES.entries()) {
     expect(state.stage).toBe(stage);
@@ -69,7 +69,7 @@ test('the fold takes and refuses each kind of entry at each stage as the table s
   expect(state).toMatchObject({ stage: 'ended', endedAt: AT, begin: OF_KIND.begin, tally: OF_KIND.tally });
 });
 
-test('a table stands as its log says: what the commits of runs note leads it on', () => {
+test("a table's standing follows from its log, and the commits of runs change it", () => {
   const txn = new Map<string, { version: bigint }>();
   const commit = (run: bigint) => {
     for (const [id, version] of encodeApplied({ run }, txn)) txn.set(id, { version });
@@ -87,7 +87,7 @@ test('a table stands as its log says: what the commits of runs note leads it on'
   expect(found).toEqual(['absent', 'committed', 'before', 'foreign', 'committed', 'before']);
 });
 
-/** Tests with the comment `// I3 of SPEC.md` above them, as lines of the checklist. */
+/** The tests with the comment `// I3 of SPEC.md` above them, as lines of the checklist. */
 function listClaims(): string[] {
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
   return files.flatMap((name) => {
@@ -97,13 +97,13 @@ function listClaims(): string[] {
   });
 }
 
-test('each test that claims an invariant is in the checklist, and each line of the checklist is such a test', () => {
+test('the checklist contains exactly the tests that claim an invariant', () => {
   const [, checklist = ''] = /\n## Checklist\n([\s\S]*?)\n## Gaps\n/.exec(spec) ?? [];
   const lines = checklist.split('\n').filter((line) => /^\| I\d/.test(line));
   expect(lines.sort()).toEqual(listClaims().sort());
 });
 
-test('each invariant has a test, and each test an invariant', () => {
+test('each invariant has a test, and each test an existing invariant', () => {
   const [, invariants = ''] = /\n## Invariants\n([\s\S]*?)\n## Constraints\n/.exec(spec) ?? [];
   const named = [...invariants.matchAll(/^\| (I\d+) /gm)].map(([, name]) => name);
   expect(new Set(listClaims().map((line) => line.split(' ')[1]))).toEqual(new Set(named));

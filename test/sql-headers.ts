@@ -18,7 +18,7 @@ export default function readSqlHeaders(): void {
   for (const name of listAnalyses()) stopAt(() => readVariables(name));
 }
 
-/** Without the stack, which has nothing but this file. */
+/** Throws without a stack, which would only contain this file. */
 function stop(message: string): never {
   const error = new Error(message);
   error.stack = '';

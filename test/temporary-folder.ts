@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const IN_MEMORY = '/dev/shm';
-/** Several times what all tests have at once. */
+/** Several times the space that all tests need at once. */
 const ROOM_BYTES = 1024 ** 3;
 
 /**

@@ -51,7 +51,7 @@ async function read(): Promise<RunEntry[]> {
 }
 
 describe('a journal', () => {
-  test('gives back what was appended, int64 exact', async () => {
+  test('returns the appended entries, with exact int64 values', async () => {
     await write(BEGIN, page(9007199254740993n, 2));
     await write(page(9007199254741003n, 3));
     expect(await read()).toEqual([BEGIN, page(9007199254740993n, 2), page(9007199254741003n, 3)]);
@@ -59,7 +59,7 @@ describe('a journal', () => {
   });
 
   // I6 of SPEC.md
-  test('loses a last line that a crash cut short, wherever it was cut, and continues behind the one before', async () => {
+  test('drops a last line that a crash cut off at any byte, and continues after the previous line', async () => {
     for (const entry of [BEGIN, page(0n, 2)]) await write(entry);
     const whole = await readFile(file);
     const firstLine = whole.indexOf(0x0a) + 1;
@@ -78,21 +78,21 @@ describe('a journal', () => {
     ['zeros and a newline', () => [ZEROS, Buffer.from('\n')]],
     ['junk with a newline', () => [Buffer.from([0xff, 0x7b, 0x0a, 0x80, 0x0a])]],
     ['an empty line', () => [Buffer.from('\n')]],
-    ['JSON that is no entry', () => [Buffer.from('{"type":"party"}\n')]],
+    ["JSON that isn't an entry", () => [Buffer.from('{"type":"party"}\n')]],
     ['an older line of the journal', ([first]) => [first as Buffer]],
     ['a line whose first half is zeros', ([, next]) => [ZEROS, (next as Buffer).subarray(64)]],
-    ['two lines of which the first is zeros', ([, next, last]) => [zeros(next), last as Buffer]],
-    ['two lines of which the first begins with zeros', ([, next, last]) => [ZEROS, cut(next), last as Buffer]],
-    ['three lines of which the first is zeros', ([, ...more]) => [zeros(more[0]), ...more.slice(1)]],
+    ['two lines, the first of which is zeros', ([, next, last]) => [zeros(next), last as Buffer]],
+    ['two lines, the first of which begins with zeros', ([, next, last]) => [ZEROS, cut(next), last as Buffer]],
+    ['three lines, the first of which is zeros', ([, ...more]) => [zeros(more[0]), ...more.slice(1)]],
     ['a line and a half', ([, next, last]) => [next as Buffer, cut(last)].slice(1)],
   ];
   const zeros = (line: Buffer | undefined) => Buffer.concat([Buffer.alloc((line?.length ?? 0) - 1), Buffer.from('\n')]);
   const cut = (line: Buffer | undefined) => (line as Buffer).subarray(64);
 
-  test.each(TAILS)('loses what a power cut can leave behind its last synced line: %s', async (_what, makeTail) => {
+  test.each(TAILS)('drops what a power failure can leave after its last synced line: %s', async (_what, makeTail) => {
     await write(BEGIN);
     const synced = await readFile(file);
-    // One append of three lines, which the power cut did not let be synced.
+    // One append of three lines, which weren't synced before the power failed.
     await write(page(0n, 2), page(10n, 3), page(20n, 4));
     const lines = (await readFile(file))
       .toString('utf8')
@@ -110,13 +110,13 @@ describe('a journal', () => {
   });
 
   test.each([
-    ['is of an unknown type', { type: 'party' }],
-    ['has a field too many', { type: 'end', at: 'x', more: 1 }],
+    ['has an unknown type', { type: 'party' }],
+    ['has an undocumented field', { type: 'end', at: 'x', more: 1 }],
     [
       'has an int64 as a number, which JSON readers round',
       { type: 'feed.done', cursor: 2 ** 53, complete: true, at: 'x', calls: 1 },
     ],
-  ])('in which a line that pricelake wrote %s is refused by its number', async (_name, line) => {
+  ])('is refused with the line number if a line %s, even if its checksum is correct', async (_name, line) => {
     const text = sealLines([JSON.parse(toText(BEGIN)), line]);
     await writeFile(file, text);
     const error: PricelakeError = await read().then(
@@ -129,7 +129,7 @@ describe('a journal', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('refuses a line that was altered, and one that was taken away, by the checksums of its lines', async () => {
+  test('refuses an altered, missing or moved line, because each line has a checksum over the lines before it', async () => {
     for (const entry of [BEGIN, page(0n, 2), page(10n, 3), page(20n, 4), page(30n, 5)]) await write(entry);
     const text = await readFile(file, 'utf8');
     const lines = text.split('\n');
@@ -158,7 +158,7 @@ describe('a journal', () => {
   });
 });
 
-describe('a journal on a disk that fails', () => {
+describe('a journal on a failing disk', () => {
   beforeEach(() => {
     onTestFinished(mountFullDisk());
     onTestFinished(() => {
@@ -167,25 +167,28 @@ describe('a journal on a disk that fails', () => {
   });
 
   test.each([
-    ['takes half of the lines', (name: string) => name === file],
-    ['takes the lines and does not sync them', (name: string) => name === `${file}#sync`],
-  ])('that %s loses those of each failed append alone, and goes on behind the one before', async (_how, isFull) => {
-    const journal = await Journal.open(file, LIST);
-    await journal.append(BEGIN);
-    await journal.append(page(0n, 2));
-    for (let round = 0n; round < 2n; round++) {
-      disk.isFull = isFull;
-      await expect(journal.append(page(10n + round, 3))).rejects.toThrow('ENOSPC');
-      disk.isFull = () => false;
-      await journal.append(page(20n + round, 4));
-    }
-    await journal.close();
-    const entries = [BEGIN, page(0n, 2), page(20n, 4), page(21n, 4)];
-    expect(journal.state).toEqual(entries);
-    expect(await read()).toEqual(entries);
-  });
+    ['writes half of the lines', (name: string) => name === file],
+    ["writes the lines but doesn't sync them", (name: string) => name === `${file}#sync`],
+  ])(
+    'that %s loses only the lines of each failed append, and continues after the previous line',
+    async (_how, isFull) => {
+      const journal = await Journal.open(file, LIST);
+      await journal.append(BEGIN);
+      await journal.append(page(0n, 2));
+      for (let round = 0n; round < 2n; round++) {
+        disk.isFull = isFull;
+        await expect(journal.append(page(10n + round, 3))).rejects.toThrow('ENOSPC');
+        disk.isFull = () => false;
+        await journal.append(page(20n + round, 4));
+      }
+      await journal.close();
+      const entries = [BEGIN, page(0n, 2), page(20n, 4), page(21n, 4)];
+      expect(journal.state).toEqual(entries);
+      expect(await read()).toEqual(entries);
+    },
+  );
 
-  test('is not touched when there is nothing to append', async () => {
+  test("isn't touched if there is nothing to append", async () => {
     const journal = await Journal.open(file, LIST);
     disk.isFull = () => true;
     await journal.append();
@@ -198,14 +201,14 @@ describe('a journal that cannot be read', () => {
     ["the disk can't read it", '/proc/self/mem'],
     ['it is a broken link', 'journal.ndjson'],
     ['it is a folder', '.'],
-  ])('(%s) is no empty journal: paid work is not begun again', async (what, target) => {
+  ])("is refused because %s; it doesn't count as empty, so that nothing is paid for twice", async (what, target) => {
     await symlink(target, file);
     const error = { code: 'lake_invalid', message: `${file}: ${what}`, facts: { hint: START_AGAIN } };
     await expect(readJournal(file, LIST)).rejects.toMatchObject(error);
     await expect(Journal.open(file, LIST)).rejects.toMatchObject(error);
   });
 
-  test('because nobody may is no empty journal either', async () => {
+  test('is also refused if the user has no permission', async () => {
     const { readFile: readReal } = fs;
     const refuse = async () => {
       throw Object.assign(new Error('EACCES: permission denied, open'), { code: 'EACCES' });
@@ -222,12 +225,12 @@ describe('a journal that cannot be read', () => {
     });
   });
 
-  test('because there is none is empty', async () => {
+  test("is empty if it doesn't exist", async () => {
     expect(await readJournal(file, LIST)).toEqual([]);
   });
 });
 
-test('a journal that earlier versions wrote is read: its checksums are made alike', async () => {
+test('a journal of an earlier version is read, because its checksums are computed the same way', async () => {
   await writeFile(
     file,
     sealLines([
@@ -238,7 +241,7 @@ test('a journal that earlier versions wrote is read: its checksums are made alik
   expect(await read()).toHaveLength(2);
 });
 
-test('a journal that is closed holds no file open', async () => {
+test('a closed journal keeps no file open', async () => {
   const journal = await Journal.open(file, LIST);
   expect(await listOpenFiles(path.dirname(file))).toEqual(['journal.ndjson']);
   const appended = journal.append(BEGIN);
@@ -248,16 +251,19 @@ test('a journal that is closed holds no file open', async () => {
   expect(await read()).toEqual([BEGIN]);
 });
 
-test.each([{ at: 'x' }, { type: 7 }, { type: 'try' }])('a line %j is no entry', async (line) => {
-  await writeFile(file, sealLines([line]));
-  await expect(read()).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: `${file}: line 1 has something that this version doesn't know`,
-    facts: { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}` },
-  });
-});
+test.each([{ at: 'the line %j is refused as an entry' }, { type: 7 }, { type: 'try' }])(
+  'a line %j is no entry',
+  async (line) => {
+    await writeFile(file, sealLines([line]));
+    await expect(read()).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${file}: line 1 has something that this version doesn't know`,
+      facts: { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}` },
+    });
+  },
+);
 
-test('an entry that the state does not allow is refused by file and line, read or appended, and not written', async () => {
+test("an entry that the state doesn't allow is refused with file and line, when read or appended, and isn't written", async () => {
   const end = { type: 'end', at: BEGIN.at } as const;
   const error = {
     code: 'lake_invalid',
@@ -280,7 +286,7 @@ test('an entry that the state does not allow is refused by file and line, read o
   expect(await readEntries(file, RUN_FOLD)).toEqual([BEGIN, page(0n, 2)]);
 });
 
-test('twenty thousand lines fold in one pass, and an append costs no more behind them', async () => {
+test('twenty thousand lines are folded in one pass, and a later append folds only its own entry', async () => {
   const entries = Array.from({ length: 20_000 }, (_, n) => page(BigInt(n * 10), n));
   await write(BEGIN, ...entries.slice(0, 10));
   let steps = 0;

@@ -59,14 +59,14 @@ async function findRun(published = 0n): Promise<string | undefined> {
 }
 
 describe('a run', () => {
-  test('is named by its number and time, so that a listing shows them in order', async () => {
+  test('is named by its number and time, so that names sort in order', async () => {
     const landing = await beginRun(lake, start(7n), at(0));
     await landing.journal.close();
     expect(landing).toMatchObject({ runId: '000007-20261120T060000Z', runNumber: 7n });
     expect(path.basename(landing.folder)).toBe(landing.runId);
   });
 
-  test('that was begun and not ended is found, with what its journal says', async () => {
+  test("that began and hasn't ended is found, with the state from its journal", async () => {
     await endRun(1n, 1);
     await leaveRun(2n);
     const found = await findUnfinishedRun(lake, 0n, realIo);
@@ -75,32 +75,32 @@ describe('a run', () => {
     await found?.journal.close();
   });
 
-  test('is not found where there is none, or where the last one ended', async () => {
+  test("isn't found if there is none, or if the last one ended", async () => {
     expect(await findRun()).toBeUndefined();
     await leaveRun(1n);
     await endRun(2n, 1);
     expect(await findRun()).toBeUndefined();
   });
 
-  test('of which a crash left nothing but its folder is removed', async () => {
+  test('is removed if a crash left only its folder', async () => {
     const unfinished = await leaveRun(1n);
     await mkdir(path.join(lake, '_pricelake', 'landing', '000002-20261120T060000Z'));
     expect(await findRun()).toBe(unfinished);
     expect(await listRuns()).toEqual([unfinished]);
   });
 
-  test('comes after those with fewer digits in their number', async () => {
+  test('is sorted after runs whose number has fewer digits', async () => {
     await endRun(999_999n, 1);
     const unfinished = await leaveRun(1_000_000n);
     expect(await findRun()).toBe(unfinished);
   });
 
-  test('that is dropped leaves nothing', async () => {
+  test('leaves no files when it is dropped', async () => {
     await dropRun(await beginRun(lake, start(1n), at(0)));
     expect(await listRuns()).toEqual([]);
   });
 
-  test('with a damaged journal is refused and does not start over', async () => {
+  test("with a damaged journal is refused, and doesn't start over", async () => {
     const runId = await leaveRun(1n);
     await writeFile(path.join(folderOf(runId), 'journal.ndjson'), 'oops\n');
     await writeFile(path.join(folderOf(runId), 'feed.ndjson'), '{}\n');
@@ -108,8 +108,8 @@ describe('a run', () => {
   });
 });
 
-describe('raw bytes', () => {
-  test('of ended runs are kept as long as told, to the millisecond; those of unfinished ones stay', async () => {
+describe('landed bytes', () => {
+  test('of ended runs are kept exactly as long as configured, and those of unfinished runs stay', async () => {
     const first = await endRun(1n, 0);
     const later = await endRun(2n, 36);
     const unfinished = await leaveRun(3n);
@@ -124,7 +124,7 @@ describe('raw bytes', () => {
     expect(await listRuns()).toEqual([unfinished]);
   });
 
-  test('of a run that began within that time are not looked at', async () => {
+  test('of a run that began within that time are kept without reading its journal', async () => {
     const runId = await endRun(1n, 0);
     await damageFirstLine(path.join(folderOf(runId), 'journal.ndjson'));
     const told: unknown[] = [];
@@ -135,7 +135,7 @@ describe('raw bytes', () => {
     expect(told).toEqual(['landing.damaged']);
   });
 
-  test('are never looked for where no run has been, nor taken for what someone put beside them', async () => {
+  test('are only looked for in folders that are named like runs', async () => {
     await pruneLandings(lake, 0, at(0));
     for (const name of ['notes', 'copy-of-000001-20261120T060000Z', '00001-x'])
       await mkdir(path.join(lake, '_pricelake', 'landing', name), { recursive: true });
@@ -149,7 +149,7 @@ describe('raw bytes', () => {
 });
 
 describe('landed runs', () => {
-  test('are looked at without a change, in order of their numbers', async () => {
+  test('are listed in order of their numbers, without changing anything', async () => {
     expect([(await listSoundRuns(lake, 0n)).runs, await peekUnfinishedRun(lake, 0n)]).toEqual([[], undefined]);
     const ended = await endRun(999_999n, 1);
     const unfinished = await leaveRun(1_000_000n);
@@ -166,7 +166,7 @@ describe('landed runs', () => {
     expect(await peekUnfinishedRun(lake, 0n)).toBeUndefined();
   });
 
-  test('of one number are in order of their time', async () => {
+  test('with the same number are listed in order of their times', async () => {
     await Promise.all(['000001-b', '000001-a', '000001-c'].map((name) => mkdir(folderOf(name), { recursive: true })));
     for (const runId of ['000001-b', '000001-a', '000001-c']) {
       const begin = { runNumber: 1n, runId, at: 'x', pipeline: 'p', cursorFrom: null };
@@ -181,13 +181,13 @@ describe('landed runs', () => {
     ]);
   });
 
-  test('with damaged journals are told apart, also those that can not be read at all', async () => {
+  test('with damaged or unreadable journals are listed separately', async () => {
     const [damaged, sound] = [await endRun(1n, 0), await endRun(2n, 0)];
     const file = path.join(folderOf(damaged), 'journal.ndjson');
     await damageFirstLine(file);
     const { runs, damaged: told } = await listSoundRuns(lake, 0n);
     expect([runs.map(({ runId }) => runId), told]).toEqual([[sound], [`${file}: line 1 has no checksum`]]);
-    // Raw bytes of a run that can not be judged stay.
+    // The landed bytes of a run that can't be judged stay.
     const events: unknown[] = [];
     const io = { ...at(100 * DAY_MS), log: (...event: unknown[]) => events.push(event) };
     await pruneLandings(lake, DAY_MS, io);
@@ -203,7 +203,7 @@ describe('landed runs', () => {
     expect(events.at(-1)).toEqual(['warn', 'landing.damaged', { reason: `${folder}: it is a folder` }]);
   });
 
-  test('go on in another lake from what had landed: files are linked, and what was made of them is forgotten', async () => {
+  test('can continue in another lake, which links their files and forgets everything after landing', async () => {
     const landing = await beginRun(lake, start(1n), at(0));
     await writeFile(path.join(landing.folder, 'feed.ndjson'), '{}');
     await landing.journal.append(
@@ -227,7 +227,7 @@ describe('landed runs', () => {
     expect(await readFile(path.join(landing.folder, 'journal.ndjson'), 'utf8')).toContain('"end"');
   });
 
-  test('begin and end with their journals alone open', async () => {
+  test('keep only their journal open, and only until they end', async () => {
     const landing = await beginRun(lake, start(1n), at(0));
     expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
     await dropRun(landing);

@@ -30,14 +30,14 @@ const fold = (...entries: RunEntry[]) =>
   entries.reduce((listing, entry) => LISTING.step(listing, entry), LISTING.start);
 const open = (...entries: RunEntry[]) => findListing(fold(...entries), dataset);
 
-test('what was planned is done only when it was by the last counts', () => {
+test('a step counts as done only if it was done after the last counts', () => {
   expect(open().step).toBe('counted');
   expect(open(counts, plan).step).toBe('planned');
   expect(open(counts, plan, page('a'), read('a'), acted).step).toBe('acted');
   expect(open(counts, plan, acted, counts)).toMatchObject({ step: 'counted', timesCounted: 2 });
 });
 
-test('a plan holds until there are newer counts', () => {
+test('a plan is valid until newer counts arrive', () => {
   expect(findListingPlan(open())).toBeUndefined();
   expect(findListingPlan(open(counts))).toBeUndefined();
   expect(findListingPlan(open(counts, plan))).toMatchObject({ wanted: 3n, news: false });
@@ -45,7 +45,7 @@ test('a plan holds until there are newer counts', () => {
   expect(findListingPlan(open(counts, plan, counts))).toBeUndefined();
 });
 
-test('readings and files belong to the plan that they came after', () => {
+test('readings and files belong to the plan that precedes them', () => {
   const { plans } = open(
     ...[counts, plan, page('a'), read('a'), page('b'), read('b'), plan, page('c'), page('c'), read('c')],
   );
@@ -53,20 +53,20 @@ test('readings and files belong to the plan that they came after', () => {
   expect(plans.map(({ files }) => files)).toEqual([['a', 'b', 'c'], ['c']]);
 });
 
-test('the reading under way is what came behind the last plan, or the last reading that ended', () => {
+test('the open reading contains the pages after the last plan or the last reading that ended', () => {
   expect(open(counts, plan).open).toEqual({ files: [], pages: 0 });
   expect(open(page('x'), plan, page('a'), page('a'), page('b')).open).toEqual({ files: ['a', 'b'], pages: 3 });
   expect(open(plan, page('a'), read('a'), page('b')).open).toEqual({ files: ['b'], pages: 1 });
 });
 
-test('news of a plan are polled once its round has begun', () => {
+test("a plan's news counts as polled once the plan's poll round has begun", () => {
   const round: RunEntry = { type: 'poll.round', since: null, newest: null, dataset };
   expect(findListingPlan(open(round, counts, plan))?.isPolled).toBe(false);
   expect(findListingPlan(open(counts, plan, { ...round, dataset: 6n }))?.isPolled).toBe(false);
   expect(findListingPlan(open(counts, plan, round))?.isPolled).toBe(true);
 });
 
-test('each dataset has its own progress; items that are gone are of all', () => {
+test('each dataset has its own progress, and gone items apply to all datasets', () => {
   const gone: RunEntry = { type: 'listing.gone', itemId: 1n, calls: 1 };
   const listing = fold(plan, page('a'), { ...acted, dataset: undefined }, page('x', 6n), gone);
   expect(findListing(listing, dataset)).toMatchObject({ step: 'planned', open: { files: ['a'], pages: 1 } });

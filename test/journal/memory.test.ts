@@ -19,7 +19,7 @@ const VALUES: Record<string, unknown> = {
   'TIMESTAMP WITH TIME ZONE': '2026-11-20T06:00:00.000Z',
 };
 const columns = loadTableSchema('runs').columns.map(({ name, type }) => [name, VALUES[type]]);
-/** A row with a value in every column but a few. */
+/** A row with a value in every column except a few. */
 const ROW = {
   ...Object.fromEntries(columns),
   ...{ run_id: 'run', mode: 'feed', cursor_from: null, usage_calls: null, mismatch_bound: null },
@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 type Entry = Parameters<Memory['append']>[number];
 
-/** Entries of a run. */
+/** Appends entries as a run does. */
 async function remember(...entries: Entry[]): Promise<void> {
   const memory = await openMemory(lake, realIo);
   await memory.append(...entries);
@@ -51,8 +51,8 @@ const broken = (name: string, at = '2026-11-20T12:00:00.000Z'): Entry => {
   return { type: 'broken', name, runs: 2, rows: 9_007_199_254_740_993n, at, reason: 'cut' };
 };
 
-describe('rows of runs that found nothing', () => {
-  test('wait, int64 exact, in order, until the table has them', async () => {
+describe('ledger rows of runs that found no change', () => {
+  test('are saved in order, with exact int64 values, until the table contains them', async () => {
     expect(await listRuns()).toEqual([]);
     await remember({ type: 'idle', row: ROW });
     await remember(idle('next', 9007199254740994n));
@@ -65,7 +65,7 @@ describe('rows of runs that found nothing', () => {
     expect(await listRuns()).toEqual(['next']);
   });
 
-  test('lose a line that was cut short, and the next one stands whole', async () => {
+  test('lose a line that was cut off, and the next line is complete', async () => {
     await remember(idle('run'), idle('cut'));
     await truncate(file, (await readFile(file)).length - 10);
     expect(await listRuns()).toEqual(['run']);
@@ -73,14 +73,14 @@ describe('rows of runs that found nothing', () => {
     expect(await listRuns()).toEqual(['run', 'next']);
   });
 
-  test('of which nothing but a torn first line is left start over', async () => {
+  test('start over if only a torn first line is left', async () => {
     await appendFile(file, '{"type":"id');
     await remember(idle('run'));
     expect(await listRuns()).toEqual(['run']);
   });
 });
 
-test('what runs remember of histories, the plan, exports, probes and checks is there for the next', async () => {
+test('the next run reads what earlier runs saved about histories, the plan, exports, probes and checks', async () => {
   await remember(
     { type: 'brought', source: 'histories', ids: '7,8' },
     { type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text: '{}' },
@@ -100,14 +100,14 @@ test('what runs remember of histories, the plan, exports, probes and checks is t
   expect((await readMemory(lake)).probedAt).toEqual(new Date('2026-11-20T12:00:00.000Z'));
 });
 
-test('of exports that broke off the last 500 are remembered, the newest first', async () => {
+test('only the last 500 interrupted exports are remembered, newest first', async () => {
   const times = Array.from({ length: 520 }, (_, n) => new Date(n * 1000).toISOString());
   await remember(...times.map((at, n) => broken(`site-${n}`, at)));
   const names = listBrokenExports(await readMemory(lake)).map(({ name }) => name);
   expect([names.length, names[0], names.at(-1)]).toEqual([500, 'site-519', 'site-20']);
 });
 
-test('an idle run adds lines; what counts no longer is taken out only once it is most of the file', async () => {
+test('an idle run only appends lines, and superseded lines are removed once they are most of the file', async () => {
   const plan = (n: number): Entry => ({ type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text: `${n}` });
   for (let n = 0; n < 3; n++) await remember(plan(n), idle(`run-${n}`));
   const before = await readFile(file, 'utf8');
@@ -141,7 +141,7 @@ test('an idle run adds lines; what counts no longer is taken out only once it is
   expect([[...listBrought(memory, 'histories')], listBrokenExports(memory)]).toMatchObject([[1n], [{ name: 'a' }]]);
 });
 
-test('a line may be taken out by hand: an export is tried again at once', async () => {
+test('a user may remove the line of an interrupted export, which is then tried again at once', async () => {
   await remember(broken('a'), idle('run'));
   const lines = (await readFile(file, 'utf8')).split('\n');
   await writeFile(file, lines.filter((line) => !line.startsWith('{"type":"broken"')).join('\n'));
@@ -149,7 +149,7 @@ test('a line may be taken out by hand: an export is tried again at once', async 
   expect(await listRuns()).toEqual(['run']);
 });
 
-test('a damaged line that runs write again is left out with a warning; any other one is an error that names it', async () => {
+test('a damaged line is dropped with a warning if a run can restore it; otherwise it is an error with its number', async () => {
   await remember(idle('run'), { type: 'counts', text: 'old' }, { type: 'counts', text: 'new' }, idle('next'));
   const whole = await readFile(file, 'utf8');
   await writeFile(file, whole.replace('"text":"new"', '"text":"neu"'));
@@ -173,7 +173,7 @@ test('a damaged line that runs write again is left out with a warning; any other
   await expect(readMemory(lake)).rejects.toMatchObject({ message: expect.stringContaining(`${file}: line 1 has `) });
 });
 
-test('what a power cut left behind the last line that stands is cut off with a warning', async () => {
+test('bytes that a power failure left after the last complete line are cut off with a warning', async () => {
   await remember(idle('run'));
   for (const tail of ['\0\0\0\n', '\0\0', 'junk\n{"type":"id\n', '\n']) {
     await appendFile(file, tail);
@@ -185,7 +185,7 @@ test('what a power cut left behind the last line that stands is cut off with a w
   }
 });
 
-test('the newest tries are remembered, with seconds of steps and faults, also when the file is written again', async () => {
+test('the newest attempts are remembered with their step durations and faults, even after the file is rewritten', async () => {
   const made = (n: number): Entry => ({
     ...{ type: 'try', runNumber: BigInt(n), begunAt: '2026-11-20T06:00:00.000Z', endedAt: '2026-11-20T06:00:03.000Z' },
     steps: { open: 0.5, land: 2.5 },

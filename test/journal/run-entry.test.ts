@@ -11,7 +11,7 @@ const itemPage = { file: 'f', rows: 1, end: 2, readAt: AT, dataset: BIG, calls: 
 const attempt = { shard: 'all', attempt: 1 };
 const exported = { announced: BIG, overage: true, blocks: 2n, calls: 3 };
 
-/** One entry of each type, with all its fields; behind it those that may be absent. */
+/** One entry of each type with all its fields, followed by the names of the optional fields. */
 const ENTRIES: [RunEntry, ...string[]][] = [
   [{ type: 'begin', runNumber: BIG, runId: 'r', at: AT, pipeline: 'p', cursorFrom: null, datasets: [BIG] }, 'datasets'],
   [{ type: 'try', at: AT }],
@@ -101,39 +101,36 @@ const read = (entry: RunEntry) => {
   );
 };
 
-describe('the journal', () => {
-  // Loaded before its tests, a list of entries that zod refuses fails them all; loaded with this file, none.
+describe('the format of the journal', () => {
+  // Loaded in a hook, so that a list of entries that zod refuses fails all tests, instead of none.
   beforeAll(async () => {
     entries = await import('../../src/journal/run-entry.js');
   });
 
-  test('every type of entry is here', () => {
+  test('this file has an entry of every type', () => {
     const types = entries.runEntry.options.map(({ shape }) => shape.type.value);
     expect(new Set(ENTRIES.map(([{ type }]) => type))).toEqual(new Set(types));
   });
 
   const named = ENTRIES.map(([entry, ...optional]) => [entry.type, entry, optional] as const);
-  test.each(named)(
-    'an entry %s is read as it was written, and with no field more or less',
-    (_type, entry, optional) => {
-      expect(read(entry)).toEqual(entry);
-      expect(() => read({ ...entry, ...{ more: 1 } })).toThrow('unrecognized_keys');
-      for (const field of Object.keys(entry).filter((field) => field !== 'type')) {
-        const shorter = without(entry, field);
-        if (optional.includes(field)) expect(read(shorter)).toEqual(shorter);
-        else expect(() => read(shorter)).toThrow();
-      }
-    },
-  );
+  test.each(named)('an entry %s is read back unchanged, and its fields are checked', (_type, entry, optional) => {
+    expect(read(entry)).toEqual(entry);
+    expect(() => read({ ...entry, ...{ more: 1 } })).toThrow('unrecognized_keys');
+    for (const field of Object.keys(entry).filter((field) => field !== 'type')) {
+      const shorter = without(entry, field);
+      if (optional.includes(field)) expect(read(shorter)).toEqual(shorter);
+      else expect(() => read(shorter)).toThrow();
+    }
+  });
 
-  test('int64 is text of digits', () => {
+  test('an int64 is a text of decimal digits', () => {
     expect(['0', '-9223372036854775808', '007'].map((text) => int64Text.parse(text))).toEqual([0n, -(2n ** 63n), 7n]);
     for (const text of ['', '-', '1.5', '1e3', ' 1', '1 ', '0x1', 'a1', '1a']) {
       expect(int64Text.safeParse(text).success).toBe(false);
     }
   });
 
-  test('a page of changed items has one checksum: of its range, or of the whole file of an export', () => {
+  test('a page of changed items has one checksum, either of its bytes or of a whole export file', () => {
     const page: RunEntry = { type: 'hydrate.page', ...itemPage };
     expect(read({ ...without(page, 'sha256'), ...{ fileSha256: 'b' } })).toMatchObject({ fileSha256: 'b' });
     expect(() => read({ ...page, fileSha256: 'b' })).toThrow('it has no checksum');

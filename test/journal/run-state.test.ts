@@ -16,7 +16,7 @@ const AT = '2026-11-20T06:00:00Z';
 const begin: RunEntry = { type: 'begin', runNumber: 1n, runId: 'r1', at: AT, pipeline: 'prices', cursorFrom: null };
 const again: RunEntry = { type: 'try', at: AT };
 const called = (calls: number, refused = 0): RunEntry => ({ type: 'calls', calls, refused });
-/** So that items may be read whole. */
+/** Entries that allow complete rows to be read. */
 const landed: RunEntry[] = [
   { type: 'feed.done', cursor: 0n, complete: true, at: AT, calls: 0 },
   { type: 'datasets', readAt: AT, answer: '[]', calls: 0 },
@@ -46,14 +46,14 @@ const brought = (source: string, key: string, rows: number, end: number): RunEnt
 };
 const spent: RunEntry = { type: 'source.done', source: 'histories', spent: { made: 4, counted: 5n } };
 
-describe('calls', () => {
-  test('count from one for each process, and those of a source come on top', () => {
+describe('the counted calls', () => {
+  test('start at one in each process, and calls of a source are added', () => {
     const { calls } = foldRun([begin, feedPage(1, 10), called(7, 2), again, feedPage(1, 20), again, called(1, 1)]);
     expect(calls).toMatchObject({ tries: 3, made: 7 + 3 + 1, refused: 3 });
     expect(foldRun([begin, brought('histories', 'h', 4, 44), spent, called(2)]).calls.made).toBe(6);
   });
 
-  test('are those of the last entry that counts them, whatever comes behind it', () => {
+  test('are those of the last entry that contains a count, regardless of later entries', () => {
     expect(foldRun([begin, called(7, 2), brought('webhook', 'e', 1, 9), again]).calls).toMatchObject({
       made: 7,
       refused: 2,
@@ -61,13 +61,13 @@ describe('calls', () => {
     expect(foldRun([begin, called(7, 2), feedPage(1, 10)]).calls).toMatchObject({ made: 3, refused: 2 });
   });
 
-  test('are none, of one try, before the journal has a line', () => {
+  test('are zero in one attempt before the journal has a line', () => {
     expect(RUN_FOLD.start).toMatchObject({ stage: 'none', calls: { tries: 1, made: 0, refused: 0 } });
   });
 });
 
 describe('landed rows', () => {
-  test('are those of pages and sources, and bytes up to where each file ends', () => {
+  test('include pages and sources, and their bytes end where each file ends', () => {
     const run = foldRun([
       begin,
       brought('webhook', 'e1', 2, 20),
@@ -88,7 +88,7 @@ describe('landed rows', () => {
     expect(sumLanded(run)).toEqual({ rows: 44n, bytes: 320 });
   });
 
-  test('of an export that broke off are lost: they are taken, on disk, and no part of the copy', () => {
+  test('of an interrupted export are paid for and on disk, but not part of the copy', () => {
     const broken = [begin, exported(1, 100n), segment(1, 40, 400)];
     const run = foldRun(broken);
     expect(countLanded(run).exports).toEqual({ rows: 0n, bytes: 0 });
@@ -106,7 +106,7 @@ describe('landed rows', () => {
     expect(countKept(whole.exports)).toEqual({ kept: 101n, landed: 101n, lost: 100n });
   });
 
-  test('of listing states count by themselves', () => {
+  test('with listing states are counted separately', () => {
     const page = { ...itemPage('poll.page', 'l', 3, 30), type: 'listing.page' } as RunEntry;
     expect(countLanded(foldRun([begin, ...landed, page]))).toMatchObject({
       listed: { rows: 3n, bytes: 30 },
@@ -114,7 +114,7 @@ describe('landed rows', () => {
     });
   });
 
-  test('of an export that was cut are kept', () => {
+  test('of a truncated export are kept', () => {
     const cut = [begin, exported(1, 30n, 2n), segment(1, 30, 300), ended('export.cut', 1, 30n, 30n)];
     const run = foldRun(cut);
     expect(countLanded(run).exports).toEqual({ rows: 30n, bytes: 300 });
@@ -122,7 +122,7 @@ describe('landed rows', () => {
     expect(countKept(run.exports)).toEqual({ kept: 30n, landed: 30n, lost: 0n });
   });
 
-  test('of an export of changed items count as kept only if all that was announced arrived', () => {
+  test('of an export of changed items count as kept only if all announced rows arrived', () => {
     const pages = [itemPage('hydrate.page', 'hydrate-export-1-00001.ndjson', 9, 90), changedExport(5n)];
     const short = foldRun([begin, ...landed, changedExport(10n), ...pages]);
     expect(short.exports).toMatchObject({ begun: 2, taken: 15n });
@@ -137,12 +137,12 @@ describe('landed rows', () => {
 describe('a decision', () => {
   const decision: RunEntry = { type: 'decision', mode: 'poll', reason: 'x', calls: 1 };
 
-  test('is of the try that made it, and holds for the next', () => {
+  test('belongs to the attempt that made it, and applies to later attempts', () => {
     expect(foldRun([begin, decision]).decision).toEqual({ mode: 'poll', reason: 'x', isOfThisTry: true });
     expect(foldRun([begin, decision, again]).decision).toEqual({ mode: 'poll', reason: 'x', isOfThisTry: false });
   });
 
-  test('is made again knowing when the try before it began', () => {
+  test('can use the time at which the previous attempt began', () => {
     const later: RunEntry = { type: 'try', at: '2026-11-21T06:00:00Z' };
     expect(foldRun([begin]).triedAt).toEqual({ last: AT, before: undefined });
     expect(foldRun([begin, later]).triedAt).toEqual({ last: later.at, before: AT });
@@ -155,7 +155,7 @@ describe('the feed', () => {
   };
   const bound: RunEntry = { type: 'feed.bound', newest: 90n, at: AT, calls: 1 };
 
-  test('of several datasets is read to its end once behind each look at where it is', () => {
+  test('of several datasets is read to its end once after each check of its newest change', () => {
     const part: RunEntry = { type: 'feed.part', dataset: 1n, cursor: 20n, calls: 1 };
     const read = [begin, bound, page(1n, 0n, 10n), page(1n, 10n, 20n, false), part, page(2n, 0n, 5n)];
     const { feed } = foldRun(read);
@@ -173,18 +173,18 @@ describe('the feed', () => {
     });
   });
 
-  test('notes where it began to be read, or began again', () => {
+  test('records where reading began, and where it began again', () => {
     expect(foldRun([begin, page(1n, 7n, 10n), page(1n, 10n, 20n), page(1n, 0n, 3n)]).feed.starts).toEqual([7n, 0n]);
   });
 });
 
-test('a state has only what its stage guarantees: the compiler refuses the rest', () => {
+test("a state contains only what its stage guarantees, so that other access doesn't compile", () => {
   const asked = foldRun([begin, feedPage(1, 10)]) as RunAt<'asked'>;
-  // @ts-expect-error its datasets have not landed
+  // @ts-expect-error The datasets have not landed.
   expect(() => readDatasets(asked)).toThrow();
   const complete = foldRun([begin, ...landed, { type: 'hydrate.done', calls: 1 }]) as RunAt<'complete'>;
   expect(readDatasets(complete)).toMatchObject({ datasets: [], readAt: AT, run: complete });
-  // @ts-expect-error its row equation is not settled
+  // @ts-expect-error The row counts have not been recorded.
   const settled: Publishable = complete;
   expect(isPublishable(settled)).toBe(false);
 });

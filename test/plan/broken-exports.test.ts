@@ -18,16 +18,16 @@ const AT = new Date('2026-11-20T12:00:00Z');
 const broken = (runs: number): BrokenExport => ({ name: 'all', runs, rows: 300n, at: AT, reason: 'cut' });
 const hoursLater = (hours: number) => new Date(AT.getTime() + hours * 3600 * 1000);
 
-describe('an export that broke off', () => {
-  test('in no run has all attempts of a run', () => {
+describe('an interrupted export', () => {
+  test('gets all attempts of a run if it was never interrupted', () => {
     expect(countAttempts(undefined, 3, AT)).toBe(3);
   });
 
-  test('in one run is tried once by the next, whenever that is', () => {
+  test('gets one attempt in the next run, at any time', () => {
     expect(countAttempts(broken(1), 3, AT)).toBe(1);
   });
 
-  test('by a clock that was ahead is not waited for', () => {
+  test('is attempted at once if it was recorded by a clock that was ahead', () => {
     expect(countAttempts(broken(5), 3, new Date(AT.getTime() - 1))).toBe(1);
   });
 
@@ -38,7 +38,7 @@ describe('an export that broke off', () => {
     [9, 128],
     [10, 168],
     [1000, 168],
-  ])('in %i runs is tried again after %i hours, and not before', (runs, hours) => {
+  ])('that failed in %i runs is attempted again after %i hours, but not earlier', (runs, hours) => {
     expect(findRetryAt(broken(runs))).toEqual(hoursLater(hours));
     expect(countAttempts(broken(runs), 3, new Date(hoursLater(hours).getTime() - 1))).toBe(0);
     expect(countAttempts(broken(runs), 3, hoursLater(hours))).toBe(1);
@@ -47,23 +47,23 @@ describe('an export that broke off', () => {
 
 test.each<[string, PricelakeError | Error, boolean, boolean]>([
   ['a stream that ended early', new PricelakeError('unavailable', '', { midStream: true }), true, true],
-  ['other rows than announced', new PricelakeError('snapshot_incomplete', ''), true, true],
-  ['a body without end', new PricelakeError('contract', ''), false, true],
-  ['a service that does not answer', new PricelakeError('unavailable', ''), false, false],
+  ['a different number of rows than announced', new PricelakeError('snapshot_incomplete', ''), true, true],
+  ['an endless body', new PricelakeError('contract', ''), false, true],
+  ["a service that doesn't respond", new PricelakeError('unavailable', ''), false, false],
   ['a signal', new PricelakeError('stopped', ''), false, false],
-  ['a defect of ours', new Error('x'), false, false],
-])('%s: taken again %s, rows lost %s', (_what, error, again, lost) => {
+  ['a defect in pricelake', new Error('x'), false, false],
+])('%s: is attempted again %s, loses paid rows %s', (_what, error, again, lost) => {
   expect([isBreak(error), isLoss(error)]).toEqual([again, lost]);
 });
 
-/** The memory as the next process finds it. */
+/** The memory as the next process reads it. */
 async function open(lake: Lake, io: Io) {
   const memory = await openMemory(lake, createFakeIo());
   onTestFinished(() => memory.close());
   return openExportMemory(memory, io, 'ndjson');
 }
 
-test('what broke off is remembered by the next process, run by run, until it comes whole', async () => {
+test('the next process knows the interrupted exports, run by run, until they succeed', async () => {
   const [lake, io] = [await makeLake(), createFakeIo()];
   const first = await open(lake, io);
   await Promise.all([
@@ -82,7 +82,7 @@ test('what broke off is remembered by the next process, run by run, until it com
   expect((await open(lake, io)).list()).toMatchObject([{ name: 'site-2' }]);
 });
 
-test('a copy waits for its own exports alone', async () => {
+test('a copy waits only for its own exports', async () => {
   const [lake, io] = [await makeLake(), createFakeIo()];
   const memory = await open(lake, io);
   for (const name of ['site-1', 'site-1', 'changed-items', 'changed-items', 'site-3']) {

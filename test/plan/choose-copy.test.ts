@@ -5,7 +5,7 @@ import { type CopyFacts, chooseCopy } from '../../src/plan/choose-copy.js';
 
 const RESETS_AT = '2026-12-01T00:00:00Z';
 
-/** A Free plan: so many export rows and calls a month, and what of them is used. */
+/** A Free plan with these monthly export rows and calls, some of which are used. */
 function freePlan(rows: number, calls: number, used: { rows?: bigint; calls?: bigint } = {}): Allowance {
   const usage = { apiCalls: used.calls ?? 0n, exportRows: used.rows ?? 0n, resetsAt: RESETS_AT };
   const limits = { exportRowsPerMonth: rows, apiCallsPerMonth: calls, changeFeed: false };
@@ -23,18 +23,18 @@ const facts = (changed: Partial<CopyFacts>): CopyFacts => ({
 });
 
 describe('a copy of all items', () => {
-  test('is exported where the rows suffice', () => {
+  test('is exported if the remaining rows suffice', () => {
     const choice = { route: 'export', reason: 'an export is allowed', thisMonth: true };
     expect(chooseCopy(facts({ allowance: freePlan(20_000, 1_000) }))).toEqual(choice);
   });
 
-  test('is read by pages where an export would be cut and the calls suffice', () => {
+  test('is read page by page if an export would be truncated and the calls suffice', () => {
     const reason =
       /needs 20000 rows, but only 1000 of .*, so it would be truncated; reading 40 pages of \/items gives the same data$/;
     expect(chooseCopy(facts({}))).toEqual({ route: 'pages', reason: expect.stringMatching(reason), thisMonth: true });
   });
 
-  test('is read by pages where the service has cut the export all the same', () => {
+  test('is read page by page if the service truncated the export unexpectedly', () => {
     const cut = new PricelakeError('quota', 'the service cut the export', { cut: true });
     expect(chooseCopy(facts({ allowance: freePlan(50_000, 1_000), cut }))).toMatchObject({
       route: 'pages',
@@ -45,14 +45,14 @@ describe('a copy of all items', () => {
   test.each([
     [90, 'pages'],
     [89, 'wait'],
-  ])('leaves 50 calls for the rest of the run: with %i left it is %s', (left, route) => {
+  ])('reserves 50 calls for the rest of the run: with %i calls left, the choice is %s', (left, route) => {
     const allowed = freePlan(25_000, 1_000, { rows: 25_000n, calls: 1_000n - BigInt(left) });
     expect(chooseCopy(facts({ allowance: allowed })).route).toBe(route);
     const made = freePlan(25_000, 1_000, { rows: 25_000n, calls: 990n - BigInt(left) });
     expect(chooseCopy(facts({ allowance: made, callsMade: 10n })).route).toBe(route);
   });
 
-  test('waits for the next month where its rows will do, and says until when', () => {
+  test('waits for the next month if its rows suffice then, and reports the date', () => {
     const choice = chooseCopy(facts({ allowance: freePlan(20_000, 1_000, { rows: 5n, calls: 980n }) }));
     expect(choice).toMatchObject({
       route: 'wait',
@@ -66,7 +66,7 @@ describe('a copy of all items', () => {
     });
   });
 
-  test('takes the calls of several months where no month has rows or calls enough', () => {
+  test('is read page by page over several months if no month has enough rows or calls', () => {
     const items = 2_000_000n;
     expect(chooseCopy(facts({ items, exportRows: items }))).toMatchObject({
       route: 'pages',
@@ -75,7 +75,7 @@ describe('a copy of all items', () => {
     });
   });
 
-  test('that has begun by pages goes on with them while the calls suffice, also when an export would do by now', () => {
+  test('that began page by page continues that way while the calls suffice, even if an export is now possible', () => {
     expect(chooseCopy(facts({ allowance: freePlan(20_000, 1_000), pagesLanded: 30n }))).toMatchObject({
       route: 'pages',
       reason: '10 pages left to read',
@@ -84,12 +84,12 @@ describe('a copy of all items', () => {
     expect(chooseCopy(facts({ allowance: few, pagesLanded: 30n })).route).toBe('export');
   });
 
-  test('asks for nothing more where every export has landed', () => {
+  test('requests nothing more if every export has landed', () => {
     const none = { ...freePlan(0, 0), resetsAt: undefined };
     expect(chooseCopy(facts({ exportRows: 0n, allowance: none })).route).toBe('export');
   });
 
-  test('of nothing is exported', () => {
+  test('without any item is exported', () => {
     expect(chooseCopy(facts({ items: 0n, exportRows: 0n })).route).toBe('export');
   });
 });

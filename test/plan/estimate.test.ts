@@ -13,7 +13,7 @@ import { isCountWorthIt } from '../../src/run/open/account.js';
 
 const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
 
-/** A run with a proof, or without. */
+/** Counts the calls of a run, with or without the proof. */
 function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
   const steps = estimateSteps({
     plan: true,
@@ -29,7 +29,7 @@ function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
 
 const whole = (calls: number) => ({ calls, rows: 0n, exact: true, reason: '' });
 
-describe('the calls of a run are at most 5 % above the least', () => {
+describe('a run needs at most 5 % more calls than the minimum', () => {
   test.each<[string, Partial<Ahead>, number, number, number]>([
     [
       'first copy of 1M items with 3M changes',
@@ -46,8 +46,8 @@ describe('the calls of a run are at most 5 % above the least', () => {
   });
 });
 
-describe('changes that wait behind a page', () => {
-  test('are estimated by how far apart the ids of the page lie', () => {
+describe('the changes after a page', () => {
+  test('are estimated from the distance between the ids on the page', () => {
     const page = { first: 1_000n, last: 10_990n, rows: 1_000n };
     expect(extrapolateChanges(page, 10_990n)).toBe(1_000n);
     expect(extrapolateChanges(page, 20_980n)).toBe(1_999n);

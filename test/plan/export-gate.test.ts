@@ -10,8 +10,8 @@ const openGate = (allowance: Partial<Allowance> = {}) =>
   new ExportGate({ ...FREE, ...allowance }, createFakeIo(), fakeMemory().memory);
 const told = (rows: bigint, remaining?: bigint) => ({ rows, overage: false, remaining });
 
-describe('exports side by side', () => {
-  test('do not pass together what each of them may alone', () => {
+describe('concurrent exports', () => {
+  test("can't together exceed what one of them may use", () => {
     const gate = openGate();
     const first = gate.hold(200n);
     expect(() => gate.require(101n)).toThrow(/needs 101 rows, but only 100 of/);
@@ -21,19 +21,19 @@ describe('exports side by side', () => {
     expect(gate.left().quota).toMatchObject({ used: 100n });
   });
 
-  test('start no block of overage that nobody agreed to', () => {
+  test("never start a block of overage that isn't allowed", () => {
     const gate = openGate({ bills: true });
     gate.hold(300n);
     expect(() => gate.hold(1n)).toThrow(/up to 1 block of 10,000 would be billed, but no overage is allowed/);
   });
 
-  test('keep to the caps of a run', () => {
+  test('respect the limits of a run', () => {
     const gate = openGate({ quota: undefined, rows: { rule: '--max-rows', allowed: 50n, used: 0n, monthly: false } });
     gate.hold(30n);
     expect(() => gate.hold(21n)).toThrow(/only 20 of the 50 allowed by --max-rows are left/);
   });
 
-  test('count once, whether what the service has left is told with those under way or without', () => {
+  test("are counted once, whether or not the service's remaining rows include exports in progress", () => {
     for (const remaining of [200n, 100n, undefined]) {
       const gate = openGate();
       const [first, second] = [gate.hold(100n), gate.hold(100n)];
@@ -45,7 +45,7 @@ describe('exports side by side', () => {
     }
   });
 
-  test('and what others took meanwhile is off what is left', () => {
+  test('subtract what other clients used in the meantime', () => {
     const gate = openGate();
     gate.hold(100n).take(told(100n, 50n));
     expect(() => gate.require(51n)).toThrow(/only 50 of/);
@@ -53,7 +53,7 @@ describe('exports side by side', () => {
 });
 
 describe('the headers of an export', () => {
-  test('tell what is left of the month, whichever client took the rest', () => {
+  test('report the remaining rows of the month, including what other clients used', () => {
     expect(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n)).toEqual(told(100n, 50n));
     const gate = openGate();
     gate.hold(100n).take(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n));
@@ -62,7 +62,7 @@ describe('the headers of an export', () => {
   });
 
   test.each([['unlimited'], ['-1'], ['1.5'], ['9'.repeat(19)], [''], [undefined]])(
-    'that say %j is left say nothing of it',
+    'with remaining rows of %j are ignored',
     (remaining) => {
       const headers = remaining === undefined ? {} : { 'x-export-rows-remaining': remaining };
       expect(readTakenExport(headers, 7n)).toEqual({ rows: 7n, overage: false });
@@ -83,12 +83,12 @@ describe('the headers of an export', () => {
     [{ 'x-export-matching': '9' }, false, '9'],
     [{ 'x-export-truncated': 'false', 'x-export-matching': '9' }, false, '9'],
     [{ 'x-export-truncated': '', 'x-export-matching': '' }, false, undefined],
-  ])('%j: only an explicit false and equal counts make an export whole', (headers, overage, matching) => {
+  ])('%j: only an explicit false and equal counts prove that an export is complete', (headers, overage, matching) => {
     expect(readTakenExport(headers as Record<string, string>, 7n).overage).toBe(overage);
     expect(readCut(headers as Record<string, string>, 7n)).toBe(matching);
   });
 
-  test('of a cut export leave nothing for another one, whatever they say is left', () => {
+  test('of a truncated export leave no rows for another one, even if they report remaining rows', () => {
     const headers = { 'x-export-truncated': 'true', 'x-export-rows-remaining': '200' };
     const gate = openGate();
     gate.hold(100n).take(readTakenExport(headers, 100n));
@@ -96,7 +96,7 @@ describe('the headers of an export', () => {
   });
 });
 
-describe('a warning of overage that nobody agreed to', () => {
+describe('a warning about overage without permission', () => {
   const takeAll = (allowance: Partial<Allowance>, overage: boolean) => {
     const io = createFakeIo();
     const blocks = new ExportGate({ ...FREE, bills: true, ...allowance }, io, fakeMemory().memory).take({
@@ -107,18 +107,18 @@ describe('a warning of overage that nobody agreed to', () => {
   };
   const WARNED = [['warn', 'export.overage_not_agreed', 2n, 1n]];
 
-  test('comes where more was billed than was agreed, and only there', () => {
+  test('is logged exactly if more blocks were billed than allowed', () => {
     expect(takeAll({ blocks: 1n }, true)).toEqual([2n, WARNED]);
     expect(takeAll({ blocks: 2n }, true)).toEqual([2n, []]);
     expect(takeAll({ blocks: null }, true)).toEqual([2n, []]);
   });
 
-  test('does not come for rows within the quota, whatever was agreed', () => {
+  test("isn't logged for rows within the quota, regardless of the allowed overage", () => {
     expect(takeAll({ blocks: 0n }, false)).toEqual([0n, []]);
     expect(takeAll({ blocks: 0n, quota: undefined }, false)).toEqual([0n, []]);
   });
 
-  test('comes for a bill that the known quota does not explain: other clients have used it up', () => {
+  test("is logged for a bill that the known quota doesn't explain, because other clients have used it up", () => {
     const warned = ['warn', 'export.overage_not_agreed', 1n, 0n];
     expect(takeAll({ blocks: 0n, quota: undefined }, true)).toEqual([1n, [warned]]);
   });

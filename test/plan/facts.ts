@@ -12,7 +12,7 @@ export const ACCOUNT: AccountFacts = {
   ...{ allowance: UNLIMITED, callsMade: 1n, broken: [] },
 };
 
-/** A lake of 100 items that the feed kept in sync until an hour ago, before its next run. */
+/** A lake with 100 items that was in sync with the feed an hour ago, before its next run. */
 const KNOWN: RunFacts = {
   now: NOW,
   settings: {
@@ -42,7 +42,7 @@ const KNOWN: RunFacts = {
 
 type Change = { [K in 'settings' | 'lake' | 'account']?: Partial<RunFacts[K]> } & { landed?: Partial<RunProgress> };
 
-/** These facts, and otherwise those of that lake. */
+/** The facts of that lake with these changes. */
 export function createFacts(change: Change & Partial<Omit<RunFacts, keyof Change>> = {}): RunFacts {
   const { settings, lake, account, landed, ...others } = change;
   return {

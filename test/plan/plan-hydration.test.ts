@@ -18,51 +18,51 @@ function choose({ callsLeft = 1_000n, rowsLeft = 100_000n, ratePerSecond = 10, i
 }
 const way = (given: Given) => choose(given).way;
 
-describe('items that are needed are read', () => {
-  test('by pages, where calls are less scarce than export rows', () => {
+describe('changed items are read', () => {
+  test('page by page, if calls are less scarce than export rows', () => {
     expect(way({})).toBe('pages'); // 4 % of the calls, 20 % of the rows
   });
 
-  test('by one export, where rows are less scarce than calls', () => {
+  test('with one export, if export rows are less scarce than calls', () => {
     expect(way({ callsLeft: 100n, rowsLeft: 1_000_000n })).toBe('export'); // 40 % of the calls, 3 % together
   });
 
-  test('one by one, where they are fewer than the pages', () => {
+  test('one by one, if they are fewer than the pages', () => {
     expect(way({ needed: 3 })).toBe('items');
     expect(way({ pages: 0, needed: 3 })).toBe('items');
   });
 
-  test('by no export that has more rows than are left, however scarce calls are', () => {
+  test('never with an export that has more rows than are left, even if calls are scarce', () => {
     expect(way({ callsLeft: 41n, rowsLeft: 19_999n })).toBe('pages');
     expect(way({ callsLeft: 41n, rowsLeft: 0n })).toBe('pages');
   });
 
-  test('in the quickest way, where nothing is limited', () => {
+  test('in the fastest way, if nothing is limited', () => {
     const unlimited = { callsLeft: null, rowsLeft: null };
     expect(way({ ...unlimited, ratePerSecond: 10 })).toBe('export'); // 4 s of pages, half a second of rows
     expect(way({ ...unlimited, ratePerSecond: null })).toBe('export');
     expect(way({ ...unlimited, ratePerSecond: null, pages: 4, rows: 400_000n })).toBe('pages');
   });
 
-  test('by no export when the first page was the only one: all rows of an export have landed with it', () => {
+  test('without an export if the first page was the only one, because it has shown all rows', () => {
     expect(choose({ needed: 30, pages: 0, rows: 79n, callsLeft: 40n })).toMatchObject({
       way: 'items',
       reason: "30 calls, because an export has no rows that the pages haven't shown",
     });
   });
 
-  test('by no export where there is a reason against it, however many calls that takes', () => {
+  test('without an export if there is a reason against it, even if that takes many calls', () => {
     expect(choose({ callsLeft: 41n, rowsLeft: 1_000_000n, isTaken: true })).toMatchObject({
       way: 'pages',
       reason: '40 calls, because the export already taken lacks the rest',
     });
   });
 
-  test('not at all, when none is needed', () => {
+  test('with no call if no item is needed', () => {
     expect(choose({ needed: 0 })).toMatchObject({ way: 'none', calls: 0 });
   });
 
-  test('and the choice says why', () => {
+  test('in a way that the choice explains', () => {
     expect(choose({}).reason).toBe(
       '40 calls instead of 1 call and 20,000 export rows; left: 1,000 calls and 100,000 export rows',
     );

@@ -16,7 +16,7 @@ const MARK: LowWatermark = {
 };
 const FEED_DONE = { ...FEED.start, done: { cursor: 90n, complete: true, at: '' } };
 
-/** The journal's exports: shards that were planned, and the names of those that are complete. */
+/** The journal's exports: the planned shards, and the names of the complete ones. */
 function exported(planned: readonly Shard[] | undefined, names: readonly string[] = []): Exports {
   const done = { attempt: 1, readAt: '', segments: [], end: 'done', announced: 1n, landed: 1n } as const;
   return { ...EXPORTS.start, planned: planned && [...planned], attempts: new Map(names.map((name) => [name, [done]])) };
@@ -25,7 +25,7 @@ function exported(planned: readonly Shard[] | undefined, names: readonly string[
 const NO_CURSOR = { hasCursor: false, cursor: undefined };
 
 describe('the feed starts', () => {
-  test('behind the cursor, and at the low watermark where there is none and no history is wanted', () => {
+  test('from the cursor, or from the low watermark if there is no cursor and no history is wanted', () => {
     expect(planRun(facts()).feed).toEqual({ isRead: true, starts: [{ dataset: undefined, from: 70n }] });
     const none = { settings: { history: 'none' }, lake: NO_CURSOR, polledAt: 0 } as const;
     const { decision, lowWatermark, feed } = planRun(facts(none));
@@ -34,7 +34,7 @@ describe('the feed starts', () => {
     expect(planRun(facts({ lake: NO_CURSOR, polledAt: 0 })).feed.starts).toMatchObject([{ from: 0n }]);
   });
 
-  test('for a new dataset where its history begins, and for the others behind the cursor', () => {
+  test('from the start of the history for a new dataset, and from the cursor for the others', () => {
     const lists = { settings: { selection: [11n, 26n] }, lake: { selection: [11n] } };
     const froms = (plan: RunPlan) => plan.feed.starts.map(({ from }) => from);
     expect(froms(planRun(facts(lists)))).toEqual([70n, 0n]);
@@ -47,12 +47,12 @@ describe('the feed starts', () => {
   });
 });
 
-describe('a decision of an earlier try', () => {
+describe('the decision of an earlier attempt', () => {
   const choice = { mode: 'feed', reason: 'the feed continues from the cursor' } as const;
   const decision = { ...choice, isOfThisTry: false };
   const decidedNow = { ...choice, isOfThisTry: true };
 
-  test('holds, and is made again where the feed is lost, outlasted or refused', () => {
+  test('is kept, but made again if the feed is lost, outlasted or refuses the cursor', () => {
     expect(planRun(facts({ landed: { decision } }))).toMatchObject({ decision: choice, isDecisionNew: false });
     expect(planRun(facts({ landed: { decision }, account: { hasFeed: false }, polledAt: 0 }))).toMatchObject({
       decision: { mode: 'poll' },
@@ -66,14 +66,14 @@ describe('a decision of an earlier try', () => {
     expect(refused).toMatchObject({ decision: { mode: 'snapshot', reason: expect.stringContaining('too old') } });
   });
 
-  test('made in this try holds, whatever is left of the plan by then', () => {
+  test("is kept within the same attempt, even if the account's plan has changed since", () => {
     const landed = { decision: decidedNow };
     expect(planRun(facts({ landed, account: { hasFeed: false } })).decision).toEqual(choice);
   });
 });
 
-describe('what is copied', () => {
-  test('of a run that turned to a complete copy is all of it, though the exports of a new dataset have landed', () => {
+describe('the copy', () => {
+  test('contains all datasets if the run changed to a complete copy, even if the exports of a new dataset have landed', () => {
     const shard: Shard = { name: 'dataset-26-all', dataset: 26n, status: 'all', site: null, rows: 40n };
     const decision = { mode: 'snapshot', reason: '', isOfThisTry: true } as const;
     const landed = { decision, watermark: MARK, exports: exported([shard], [shard.name]) };
@@ -84,7 +84,7 @@ describe('what is copied', () => {
     expect([copy?.exportRows, copy?.settling?.datasets]).toEqual([60n, [11n, 26n]]);
   });
 
-  test('stays with pages that a part has shown completely, even if they were empty', () => {
+  test('continues page by page if a part was read completely that way, even if it was empty', () => {
     const round = { since: null, newest: null, pages: 0, rows: 0n };
     const polls = new Map([[undefined, { wholePages: 0, isWhole: true, round, isDone: true, files: [] }]]);
     const counts = new Map<Dataset, bigint>([[undefined, 0n]]);
@@ -93,7 +93,7 @@ describe('what is copied', () => {
     expect(copy).toMatchObject({ choice: { route: 'pages' }, isChosen: true, shards: undefined });
   });
 
-  test('names what it has to ask next', () => {
+  test('says which counts it lacks', () => {
     const snapshot = facts({ settings: { mode: 'snapshot', splitAbove: 50n } });
     expect(planRun(snapshot).lacks).toBe('counts');
     const counted = { ...snapshot, counts: new Map<Dataset, bigint>([[undefined, 100n]]) };
@@ -101,14 +101,14 @@ describe('what is copied', () => {
     const sites = [30n, 50n].map((items, place) => ({ id: BigInt(place), items }));
     const listed = { ...counted, listed: new Map([[undefined, { items: 80n, sites }]]) };
     expect(planRun(listed).copy?.missing.map(({ rows }) => rows)).toEqual([50n, 30n, 20n]);
-    // By pages the websites don't matter.
+    // For a copy page by page, the counts of the websites don't matter.
     const quota = { rule: 'exportRowsPerMonth', allowed: 10n, used: 0n, monthly: true };
     const paged = { ...counted, account: { ...ACCOUNT, allowance: { ...UNLIMITED, quota } } };
     expect(planRun(paged)).toMatchObject({ lacks: undefined, copy: { choice: { route: 'pages' }, large: [] } });
   });
 });
 
-/** Facts at random, of any moment of a run. */
+/** Random facts, from any moment of a run. */
 function drawFacts(random: Seeded): RunFacts {
   const is = () => random.fraction() < 0.5;
   const oneOf = <T>(values: readonly T[]) => values[random.integer(values.length)] as T;
@@ -175,14 +175,14 @@ function drawFacts(random: Seeded): RunFacts {
   });
 }
 
-/** The facts of a later try, which finds what the plan says in the journal. */
+/** The facts of a later attempt, which finds the plan's decisions in the journal. */
 function journal(before: RunFacts, { decision, copy }: RunPlan): RunFacts {
   const { landed } = before;
   const exports = { ...landed.exports, planned: copy?.shards ?? landed.exports.planned };
   return { ...before, landed: { ...landed, decision: { ...decision, isOfThisTry: true }, exports } };
 }
 
-test('whatever the facts, the plan keeps to what was decided, copies each part once and exports nothing it may not', () => {
+test('for random facts, a plan keeps earlier decisions, copies each part once, and never exports more than allowed', () => {
   const random = createSeeded(20);
   const modes = new Set<string>();
   for (let n = 0; n < 1_500; n++) {

@@ -8,15 +8,15 @@ const bound = (allowed: bigint): Bound => ({ rule: 'rule', allowed, used: 0n, mo
 
 const site = (id: bigint, items: bigint) => ({ id, items });
 
-/** 1,000 items, 900 of them listed, on three websites. */
+/** 1,000 items, 900 of which are listed on three websites. */
 const COUNTS: Counts = {
   items: 1_000n,
   listed: { items: 900n, sites: [site(1n, 50n), site(2n, 600n), site(9_007_199_254_740_993n, 250n)] },
 };
 const listed = (change: object): Counts => ({ ...COUNTS, listed: { ...COUNTS.listed, ...change } as Counts['listed'] });
 
-describe('exports of a snapshot', () => {
-  test('are one by website for the listed items and one for the removed ones of all, the largest first', () => {
+describe('the exports of a complete copy', () => {
+  test('are one per website for listed items and one for all removed items, largest first', () => {
     const { shards, reason } = planExports([COUNTS], FREE, 999n);
     expect(shards).toEqual([
       { name: 'site-2', status: 'active', site: 2n, rows: 600n },
@@ -30,8 +30,8 @@ describe('exports of a snapshot', () => {
 
   test.each<[string, Counts, Parameters<typeof planExports>[1], string]>([
     ['there are few items', { items: 999n }, FREE, '999 items are no more than 999'],
-    ['nobody counted the websites', { items: 1_000n }, FREE, 'items are not counted by website'],
-    ['the counts of the websites do not add up', listed({ items: 901n }), FREE, `${ADD_UP} 901 listed items`],
+    ["the websites aren't counted", { items: 1_000n }, FREE, 'items are not counted by website'],
+    ["the counts of the websites don't add up", listed({ items: 901n }), FREE, `${ADD_UP} 901 listed items`],
     [
       'a website is counted twice',
       listed({ sites: [site(1n, 450n), site(1n, 450n)] }),
@@ -45,18 +45,18 @@ describe('exports of a snapshot', () => {
       { ...FREE, quota: bound(999n) },
       'rows beyond the quota may be billed for each export',
     ],
-  ])('are one when %s', (_case, counts, allowance, reason) => {
+  ])('are a single one if %s', (_case, counts, allowance, reason) => {
     expect(planExports([counts], allowance, 999n)).toEqual({
       shards: [{ name: 'all', status: 'all', site: null, rows: counts.items }],
       reason,
     });
   });
 
-  test('are split where calls and rows just suffice', () => {
+  test('are split if calls and rows just suffice', () => {
     expect(planExports([COUNTS], { calls: bound(40n), quota: bound(1_000n) }, 999n).shards).toHaveLength(4);
   });
 
-  test('of a million items are one', () => {
+  test('are a single one for a million items', () => {
     expect(planExports([{ items: 1_000_000n }], FREE).shards).toHaveLength(1);
     expect(SPLIT_ABOVE).toBe(1_000_000n);
   });

@@ -151,7 +151,8 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     file: 'src/plan/plan-copy.ts',
     find: 'shards === undefined ? undefined : planSettling(facts, datasets, shards)',
     replace: 'undefined',
-    heldBy: 'later changes repair it: test/plan/plan-run.test.ts, of a run that turned to a complete copy is all of it',
+    heldBy:
+      'later changes repair it: test/plan/plan-run.test.ts, contains all datasets if the run changed to a complete copy',
   },
   {
     name: 'changes without an item are taken for changes of no item',
@@ -188,7 +189,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: 'return contradicts || isFlagged',
     replace: 'return isFlagged',
     heldBy:
-      'counts catch it as well: test/plan/export-gate.test.ts, only an explicit false and equal counts make an export whole',
+      'counts catch it as well: test/plan/export-gate.test.ts, only an explicit false and equal counts prove that an export is complete',
   },
   {
     name: 'rows behind the last one that the journal names stay in files of items',

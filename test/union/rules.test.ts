@@ -1,4 +1,4 @@
-/** Several lakes as one where they disagree: which row counts, what is claimed, and which lakes do not go together. */
+/** Several lakes combined into one: which row is used if they differ, what the union claims, and which lakes can't be combined. */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,7 +37,7 @@ const writePipeline = (name: string, source: string, lake = name) =>
     `name: ${name}\nsource: {${source}, history: none}\nlake: {path: ./${lake}}\n`,
   );
 
-/** `late` has not seen the last changes. Its listings of Central Europe are in `early` as well. */
+/** `late` lacks the last changes. Its listings in Central Europe are also in `early`. */
 beforeAll(async () => {
   const source = `baseUrl: "${sandbox.baseUrl}", apiKey: "\${KEY}"`;
   await writePipeline('late', `${source}, datasets: [26]`);
@@ -48,10 +48,10 @@ beforeAll(async () => {
   expect(await run('sync', 'early.yaml')).toMatchObject({ code: 0 });
 }, 120_000);
 
-describe('a listing of two lakes', () => {
+describe('a listing in two lakes', () => {
   const COLUMNS = 'item_id, price, is_listed, last_changed_at, title';
 
-  test('has the row of the lake that knows more, in whatever order the lakes are named', async () => {
+  test('gets its row from the lake that knows more, in any order of the lakes', async () => {
     const [late, early] = [
       await query(['late'], `SELECT ${COLUMNS} FROM items`),
       await query(['early'], `SELECT ${COLUMNS} FROM items`),
@@ -69,7 +69,7 @@ describe('a listing of two lakes', () => {
     }
   });
 
-  test('has each of its changes once', async () => {
+  test('contains each change exactly once', async () => {
     const [row] = await query(
       ['late', 'early'],
       'SELECT count(*) AS rows, count(DISTINCT change_id) AS ids FROM history',
@@ -78,8 +78,8 @@ describe('a listing of two lakes', () => {
   });
 });
 
-describe('the union claims', () => {
-  test('no more than the lake that is furthest behind', async () => {
+describe('the union', () => {
+  test('claims to be no more current than the lake that is furthest behind', async () => {
     const ledger = 'SELECT finished_at, caught_up, caught_up_at, cursor_to FROM runs ORDER BY run_number DESC LIMIT 1';
     const [[late], [early], union] = [
       await query(['late'], ledger),
@@ -94,7 +94,7 @@ describe('the union claims', () => {
     expect(instants([last_run_at, current_up_to])).toEqual(instants([late?.finished_at, late?.caught_up_at]));
   });
 
-  test('that a check passed only where it passed in each of them', async () => {
+  test("reports the sum of the lakes' violations for each check", async () => {
     const found = await query(
       ['late', 'early'],
       `SELECT count(*) AS checks, sum(violations) AS found FROM check_results`,
@@ -110,8 +110,8 @@ describe('the union claims', () => {
   });
 });
 
-describe('a lake on object storage', () => {
-  test('may be one of them', async () => {
+describe('a lake in object storage', () => {
+  test('can be one of several lakes', async () => {
     const s3 = await startS3();
     const restore = withCredentials();
     onTestFinished(async () => {
@@ -143,7 +143,7 @@ describe('the source of a result', () => {
 });
 
 describe('explore', () => {
-  test('shows several lakes as one, which is kept until one of them has a new version', async () => {
+  test('shows several lakes as one, which is reused until one of them has a new version', async () => {
     await cp(path.join(cwd, 'late'), path.join(cwd, 'followed'), { recursive: true });
     const listFiles = () => readdir(path.join(cwd, 'followed'), { recursive: true });
     const before = await listFiles();
@@ -192,7 +192,7 @@ describe('explore', () => {
   }
 });
 
-describe('lakes that do not go together are refused', () => {
+describe("lakes that can't be combined are refused", () => {
   test.each([
     [['late', './late/../late'], 'late is given twice', 'Give each lake once.'],
     [['late', 'missing'], 'missing', ''],
@@ -216,15 +216,15 @@ describe('lakes that do not go together are refused', () => {
   test.each([
     ['--as-of', '1'],
     ['--remote', 's3://bucket/lake'],
-  ])('with %s', async (...more) => {
+  ])('several lakes with the option %s', async (...more) => {
     const { code, stderr } = await run('query', '--lake', 'late', '--lake', 'early', ...more, 'FROM sites');
     expect(code).toBe(2);
     expect(stderr).toContain(`${more[0]} can't be used with more than one --lake`);
   });
 });
 
-describe('rows without a change id', () => {
-  /** Rows of history as `lake change item minute kind`; those that stay. */
+describe('history rows without a change id', () => {
+  /** Combines history rows, written as `lake change item minute kind`, and returns those that are kept. */
   async function keep(...rows: readonly string[]): Promise<string[]> {
     const db = await Database.open();
     try {
@@ -246,25 +246,25 @@ describe('rows without a change id', () => {
     }
   }
 
-  test('are left out where another lake has the change itself', async () => {
+  test('are left out if another lake has the same change with its id', async () => {
     expect(await keep('0 NULL 7 1 CHANGED', '1 50 7 0 CHANGED')).toEqual(['1 50 7 0 CHANGED']);
   });
 
-  test('stay where it is another change', async () => {
+  test('are kept if the change differs', async () => {
     const rows = ['0 NULL 7 9 CHANGED', '1 50 7 0 CHANGED', '1 51 7 9 REMOVED', '1 52 8 9 CHANGED'];
     expect(await keep(...rows)).toEqual(rows);
   });
 
-  test('stay where their own lake has that change as well', async () => {
+  test('are kept if their own lake also has the change with its id', async () => {
     const rows = ['0 NULL 7 1 CHANGED', '0 50 7 0 CHANGED'];
     expect(await keep(...rows, '1 50 7 0 CHANGED')).toEqual(rows);
   });
 
-  test('are there once if two lakes found the same', async () => {
+  test('are added once if two lakes found the same difference', async () => {
     expect(await keep('0 NULL 7 1 CHANGED', '1 NULL 7 1 CHANGED')).toEqual(['0 NULL 7 1 CHANGED']);
   });
 
-  test('a change without its item gives way to the same change with it', async () => {
+  test('a change without its item is replaced by the same change with it', async () => {
     expect(await keep('0 50 NULL 0 CHANGED', '1 50 7 0 CHANGED')).toEqual(['1 50 7 0 CHANGED']);
   });
 });

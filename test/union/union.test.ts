@@ -1,4 +1,4 @@
-/** Several lakes of one service, shown as one: equal to one lake of all their datasets. */
+/** Several lakes of one service, combined, equal one lake with all their datasets. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -30,7 +30,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Lines without an order. Sums of doubles differ in their last digits with the order of rows. */
+/** Lines without an order. Sums of doubles depend on the order of rows in their last digits. */
 async function read(lakes: string[], ...args: string[]): Promise<string[]> {
   const text = await run('query', ...lakes, '--format', 'csv', ...args);
   const rounded = text.replaceAll(/-?\d+\.\d{9,}(e-?\d+)?/gu, (number) => Number(number).toPrecision(10));
@@ -59,16 +59,16 @@ beforeAll(async () => {
   await syncAll();
 }, 240_000);
 
-/** Columns that say when a lake read something, and by which of its runs. */
+/** Columns that record when a lake read something, and in which run. */
 const OWN: Partial<Record<TableName, readonly string[]>> = {
-  // The feed does not say when a listing was seen: that is as old as the last read.
+  // The feed doesn't contain the time when a listing was seen, so it is as old as the last read.
   items: ['run_id', 'read_at', 'change_id', 'last_seen_at'],
   sites: ['run_id', 'valid_from', 'valid_to'],
 };
-/** Tables of runs, of which each lake has its own. */
+/** Tables of runs, which each lake has for itself. */
 const LEDGERS: readonly TableName[] = ['runs', 'check_results'];
 
-describe('the union of four shards with overlaps has the rows of one lake', () => {
+describe('the union of four overlapping shards has the same rows as one lake', () => {
   test.each(TABLE_NAMES.filter((table) => !LEDGERS.includes(table)))('%s', async (table) => {
     const sql = `SELECT ${columnsOf(table, OWN[table] ?? ['run_id', 'read_at']).text} FROM ${table} ORDER BY ALL`;
     const whole = await read(WHOLE, sql);
@@ -86,7 +86,7 @@ describe('the union of four shards with overlaps has the rows of one lake', () =
   });
 });
 
-/** When a lake last read a source, and the run that wrote a change. */
+/** Texts that differ between lakes: when a lake last read a source, and the run that wrote a change. */
 const OWN_VALUES: Record<string, RegExp> = {
   source_freshness: /\d{4}-\d\d-\d\dT[\d:.]+Z(?=,(?:item|copy|change|probe))/u,
   product_changes: /(?<=feed,)\d{6}-\d{8}T\d{6}Z/u,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildEvent, SECRET, Site } from './delivery.js';
 
-/** Any JSON in the places of an event, any bytes, and an event with bytes cut off or put in. */
+/** Any JSON in the fields of an event, any bytes, and an event with bytes removed or inserted. */
 const body = fc.oneof(
   fc.json().map((text) => Buffer.from(text)),
   fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes)),
@@ -17,7 +17,7 @@ const body = fc.oneof(
     }),
 );
 
-test('any signed body is on disk when it is accepted, byte for byte, and answered so that later events come', async () => {
+test('any signed body is on disk, byte for byte, when it is accepted, and never delays later events', async () => {
   const site = await Site.open();
   await fc.assert(
     fc.asyncProperty(body, async (bytes) => {
@@ -35,7 +35,7 @@ test('any signed body is on disk when it is accepted, byte for byte, and answere
   expect(JSON.stringify(site.logs)).not.toContain(SECRET);
 });
 
-test('any header of a signature is answered without a secret, and never accepted', async () => {
+test('any forged signature header is refused, without logging a secret', async () => {
   const site = await Site.open();
   const header = fc.oneof(
     fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),

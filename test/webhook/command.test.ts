@@ -25,7 +25,7 @@ beforeEach(async () => {
   );
 });
 
-/** A receiver as a user starts it, when it listens. */
+/** Starts a receiver like a user does, and waits until it listens. */
 async function serve(options: string[] = [], env: NodeJS.ProcessEnv = {}) {
   const args = [MAIN, 'webhook', path.join(folder, 'prices.yaml'), '--port', '0', '--json', ...options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
@@ -47,7 +47,7 @@ async function serve(options: string[] = [], env: NodeJS.ProcessEnv = {}) {
 const countEvents = async () => (await readdir(path.join(folder, 'lake', '_pricelake', 'webhooks', 'events'))).length;
 
 describe('pricelake webhook', () => {
-  test('needs no key, survives kill -9, and stops on SIGTERM with its exit code', async () => {
+  test('needs no API key, loses no event after kill -9, and stops on SIGTERM with its exit code', async () => {
     const first = await serve();
     expect(await first.post('evt_1')).toBe(204);
     first.child.kill('SIGKILL');
@@ -61,7 +61,7 @@ describe('pricelake webhook', () => {
     expect(second.readLog()).not.toContain(SECRET);
   });
 
-  test('takes a rolled secret without a restart, by itself or on SIGHUP', async () => {
+  test('accepts a rotated secret without a restart, either by itself or on SIGHUP', async () => {
     const { child, post, readLog } = await serve();
     expect(await post('evt_1', ['whsec_next'])).toBe(401);
     await writeFile(secretFile, `whsec_next\n${SECRET}\n`);
@@ -75,7 +75,7 @@ describe('pricelake webhook', () => {
     expect(await once(child, 'close')).toEqual([130, null]);
   });
 
-  test('starts a sync for events, and outlives one that fails', async () => {
+  test('starts a sync for events, and survives a sync that fails', async () => {
     const sandbox = await startSandbox({ items: 30, sites: 2, ratePerSecond: null, webhook: { secrets: [SECRET] } });
     try {
       const env = { NOT_SET: sandbox.baseUrl, KEY: sandbox.keys.live };
@@ -92,7 +92,7 @@ describe('pricelake webhook', () => {
       expect(await post('evt_2')).toBe(204);
       child.kill('SIGTERM');
       expect(await once(child, 'close')).toEqual([143, null]);
-      // One log, a line of JSON each, but for the last word of the command line.
+      // The log has one JSON object per line, except for the last message of the command line.
       const lines = readLog().trimEnd().split('\n');
       expect(lines.filter((line) => !line.startsWith('{'))).toEqual(['pricelake: stopped by SIGTERM']);
       for (const secret of [SECRET, sandbox.keys.live]) expect(readLog()).not.toContain(secret);

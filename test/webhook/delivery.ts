@@ -1,4 +1,4 @@
-/** What the tests of the receiver share: a sender of section 6, and a receiver over a folder of its own. */
+/** Shared by the tests of the receiver: a sender as in section 6, and a receiver with its own folder. */
 import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,7 +20,7 @@ export interface LogEntry {
   [fact: string]: unknown;
 }
 
-/** The world with a clock that stands, keeping what is logged. */
+/** The real world with a stopped clock, which keeps the log entries. */
 export function createLogIo(): { io: Io; logs: LogEntry[] } {
   const logs: LogEntry[] = [];
   const io = {
@@ -36,7 +36,7 @@ export function buildEvent(id: string, facts: Record<string, unknown> = {}): str
   return JSON.stringify({ ...event, ...facts });
 }
 
-/** Header Service-Signature, made without the code under test. */
+/** The header Service-Signature, computed without the code under test. */
 export function sign(body: string | Buffer, options: { secrets?: string[]; at?: Date } = {}): string {
   const t = Math.floor((options.at ?? NOW).getTime() / 1000);
   const values = (options.secrets ?? [SECRET]).map((secret) =>
@@ -52,7 +52,7 @@ export interface Post {
   headers?: Record<string, string>;
 }
 
-/** A receiver with its folder, until the test ends. */
+/** A receiver with its folder, which closes when the test ends. */
 export class Site {
   readonly folder: string;
   readonly logs: LogEntry[];
@@ -88,7 +88,7 @@ export class Site {
     await this.start();
   }
 
-  /** The status of the answer. */
+  /** Posts a body, and returns the status of the response. */
   async post(body: string | Buffer, { signature = sign(body), path: at, method = 'POST', headers }: Post = {}) {
     const url = new URL(at ?? '/webhook', this.receiver.url);
     const signed = signature === null ? {} : { 'Service-Signature': signature };
@@ -102,13 +102,13 @@ export class Site {
     return readdir(path.join(this.folder, '_pricelake', 'webhooks', name));
   }
 
-  /** The raw bytes of every file in it. */
+  /** The bytes of every file in the folder. */
   async read(name: 'events' | 'aside'): Promise<Buffer[]> {
     const names = await this.list(name);
     return Promise.all(names.map((file) => readFile(path.join(this.folder, '_pricelake', 'webhooks', name, file))));
   }
 
-  /** Facts of the log entries of an event. */
+  /** The log entries of an event. */
   logged(event: string): LogEntry[] {
     return this.logs.filter((entry) => entry.event === event);
   }

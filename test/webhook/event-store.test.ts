@@ -20,8 +20,8 @@ beforeEach(async () => {
 
 const setTime = (file: string, at: number) => utimes(file, at / 1000, at / 1000);
 
-describe('an event that a published run has taken over', () => {
-  test('is removed, and its repeats are known, also after a restart', async () => {
+describe('an event that a published run has applied', () => {
+  test('is removed, and its repeats are recognized, even after a restart', async () => {
     const store = await EventStore.open(folder, io);
     expect(await store.land('evt_1', BODY)).toBe(true);
     expect(await store.land('evt_2', BODY)).toBe(true);
@@ -50,13 +50,13 @@ describe('an event that a published run has taken over', () => {
   });
 });
 
-test('two receivers on one lake land an event once', async () => {
+test('two receivers for one lake land an event once', async () => {
   const [one, other] = [await EventStore.open(folder, io), await EventStore.open(folder, io)];
   const landed = await Promise.all([one.land('evt_1', BODY), other.land('evt_1', BODY)]);
   expect(landed.filter(Boolean)).toHaveLength(1);
 });
 
-test('of bodies set aside the newest thousand are kept', async () => {
+test('only the newest thousand bodies that were set aside are kept', async () => {
   const store = await EventStore.open(folder, io);
   const aside = webhookPath(folder, 'aside');
   const older = Array.from({ length: 1000 }, (_, n) => `20260101T${String(n).padStart(4, '0')}-x`);
@@ -68,7 +68,7 @@ test('of bodies set aside the newest thousand are kept', async () => {
   expect(names).not.toContain('20260101T0000-x');
 });
 
-test('what a receiver was writing when it was killed is no event, and is cleared after an hour', async () => {
+test("a partial file of a killed receiver doesn't count as an event, and is deleted after an hour", async () => {
   await EventStore.open(folder, io);
   const [fresh, old] = [webhookPath(folder, 'tmp', 'a'), webhookPath(folder, 'tmp', 'b')];
   for (const file of [fresh, old]) await writeFile(file, BODY.subarray(0, 20));
@@ -79,7 +79,7 @@ test('what a receiver was writing when it was killed is no event, and is cleared
   expect(await readdir(webhookPath(folder, 'tmp'))).toEqual(['a']);
 });
 
-test('a receiver killed at any moment has every event that it said it had, whole', async () => {
+test('a receiver that is killed at any moment has every confirmed event, complete', async () => {
   const child = spawn(process.execPath, [WRITER, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.on('data', (chunk) => {

@@ -11,12 +11,12 @@ beforeEach(async () => {
   site = await Site.open();
 });
 
-/** A request whose body is not sent yet. */
+/** A request whose body isn't sent yet. */
 function beginPost(body: string, headers = {}) {
   return request(site.receiver.url, { method: 'POST', headers: { 'Service-Signature': sign(body), ...headers } });
 }
 
-/** The same, when the receiver waits for the body. */
+/** The same request, once the receiver waits for the body. */
 async function beginTaken(body: string) {
   const sender = beginPost(body, { Expect: '100-continue' });
   sender.flushHeaders();
@@ -24,7 +24,7 @@ async function beginTaken(body: string) {
   return sender;
 }
 
-/** Sends a socket's first bytes, without a client of HTTP. */
+/** Sends the first bytes through a socket, without an HTTP client. */
 function sendRaw(said: string): Socket {
   const socket = connect(Number(new URL(site.receiver.url).port), '127.0.0.1').on('error', () => {});
   socket.write(said);
@@ -32,7 +32,7 @@ function sendRaw(said: string): Socket {
 }
 
 describe('a signed event', () => {
-  test('is on disk, byte for byte, when it is answered', async () => {
+  test('is on disk, byte for byte, when it is confirmed', async () => {
     const body = Buffer.from(
       `{ "id":"evt_1",\n "type":"changes","cursor":9007199254740993,"changes":[{"price": 1.10}] }\n`,
     );
@@ -44,7 +44,7 @@ describe('a signed event', () => {
     expect(await site.list('tmp')).toEqual([]);
   });
 
-  test('lands once, however often it comes: again, at the same time, after a restart', async () => {
+  test('lands once, even if it arrives repeatedly, concurrently, or after a restart', async () => {
     const body = buildEvent('evt_1');
     const statuses = await Promise.all(Array.from({ length: 8 }, () => site.post(body)));
     expect(statuses).toEqual(Array(8).fill(204));
@@ -56,7 +56,7 @@ describe('a signed event', () => {
     expect(site.logged('webhook.repeat')).toHaveLength(9);
   });
 
-  test('is told from another by the id in its body: the header is not signed', async () => {
+  test("is identified by the id in its body, because the header isn't signed", async () => {
     const headers = { 'Service-Event-Id': 'evt_same', 'Service-Event-Type': 'ping' };
     for (const id of ['evt_1', 'evt_2', '../../evt_3', 'ёж/\u0000']) {
       expect(await site.post(buildEvent(id), { headers })).toBe(204);
@@ -64,7 +64,7 @@ describe('a signed event', () => {
     expect(await site.list('events')).toHaveLength(4);
   });
 
-  test('of the retries of a day is good, and one that is older than the limit is not', async () => {
+  test('is accepted from a day of retries, but refused if it is older than the limit or ahead of the clock', async () => {
     const old = (hours: number) => ({ at: new Date(NOW.getTime() - hours * HOUR_MS) });
     const post = (id: string, hours: number) => {
       const body = buildEvent(id);
@@ -80,22 +80,22 @@ describe('a signed event', () => {
     expect(await site.list('events')).toHaveLength(1);
   });
 
-  test('that is a ping is answered and logged, and is nothing to keep', async () => {
+  test('that is a ping is confirmed and logged, but not kept', async () => {
     expect(await site.post(buildEvent('evt_p', { type: 'ping', cursor: null, changes: [] }))).toBe(204);
     expect(site.logged('webhook.ping')).toMatchObject([{ eventId: 'evt_p' }]);
     expect(await site.list('events')).toEqual([]);
   });
 });
 
-describe('a signed body that is no event we know is kept aside, and does not hold up what follows', () => {
+describe("a signed body that isn't a known event is set aside, and doesn't delay later events", () => {
   test.each([
-    ['no JSON', '{"id":', 'not valid JSON'],
-    ['nothing', '', 'not valid JSON'],
+    ['invalid JSON', '{"id":', 'not valid JSON'],
+    ['an empty body', '', 'not valid JSON'],
     ['a list', '[]', 'not a WebhookEvent: the body'],
     ['an event without an id', '{"type":"changes","changes":[]}', 'not a WebhookEvent: id'],
-    ['changes that are no list', '{"id":"a","type":"changes","changes":{}}', 'not a WebhookEvent: changes'],
-    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
-    ['a type of tomorrow', '{"id":"a","type":"products"}', 'unknown type'],
+    ["changes that aren't a list", '{"id":"a","type":"changes","changes":{}}', 'not a WebhookEvent: changes'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
+    ['a type from a later version of the API', '{"id":"a","type":"products"}', 'unknown type'],
   ])('%s', async (_name, body, reason) => {
     expect(await site.post(body)).toBe(202);
     expect(await site.read('aside')).toEqual([Buffer.from(body as string)]);
@@ -105,26 +105,26 @@ describe('a signed body that is no event we know is kept aside, and does not hol
   });
 });
 
-describe('what is not signed is refused and leaves nothing on the disk', () => {
+describe('a request without a valid signature or address is refused and leaves nothing on disk', () => {
   const expectNothing = async () => {
     expect([...(await site.list('events')), ...(await site.list('aside')), ...(await site.list('tmp'))]).toEqual([]);
   };
 
   test.each([
     ['without a signature', { signature: null }, 401],
-    ['with a signature that is none', { signature: 't=1,v1=00' }, 401],
+    ['with an invalid signature', { signature: 't=1,v1=00' }, 401],
     ['with another secret', { signature: sign(buildEvent('evt_1'), { secrets: ['other'] }) }, 401],
-    ['with a body that was changed', { signature: sign(buildEvent('evt_2')) }, 401],
-    ['elsewhere', { path: '/other' }, 404],
-    ['below the path', { path: '/webhook/x' }, 404],
-    ['by another method', { method: 'PUT' }, 405],
-    ['by GET', { method: 'GET' }, 405],
+    ['with a changed body', { signature: sign(buildEvent('evt_2')) }, 401],
+    ['with another path', { path: '/other' }, 404],
+    ['with a longer path', { path: '/webhook/x' }, 404],
+    ['with another method', { method: 'PUT' }, 405],
+    ['with the method GET', { method: 'GET' }, 405],
   ])('%s', async (_name, post, status) => {
     expect(await site.post(buildEvent('evt_1'), post)).toBe(status);
     await expectNothing();
   });
 
-  test('a body above the limit, announced or not', async () => {
+  test('with a body above the limit, announced or not', async () => {
     const body = Buffer.alloc(300_000, ' ');
     expect(await site.post(body)).toBe(413);
     const stream = new ReadableStream({
@@ -139,7 +139,7 @@ describe('what is not signed is refused and leaves nothing on the disk', () => {
     expect(await site.post(buildEvent('evt_1'))).toBe(204);
   });
 
-  test('who floods it fills no log, and no log names a secret, a signature or a body', async () => {
+  test("a flood of them doesn't fill the log, and the log contains no secret, signature or body", async () => {
     for (let n = 0; n < 20; n++) await site.post(buildEvent(`evt_${n}`), { signature: null });
     await site.post(buildEvent('evt_1', { changes: [{ title: 'private' }] }));
     await site.post('private');
@@ -150,8 +150,8 @@ describe('what is not signed is refused and leaves nothing on the disk', () => {
   });
 });
 
-describe('a client that is slow', () => {
-  test('with its body is answered 408 before the sender would give up, and lands nothing', async () => {
+describe('a slow client', () => {
+  test('that sends its body slowly gets a 408 before the sender would give up, and lands nothing', async () => {
     site = await Site.open({ answerWithinMs: 60 });
     const body = buildEvent('evt_1');
     const slow = beginPost(body, { 'Content-Length': body.length });
@@ -161,7 +161,7 @@ describe('a client that is slow', () => {
     expect(await site.list('events')).toEqual([]);
   });
 
-  test('with its headers is cut off', async () => {
+  test('that sends its headers slowly is disconnected', async () => {
     site = await Site.open({ answerWithinMs: 60 });
     const socket = sendRaw('POST /webhook HTTP/1.1\r\nHost: x\r\n');
     const [answer] = await once(socket, 'data');
@@ -169,7 +169,7 @@ describe('a client that is slow', () => {
     await once(socket, 'close');
   });
 
-  test('and goes in the middle leaves the receiver well', async () => {
+  test("that disconnects early doesn't affect the receiver", async () => {
     const body = buildEvent('evt_1');
     const gone = beginPost(body, { 'Content-Length': body.length });
     gone.on('error', () => {});
@@ -180,8 +180,8 @@ describe('a client that is slow', () => {
   });
 });
 
-describe('whoever holds many connections', () => {
-  /** Connections that are open, each with what it said. */
+describe('a client with many connections', () => {
+  /** Opens this many connections, and sends the same text through each. */
   async function hold(count: number, said = ''): Promise<Socket[]> {
     const sockets: Socket[] = [];
     for (let n = 0; n < count; n++) {
@@ -198,18 +198,18 @@ describe('whoever holds many connections', () => {
   };
 
   test.each([
-    ['says nothing', ''],
-    ['sends no end of its headers', 'POST /webhook HTTP/1.1\r\nHost: x\r\n'],
+    ['sends nothing', ''],
+    ["doesn't finish its headers", 'POST /webhook HTTP/1.1\r\nHost: x\r\n'],
     ['sends no body', 'POST /webhook HTTP/1.1\r\nHost: x\r\nService-Signature: t=1,v1=00\r\nContent-Length: 9\r\n\r\n'],
-    ['has asked and asks for nothing more', 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])('and %s shuts nobody out: the oldest one is closed', async (_name, said) => {
+    ['sends no further request', 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])("that %s doesn't block others, because the oldest connection is closed", async (_name, said) => {
     const sockets = await hold(256 + 40, said);
     expect(await site.post(buildEvent('evt_1'))).toBe(204);
     await Promise.all(sockets.slice(0, 40).map(endOf));
     expect(sockets.slice(45).filter(({ closed }) => closed)).toEqual([]);
   });
 
-  test('loses those that ask for nothing before one whose event is on its way', async () => {
+  test('loses idle connections before a connection whose event is in progress', async () => {
     const body = buildEvent('evt_1');
     const sender = await beginTaken(body);
     await hold(256 + 40);
@@ -219,7 +219,7 @@ describe('whoever holds many connections', () => {
     expect(answer.statusCode).toBe(204);
   });
 
-  test('loses each one that says nothing after a short time', async () => {
+  test('loses each connection that stays silent for a short time', async () => {
     site = await Site.open({ answerWithinMs: 60 });
     const [socket] = (await hold(1)) as [Socket];
     await endOf(socket);
@@ -228,7 +228,7 @@ describe('whoever holds many connections', () => {
 });
 
 describe('the receiver', () => {
-  test('answers 503 when the disk takes too long; the event lands, and its retry is a repeat', async () => {
+  test('answers 503 if the disk is too slow, but still lands the event, so that its retry is a repeat', async () => {
     let finishWriting = () => {};
     const landed: string[] = [];
     const store = {
@@ -246,12 +246,12 @@ describe('the receiver', () => {
     site = await Site.open({ answerWithinMs: 60, store });
     expect(await site.post(buildEvent('evt_1'))).toBe(503);
     finishWriting();
-    // Until an answer makes it within so short a time.
+    // Repeats the request until a response arrives within this short time.
     await expect.poll(() => site.post(buildEvent('evt_1'))).toBe(204);
     expect(landed).toEqual(['evt_1']);
   });
 
-  test('answers 503 when it cannot write, and goes on when it can', async () => {
+  test("answers 503 if it can't write, and works again once it can", async () => {
     await rm(path.join(site.folder, '_pricelake', 'webhooks', 'tmp'), { recursive: true });
     expect(await site.post(buildEvent('evt_1'))).toBe(503);
     expect(site.logged('webhook.not_landed')).toMatchObject([{ level: 'error' }]);
@@ -259,11 +259,11 @@ describe('the receiver', () => {
     expect(await site.post(buildEvent('evt_1'))).toBe(204);
   });
 
-  test('tells load balancers that it is well', async () => {
+  test('has a health check for load balancers', async () => {
     expect((await fetch(new URL('/health', site.receiver.url))).status).toBe(200);
   });
 
-  test('finishes what it is taking when it is closed', async () => {
+  test('finishes requests in progress when it is closed', async () => {
     const body = buildEvent('evt_1');
     const slow = await beginTaken(body);
     const answered = once(slow, 'response');
@@ -276,7 +276,7 @@ describe('the receiver', () => {
     await expect(fetch(site.receiver.url)).rejects.toThrow();
   });
 
-  test('says so when its address is taken', async () => {
+  test('reports that its address is in use', async () => {
     const port = Number(new URL(site.receiver.url).port);
     await expect(Site.open({ port })).rejects.toMatchObject({
       code: 'usage',

@@ -14,7 +14,7 @@ describe('the header Service-Signature', () => {
     [` v1=${HEX} , t=1763640000 `, 1],
     [`t=1763640000,v0=x,v1=${HEX},v2=y`, 1],
     [`t=1763640000,v1=short,v1=${HEX}`, 1],
-  ])('is read: %s', (header, values) => {
+  ])('is parsed: %s', (header, values) => {
     expect(parseSignature(header)).toMatchObject({ t: '1763640000', values: { length: values } });
   });
 
@@ -31,11 +31,11 @@ describe('the header Service-Signature', () => {
     `t=1763640000,v1=${HEX}00`,
     `t=1763640000,v1=${'zz'.repeat(32)}`,
     `t=1763640000;v1=${HEX}`,
-  ])('is none: %s', (header) => {
+  ])('is invalid: %s', (header) => {
     expect(parseSignature(header)).toBeUndefined();
   });
 
-  test('never throws, whatever stands in it', () => {
+  test('never throws for any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => void parseSignature(text)),
       { seed: 2026 },
@@ -49,13 +49,13 @@ describe('a body', () => {
     return signature !== undefined && isSignedBy(secrets, signature, body);
   };
 
-  test('is signed by any of the secrets, in any of the values', () => {
+  test('is accepted with any of the secrets and any of the signatures', () => {
     expect(isSigned(sign(BODY))).toBe(true);
     expect(isSigned(sign(BODY, { secrets: ['whsec_next', SECRET] }))).toBe(true);
     expect(isSigned(sign(BODY, { secrets: [SECRET, 'whsec_old'] }), BODY, ['whsec_next', 'whsec_old'])).toBe(true);
   });
 
-  test('is not with another secret, time or byte, nor without a secret', () => {
+  test('is rejected with another secret, time or byte, or without a secret', () => {
     expect(isSigned(sign(BODY, { secrets: ['whsec_other'] }))).toBe(false);
     expect(isSigned(sign(BODY), BODY, [])).toBe(false);
     expect(isSigned(sign(BODY).replace(/^t=\d/, 't=2'))).toBe(false);
@@ -66,7 +66,7 @@ describe('a body', () => {
     }
   });
 
-  test('of any bytes is signed as the service signs it', () => {
+  test('with any bytes is signed by the sandbox in the way that the receiver accepts', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string({ minLength: 1 }), fc.nat(), (bytes, secret, t) => {
         expect(isSigned(signBody([secret], t, bytes), Buffer.from(bytes), [secret])).toBe(true);
@@ -76,7 +76,7 @@ describe('a body', () => {
   });
 });
 
-test('the age of t is judged to the second, on both sides', () => {
+test('the age of a signature is judged to the second, on both sides', () => {
   const limits = { maxAgeMs: 60_000, maxSkewMs: 10_000 };
   const judge = (seconds: number) => judgeAge({ t: String(NOW.getTime() / 1000 - seconds), values: [] }, NOW, limits);
   expect([60, 61, 0, -10, -11].map(judge)).toEqual(['good', 'too old', 'good', 'good', 'ahead']);

@@ -19,14 +19,14 @@ async function open() {
 }
 
 describe('signing secrets', () => {
-  test('come from the environment and from files, a secret a line', async () => {
+  test('come from the environment and from files with one secret per line', async () => {
     await writeFile(file, '\n two \r\nthree\n\n');
     const { secrets, known } = await open();
     expect(await secrets.current()).toEqual(['of the environment', 'two', 'three']);
     expect(known).toEqual(await secrets.current());
   });
 
-  test('are rolled by changing the file, in place or by another in its place', async () => {
+  test('are rotated by changing the file, or by moving another file to its place', async () => {
     const { secrets, known, logs } = await open();
     await writeFile(file, 'two\none\n');
     expect(await secrets.current()).toEqual(['of the environment', 'two', 'one']);
@@ -40,13 +40,13 @@ describe('signing secrets', () => {
     ]);
   });
 
-  test('are read again when told so', async () => {
+  test('are read again on request', async () => {
     const { secrets, logs } = await open();
     await secrets.reload();
     expect(logs).toHaveLength(1);
   });
 
-  test('stay valid while the file is gone or empty; that is said once', async () => {
+  test('stay valid while the file is missing or empty, which is logged once', async () => {
     const { secrets, logs } = await open();
     await rm(file);
     for (let n = 0; n < 3; n++) expect(await secrets.current()).toEqual(['of the environment', 'one']);
@@ -60,7 +60,7 @@ describe('signing secrets', () => {
   test.each([
     ['is missing', async () => rm(file), 'ENOENT'],
     ['is empty', async () => writeFile(file, ' \n'), "doesn't contain a secret"],
-  ])('are refused at the start when their file %s', async (_name, spoil, reason) => {
+  ])('are refused at the start if their file %s', async (_name, spoil, reason) => {
     await spoil();
     await expect(open()).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(reason) });
     await expect(open()).rejects.not.toThrow(file);

@@ -6,7 +6,7 @@ const DELAY_MS = 10_000;
 const MINUTE_MS = 60_000;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A trigger whose waits and runs end when the test says so. */
+/** A trigger whose waits and runs end when the test ends them. */
 function start() {
   const { io, logs } = createLogIo();
   const waits: { ms: number; end: () => void }[] = [];
@@ -33,7 +33,7 @@ function start() {
 let trigger: SyncTrigger;
 afterEach(() => trigger.close());
 
-/** Lets the latest wait end, and the run behind it. Returns how long the wait was meant to be. */
+/** Ends the latest wait and the run after it. Returns the intended duration of the wait. */
 async function pass({ waits, runs }: ReturnType<typeof start>, end: RunEnd): Promise<number | undefined> {
   await settle();
   const wait = waits.at(-1);
@@ -44,8 +44,8 @@ async function pass({ waits, runs }: ReturnType<typeof start>, end: RunEnd): Pro
   return wait?.ms;
 }
 
-describe('runs for events', () => {
-  test('are one for all events of the delay, and one more for those that come while it works', async () => {
+describe('the runs that events trigger', () => {
+  test('are one run for all events within the delay, and one more for the events during that run', async () => {
     const world = start();
     for (let n = 0; n < 5; n++) world.trigger.want();
     await settle();
@@ -63,14 +63,14 @@ describe('runs for events', () => {
     expect([world.waits.length, world.runs.length]).toEqual([2, 2]);
   });
 
-  test('that could not work are tried again, later and later', async () => {
+  test("are repeated with growing delays if they couldn't work", async () => {
     const world = start();
     world.trigger.want();
     for (let n = 0; n < 7; n++) await pass(world, { outcome: n < 6 ? 'later' : 'done' });
     expect(world.waits.map(({ ms }) => ms / MINUTE_MS)).toEqual([1 / 6, 1, 2, 4, 8, 16, 30]);
   });
 
-  test('that failed wait for the next event, and never end the trigger', async () => {
+  test('wait for the next event after a failure, which never stops the trigger', async () => {
     const world = start();
     world.trigger.want();
     await pass(world, { outcome: 'failed' });
@@ -98,7 +98,7 @@ describe('runs for events', () => {
     expect(world.runs[0]?.signal.aborted).toBe(true);
   });
 
-  test('do not start when the receiver stops while they are waited for', async () => {
+  test("don't start if the receiver stops during the wait", async () => {
     const world = start();
     world.trigger.want();
     await settle();
@@ -107,7 +107,7 @@ describe('runs for events', () => {
   });
 });
 
-test('the wait is what the service said, where that is longer', async () => {
+test('the wait is as long as the service says, if that is longer', async () => {
   const world = start();
   world.trigger.want();
   const at = (minutes: number) => new Date(NOW.getTime() + minutes * MINUTE_MS);

@@ -1,4 +1,4 @@
-/** Values that exports brought as CSV: their records may hold newlines, quotes, and columns with names of their own. */
+/** Values from CSV exports, whose records may contain newlines, quotes, and renamed columns. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const TITLE = 'Radio "7"\nwith, a second line\r\nand a third';
 const story = await openStory({ habits: { format: 'csv', csvMark: true, lineEnd: '\r\n' } });
 story.at('17 08:00');
 story.pipeline.landing.keep = 1e12;
-// The service's columns of brand and part number have each other's name.
+// The service's columns for brand and part number have each other's names.
 story.pipeline.source.mapping = { brand: 'mpn', mpn: 'brand' };
 story.add({ title: 'Before', price: 990 });
 story.add({ title: TITLE, brand: 'R-1', mpn: 'Acme', price: 12_345 });
@@ -38,7 +38,7 @@ async function why(item: string): Promise<Map<string, Value>> {
   return new Map(row.map((value) => [value.column, value]));
 }
 
-test('a value leads to its record: the line on which it begins, and the text of its cell', async () => {
+test('a value is traced to its record: the line on which the record begins, and the text of its cell', async () => {
   const item = await find('price = 123.45');
   const values = await why(item);
   expect(values.get('title')).toMatchObject({ value: TITLE, how: 'read', by: { kind: 'read', raw: TITLE } });
@@ -51,21 +51,21 @@ test('a value leads to its record: the line on which it begins, and the text of 
   expect(record).toContain('Radio ""7""\nwith, a second line\r\nand a third');
 });
 
-test('the record behind one with newlines has its own line', async () => {
+test('a record after one with newlines gets its own line number', async () => {
   const values = await why(await find('price = 11'));
   const { file = '', line = 0 } = values.get('title')?.by?.place ?? {};
   const lines = (await readFile(path.join(story.lakePath, file), 'utf8')).split('\n');
   expect(lines[line - 1]).toContain('"""quoted"""');
 });
 
-test('a cell that looks like JSON is text', async () => {
+test('a cell that looks like JSON is read as text', async () => {
   expect((await why(await find('price = 11'))).get('title')).toMatchObject({ value: '"quoted"', how: 'read' });
   const values = await why(await find('price = 10'));
   expect(values.get('title')).toMatchObject({ value: 'null', how: 'read', by: { raw: 'null' } });
   expect(values.get('mpn')).toMatchObject({ value: null, how: 'read' });
 });
 
-test('columns that the pipeline file maps are read by its names', async () => {
+test("columns that the pipeline file maps are found under the service's names", async () => {
   const values = await why(await find('price = 123.45'));
   expect(values.get('brand')).toMatchObject({ value: 'Acme', by: { raw: 'Acme' } });
   expect(values.get('mpn')).toMatchObject({ value: 'R-1', by: { raw: 'R-1' } });

@@ -62,7 +62,7 @@ const { lakePath } = story;
 afterAll(() => story.close());
 const [run1 = '', run2 = '', run3 = ''] = await story.read('SELECT run_id FROM runs ORDER BY run_number');
 const [moved = ''] = await story.read("SELECT item_id FROM items WHERE site_id = 33 AND product_id = 'acme-r1'");
-// A change of more than the price is read whole.
+// An item with a change of more than the price is read completely.
 const [bead = ''] = await story.read("SELECT item_id FROM items WHERE product_id = 'bead-b0'");
 const [jumped = ''] = await story.read("SELECT item_id FROM items WHERE product_id = 'jump-j1'");
 
@@ -74,11 +74,11 @@ async function why(...args: string[]): Promise<Told> {
 }
 const first = async (...args: string[]) => (await why(...args)).rows[0]?.[0];
 
-/** The text of a landed line. */
+/** Reads the text of a landed line. */
 const readLine = async ({ place }: Word) =>
   (await readFile(join(lakePath, place?.file ?? ''), 'utf8')).split('\n')[(place?.line ?? 0) - 1] ?? '';
 
-test('a value of an item that was read whole after a change leads to that read, and names the change', async () => {
+test('a value of an item that was read completely after a change is traced to that read, and names the change', async () => {
   const { rows, others } = await why('items', bead, 'price');
   expect(rows[0]?.[0]).toMatchObject({ value: '0.9900', how: 'read', by: { run_id: run3, raw: '0.99' } });
   expect(rows[0]?.[0]?.by?.place?.file).toMatch(/hydrate-00001\.ndjson$/u);
@@ -86,7 +86,7 @@ test('a value of an item that was read whole after a change leads to that read, 
 });
 
 describe('a value that a change set', () => {
-  test('leads to the line of the feed, its raw text, and what was said before', async () => {
+  test('is traced to the line of the feed, with its raw text and earlier values', async () => {
     const { rows, others } = await why('items', moved, 'price');
     const [value] = rows[0] ?? [];
     expect(value).toMatchObject({ value: '80.0000', how: 'change', by: { run_id: run3, raw: '80' } });
@@ -98,20 +98,20 @@ describe('a value that a change set', () => {
     );
   });
 
-  test('is the last of several', async () => {
+  test('is traced to the last of several changes', async () => {
     const { rows, others } = await why('items', jumped, 'price');
     expect(rows[0]?.[0]).toMatchObject({ value: '51.0000', how: 'change', by: { run_id: run2 } });
     expect(others.filter(({ kind }) => kind === 'change').map(({ value }) => Number(value))).toContain(5000);
   });
 });
 
-test('a value that a read brought leads to the row of the export', async () => {
+test('a value from a complete read is traced to the row of the export', async () => {
   const value = await first('items', moved, 'brand');
   expect(value).toMatchObject({ value: 'Acme', how: 'read', by: { kind: 'read', run_id: run1, raw: '"Acme"' } });
   expect(JSON.parse(await readLine(value?.by as Word))).toMatchObject({ id: Number(moved), brand: 'Acme' });
 });
 
-test('every value of every item has a reason, and its raw text is in the line', async () => {
+test('every value of every item has an origin, and its raw text is in the landed line', async () => {
   const ids = (await story.read('SELECT item_id FROM items ORDER BY item_id LIMIT 8')).concat(moved, jumped);
   for (const id of ids) {
     const { rows } = await why('items', id);
@@ -127,7 +127,7 @@ test('every value of every item has a reason, and its raw text is in the line', 
   }
 });
 
-test('a row of history leads to its change', async () => {
+test('a history row is traced to its change', async () => {
   const [id = ''] = await story.read(`SELECT change_id FROM history WHERE item_id = ${moved} AND price = 80`);
   const { rows } = await why('history', id);
   const values = new Map(rows[0]?.map((one) => [one.column, one]));
@@ -135,7 +135,7 @@ test('a row of history leads to its change', async () => {
   expect(values.get('observed_date')?.how).toBe('computed');
 });
 
-test('computed values name what they come from', async () => {
+test('computed values name the rows that they are computed from', async () => {
   expect(await first('items', moved, 'product_id')).toMatchObject({ value: 'acme-r1', how: 'computed' });
   expect(await first('offers', moved, 'is_counted')).toMatchObject({ how: 'computed' });
   expect(await first('offers', moved, 'price')).toMatchObject({ how: 'change', by: { run_id: run3 } });
@@ -144,13 +144,13 @@ test('computed values name what they come from', async () => {
   expect(from.map(({ price }) => Number(price))).toEqual([80, 100, 110]);
 });
 
-describe('a computed value leads on to what its listings say', () => {
+describe('a computed value is traced through its listings', () => {
   const readBehind = async (...args: string[]) =>
     (await why(...args)).from.map(
       ({ behind }) => behind && [behind.column, behind.value, behind.how, behind.by?.run_id],
     );
 
-  test('a spread, to the prices and the lines that set them', async () => {
+  test('from a spread to the prices and the lines that set them', async () => {
     expect(await readBehind('price_spread', 'acme-r1', 'trusted_max')).toEqual([
       ['price', '80.0000', 'change', run3],
       ['price', '100.0000', 'read', run1],
@@ -161,18 +161,18 @@ describe('a computed value leads on to what its listings say', () => {
     expect(line).toMatchObject({ price: 80, previousPrice: 105 });
   });
 
-  test('a product, to the listing that has its title', async () => {
+  test('from a product to the listing that has its title', async () => {
     expect(await readBehind('products', 'acme-r1', 'brand')).toEqual(Array(3).fill(['brand', 'Acme', 'read', run1]));
     const { stdout } = await runHere(['why', 'products', 'acme-r1', 'title', '--lake', lakePath]);
     expect(stdout).toMatch(/from {5}item \d+, 80\.0000 EUR\n {13}title: a read of the item at .* line \d+\n/u);
   });
 
-  test('an offer, to its price or its attributes', async () => {
+  test('from an offer to its price or its attributes', async () => {
     expect(await readBehind('offers', moved, 'is_counted')).toEqual([['price', '80.0000', 'change', run3]]);
     expect(await readBehind('offers', moved, 'condition')).toEqual([['attributes', '{}', 'read', run1]]);
   });
 
-  test('of many listings, the first ten with the value come first', async () => {
+  test('and of many listings, the first ten that have the value come first', async () => {
     const known = (await why('price_spread', 'many-m1', 'max')).from.map(({ behind }) => behind?.value);
     expect(known).toHaveLength(12);
     expect(known.filter((value) => value !== undefined)).toHaveLength(10);
@@ -180,20 +180,20 @@ describe('a computed value leads on to what its listings say', () => {
   });
 });
 
-test('people read the same', async () => {
+test('the text output shows the same origin', async () => {
   const { stdout } = await runHere(['why', 'items', moved, 'price', '--lake', lakePath]);
   expect(stdout).toMatch(
     /^items \d+ price = 80\.0000\n {2}set by {3}change \d+ \(CHANGED, feed\) of 2026-11-19T\S+, run 000003-\S+ _pricelake\/landing\/000003-\S+\/feed\.ndjson line 1\n {2}raw {6}80\n {2}also/u,
   );
 });
 
-test('what the lake does not have is an error that helps', async () => {
+test('a missing column or row is an error with a suggestion', async () => {
   await expect(why('items', moved, 'prise')).rejects.toThrow(/items has no column prise[\s\S]*Did you mean price\?/u);
   await expect(why('items', '1', 'price')).rejects.toThrow('items has no row with item_id 1');
   await expect(why('items', 'x; DROP', 'price')).rejects.toThrow('items has no row with item_id x; DROP');
 });
 
-test('bytes that are gone are said to be gone', async () => {
+test('if the landed bytes were removed, the explanation says so', async () => {
   await rm(join(lakePath, '_pricelake/landing', run1), { recursive: true });
   await rm(join(lakePath, '_pricelake/landing', run3), { recursive: true });
   const price = await first('items', moved, 'price');

@@ -13,7 +13,7 @@ test.each([
   [989_999n, 1_000_000n, 0n, true],
   [270n, 282n, 10n, false],
   [269n, 282n, 10n, true],
-])('%s rows of %s items, of which %s may have moved: clearly fewer is %s', (came, counted, moved, fewer) => {
+])('%s rows for %s items, of which %s may have moved: clearly fewer is %s', (came, counted, moved, fewer) => {
   expect(isClearlyFewer(came, counted, moved)).toBe(fewer);
 });
 
@@ -27,13 +27,13 @@ const [WHOLE, NOTHING] = [
 ];
 
 describe('a complete copy', () => {
-  test('is whole where the counts agree, were not asked for, or count items once in each dataset', () => {
+  test("is complete if the counts agree, weren't requested, or count items once in each dataset", () => {
     for (const counts of [{}, { counted: undefined }, { counted: 150n }, { counted: 60n }]) {
       expect(judge(counts)).toEqual({ provesAbsence: WHOLE, unknown: 0n, reason: '' });
     }
   });
 
-  test('proves nothing where it lists clearly fewer items than the service counts', () => {
+  test('proves no removal if it contains clearly fewer items than the service counts', () => {
     expect(judge({ listed: 0n, listedByDataset: 0n })).toEqual({
       provesAbsence: NOTHING,
       unknown: 100n,
@@ -41,12 +41,12 @@ describe('a complete copy', () => {
     });
   });
 
-  test('lacks items that are gone if the service shows none of a sample of them', () => {
+  test('proves that missing items are gone if the service returns none of a sample of them', () => {
     const listed = { missing: 500n, read: 10n, found: 0n };
     expect(judge({}, { listed })).toEqual({ provesAbsence: WHOLE, unknown: 0n, reason: '' });
   });
 
-  test('proves nothing about the kind of items of which the service still shows one', () => {
+  test('proves nothing about listed or removed items if the service still returns one of those that it lacks', () => {
     const some = { missing: 50n, read: 10n, found: 3n };
     const reason = 'the copy lacks 50 known items, but the service returns 3 of 10 that were read individually';
     expect(judge({}, { listed: some })).toEqual({
@@ -61,7 +61,7 @@ describe('a complete copy', () => {
     });
   });
 
-  test('proves nothing about items of which none could be read', () => {
+  test('proves nothing about missing items if none of them could be read', () => {
     expect(judge({}, { listed: { missing: 4n, read: 0n, found: 0n } })).toEqual({
       provesAbsence: { listed: false, removed: true },
       unknown: 4n,
@@ -69,7 +69,7 @@ describe('a complete copy', () => {
     });
   });
 
-  test('leaves open whether a listed item that is too new for the copy is still listed', () => {
+  test('leaves unknown whether an item that is newer than the copy is still listed', () => {
     const reason = '2 items that first appeared within the last hour are missing from the copy';
     expect(judge({}, { recent: 2n })).toEqual({ provesAbsence: WHOLE, unknown: 2n, reason });
   });

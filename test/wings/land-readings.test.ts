@@ -12,7 +12,7 @@ import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from '
 const ALL: Reading = { status: 'active', site: 12n, removals: null };
 const NEWEST: Reading = { status: 'removed', site: null, removals: 700n };
 
-/** So many items in pages of the size asked for; one that is read alone is there when its id is even. */
+/** Serves this many items in pages of the requested size. A single item exists if its id is even. */
 function startItems(items: number, refuseAt = 0): Promise<LocalService> {
   return startService((request, response, count) => {
     const url = new URL(request.url ?? '', 'http://x');
@@ -48,7 +48,7 @@ const read = (
 const pagesOf = ({ urls }: LocalService) => urls.map((url) => url.replace('/api/v1/items?', ''));
 
 describe('reading pages of listing states', () => {
-  test('reads all of a website, newest listings first, and says how many there are', async () => {
+  test('reads all items of a website, newest listings first, and journals their total', async () => {
     const service = await startItems(1_200);
     const landing = await openPlanned();
     await read(service, landing, ALL);
@@ -60,7 +60,7 @@ describe('reading pages of listing states', () => {
     expect(await readLanded(landing, 'listing-00001.ndjson')).toHaveLength(1_200);
   });
 
-  test('goes on at the page it had come to', async () => {
+  test('continues at the page where it stopped', async () => {
     const service = await startItems(1_200, 3);
     await expect(read(service, await openPlanned(), ALL)).rejects.toMatchObject({ code: 'unauthorized' });
     const landing = await reopenLanding();
@@ -69,7 +69,7 @@ describe('reading pages of listing states', () => {
     expect(lastEntry(landing, 'listing.read')?.files).toEqual(['listing-00001.ndjson', 'listing-00002.ndjson']);
   });
 
-  test('of the newest removals, ends when as many are found as are missing, or when a page brings none', async () => {
+  test('ends with the newest removals when as many are found as are missing, or when a page has none of them', async () => {
     const service = await startItems(5_000);
     const landing = await openPlanned();
     await read(service, landing, NEWEST);
@@ -79,7 +79,7 @@ describe('reading pages of listing states', () => {
     expect(pagesOf(service)).toHaveLength(3);
   });
 
-  test('of the newest removals, counts each page by its ids, and ends when exactly as many are found', async () => {
+  test('counts the ids on each page of the newest removals, and ends when exactly as many are found', async () => {
     const service = await startItems(2_000);
     const counted: bigint[] = [];
     const countListed = async (ids: readonly bigint[]) => BigInt(counted.push(...ids) && ids.length);
@@ -87,20 +87,20 @@ describe('reading pages of listing states', () => {
     expect(counted).toEqual(Array.from({ length: 1_000 }, (_, id) => BigInt(id)));
   });
 
-  test('of the newest removals, tells no total although all pages were read', async () => {
+  test('journals no total for the newest removals, even if all pages were read', async () => {
     const service = await startItems(300);
     const landing = await openPlanned();
     await read(service, landing, NEWEST);
     expect(lastEntry(landing, 'listing.read')?.total).toBeNull();
   });
 
-  test('of the newest removals, reads no more pages than it may', async () => {
+  test('reads no more pages of the newest removals than allowed', async () => {
     const service = await startItems(5_000);
     await read(service, await openPlanned(), NEWEST, async () => 1n, 3);
     expect(pagesOf(service)).toHaveLength(3);
   });
 
-  test('ends at an empty page, whatever number of pages is announced, and journals no file for it', async () => {
+  test('ends at an empty page, regardless of the announced number of pages, and journals no file for it', async () => {
     const { client, asked } = fakeClient((_path, { page }) => ({
       content: page === 0 ? [{ id: 7 }] : [],
       totalElements: 1,
@@ -115,7 +115,7 @@ describe('reading pages of listing states', () => {
     expect(lastEntry(landing, 'listing.read')).toMatchObject(ended);
   });
 
-  test('a page that is no page of items is refused by its number', async () => {
+  test("refuses a page that doesn't contain items, and names its number", async () => {
     const { client } = fakeClient((_path, { page }) =>
       page === 0 ? { content: [{ id: 7 }], totalElements: 2, totalPages: 2 } : [],
     );
@@ -125,7 +125,7 @@ describe('reading pages of listing states', () => {
     });
   });
 
-  test('journals the counts of listed items as the service sent them, of which dataset they are, and what is known of removals', async () => {
+  test('journals the counts of listed items unchanged, with their dataset and whether the poll returns removals', async () => {
     const facets = { categories: [], currencies: [], sites: [{ id: 3, name: 'A', host: 'a.example', items: 4 }] };
     const { client, asked } = fakeClient(() => facets);
     const landing = await openLanding('landed');
@@ -136,7 +136,7 @@ describe('reading pages of listing states', () => {
     expect(JSON.parse(answer)).toEqual(facets);
   });
 
-  test('an item that is read alone lands as a page of its own, with its dataset and when it was read', async () => {
+  test('lands an item that is read alone as its own page, with its dataset and the time of the read', async () => {
     const { client } = fakeClient(() => ({ id: 2 }));
     const landing = await openPlanned();
     const io = createFakeIo();
@@ -149,7 +149,7 @@ describe('reading pages of listing states', () => {
     expect(listEntries(landing, 'listing.gone')).toEqual([{ type: 'listing.gone', itemId: 4n, calls: 1 }]);
   });
 
-  test('reads items one by one, and notes those that are gone', async () => {
+  test('reads items one by one, and journals those that are gone', async () => {
     const service = await startItems(0);
     const landing = await openPlanned();
     await landSingles({ dataset: undefined, client: service.client }, landing, [2n, 3n, 4n], service.io);

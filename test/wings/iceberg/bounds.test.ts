@@ -3,7 +3,7 @@ import { loadTableSchema } from '../../../src/tables/schemas.js';
 import { describeMetrics, encodeValue } from '../../../src/wings/iceberg/bounds.js';
 import { continuesSchema, describeSchema } from '../../../src/wings/iceberg/iceberg-schema.js';
 
-/** By "Appendix D: Single-value serialization" of the specification. */
+/** According to "Appendix D: Single-value serialization" of the specification. */
 it.each([
   ['BIGINT', '9007199254740993', '0100000000002000'],
   ['BIGINT', '-1', 'ffffffffffffffff'],
@@ -19,11 +19,11 @@ it.each([
   ['BOOLEAN', 'true', '01'],
   ['DOUBLE', '1.5', '000000000000f83f'],
   ['VARCHAR', 'ž', 'c5be'],
-] as const)('writes %s %s in the binary form of a bound', (type, text, hex) => {
+] as const)('writes the bound %s %s in binary form', (type, text, hex) => {
   expect(encodeValue(type, text).toString('hex')).toBe(hex);
 });
 
-it('leaves out bounds of which the log has one side alone, and keeps digits beyond 2^53', () => {
+it('omits bounds if the log has only one side, and keeps digits beyond 2^53', () => {
   const stats =
     '{"numRecords":2,"minValues":{"item_id":9007199254740993,"title":"a"},"maxValues":{"item_id":9007199254740995},"nullCount":{"item_id":0,"title":1}}';
   const file = {
@@ -50,7 +50,7 @@ it('leaves out bounds of which the log has one side alone, and keeps digits beyo
   expect(lower.get(20)?.readBigInt64LE()).toBe(9007199254740993n);
 });
 
-it('continues a schema that gains columns at its end, and no other', () => {
+it('continues a schema that gains columns at its end, and no other schema', () => {
   const contract = loadTableSchema('items');
   const before = describeSchema({ ...contract, columns: contract.columns.slice(0, -1) }, 0);
   expect(continuesSchema(before, describeSchema(contract, 1))).toBe(true);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => lake.world.close());
 
-it('writes nothing where nothing is new', async () => {
+it('writes nothing if nothing is new', async () => {
   const before = readdirSync(lake.folderOf('items'));
   await lake.sync();
   expect(readdirSync(lake.folderOf('items'))).toEqual(before);
@@ -25,10 +25,10 @@ it('writes nothing where nothing is new', async () => {
 
 it.each([
   ['is gone', (folder: string) => rmSync(folder, { recursive: true })],
-  ['is no JSON', (folder: string) => writeFileSync(path.join(folder, newestName(folder)), '{')],
-  ['lacks its hint, as after a crash', (folder: string) => rmSync(path.join(folder, 'version-hint.text'))],
+  ["isn't JSON", (folder: string) => writeFileSync(path.join(folder, newestName(folder)), '{')],
+  ['lacks its hint after a crash', (folder: string) => rmSync(path.join(folder, 'version-hint.text'))],
   ['lacks its manifests', (folder: string) => removeAvro(folder)],
-])('is made again with the next run if it %s', async (_, damage) => {
+])('is recreated by the next run if it %s', async (_, damage) => {
   damage(lake.folderOf('items'));
   await lake.move();
   await lake.sync();
@@ -48,7 +48,7 @@ it('drops snapshots before their files are deleted', async () => {
   await lake.sync();
   expect(readMetadata(lake.folderOf('items')).snapshots.length).toBeGreaterThan(1);
   lake.world.clock.days = 1.6;
-  // A run that is stopped before its end: it has deleted files that no version needs any more.
+  // A run that is stopped before its end, after it deleted files that no version needs any longer.
   await lake.move();
   lake.world.intercept = () => {
     throw new Error('stopped');
@@ -63,7 +63,7 @@ it('drops snapshots before their files are deleted', async () => {
   expect(names).toHaveLength(readMetadata(lake.folderOf('items')).snapshots.length);
 });
 
-it('says where other machines see the files', async () => {
+it('contains the address at which other machines see the files', async () => {
   lake.world.pipeline.lake.iceberg = 's3://bucket/lake';
   await lake.sync();
   const metadata = readMetadata(lake.folderOf('items'));
@@ -73,7 +73,7 @@ it('says where other machines see the files', async () => {
   lake.world.pipeline.lake.iceberg = true;
 });
 
-it('begins again where the folder of the lake has moved', async () => {
+it('is recreated if the folder of the lake has moved', async () => {
   const { retention, iceberg } = lake.world.pipeline.lake;
   lake.world.renew(lake.world.lakePath);
   Object.assign(lake.world.pipeline.lake, { retention, iceberg });
@@ -85,7 +85,7 @@ it('begins again where the folder of the lake has moved', async () => {
   await lake.expectSame();
 });
 
-it('never fails a run', async () => {
+it('never makes a run fail', async () => {
   rmSync(path.join(lake.world.lakePath, 'iceberg'), { recursive: true });
   writeFileSync(path.join(lake.world.lakePath, 'iceberg'), '');
   await lake.move();
@@ -98,7 +98,7 @@ it('never fails a run', async () => {
   await lake.expectSame();
 });
 
-it('follows commands that get only the folder of the lake', async () => {
+it('is updated by commands that only get the folder of the lake', async () => {
   const { location } = readMetadata(lake.folderOf('items'));
   const context = openContext(true);
   await runCompact({ lake: lake.world.lakePath }, context);

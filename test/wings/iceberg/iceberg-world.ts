@@ -19,7 +19,7 @@ export interface IcebergWorld {
   sync(): Promise<void>;
   /** A run whose process ends before the metadata is written. */
   syncAlone(): Promise<void>;
-  /** Each snapshot names exactly the files of its version, with their rows, and the newest is the version that readers of Delta see. */
+  /** Expects that each snapshot lists exactly the files of its version, and that the newest one is the version that Delta readers see. */
   expectSame(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ afterAll(async () => {
   await lake.world.close();
 });
 
-it('has a snapshot for each version, also of a run that ended before the metadata', async () => {
+it('has a snapshot for each version, including a run that ended before it wrote the metadata', async () => {
   await lake.sync();
   await lake.move();
   await lake.syncAlone();
@@ -32,7 +32,7 @@ it('has a snapshot for each version, also of a run that ended before the metadat
   expect(readMetadata(lake.folderOf('runs')).snapshots.at(-1)?.summary.operation).toBe('append');
 });
 
-it('has bounds, null counts and partition values that hold for the rows', async () => {
+it('has bounds, null counts and partition values that match the rows', async () => {
   for (const file of readFiles(readMetadata(lake.folderOf('items')).snapshots.at(-1), lake.world.lakePath)) {
     const [row] = await db.rows(
       `SELECT min(item_id) AS low, max(item_id) AS high, min(site_id) AS site, count(*) - count(gtin) AS nulls,

@@ -4,7 +4,7 @@ import { inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 import type { Snapshot, TableMetadata } from '../../../src/wings/iceberg/table-metadata.js';
 
-/** The metadata that the hint names. */
+/** The metadata that the hint refers to. */
 export function readMetadata(folder: string): TableMetadata {
   const version = readFileSync(path.join(folder, 'version-hint.text'), 'utf8');
   return JSON.parse(readFileSync(path.join(folder, `v${version}.metadata.json`), 'utf8')) as TableMetadata;
@@ -31,7 +31,7 @@ interface Entry {
   };
 }
 
-/** The living files of a snapshot, as avsc's own decoder of files reads its manifests. */
+/** The live files of a snapshot. The manifests are read by avsc's own decoder. */
 export function readFiles(snapshot: Snapshot | undefined, lake: string, base = `file://${lake}`): FoundFile[] {
   const toPath = (address: string) => path.join(lake, address.replace(`${base}/`, ''));
   const manifests = decode(toPath(snapshot?.['manifest-list'] ?? '')) as { manifest_path: string }[];

@@ -27,7 +27,7 @@ async function sync(machine: string): Promise<void> {
   await syncWithWings({ ...pipeline, lake: { ...lake, iceberg: true } }, testIo);
 }
 
-/** Reads Iceberg from the objects alone, as an engine does that has only the bucket. */
+/** Reads Iceberg from the objects only, like an engine that has access to the bucket alone. */
 async function readBucket(): Promise<{ items: number[] | undefined; versions: string[] }> {
   const copy = path.join(world.folder, 'bucket');
   await rm(copy, { recursive: true, force: true });
@@ -53,7 +53,7 @@ async function readBucket(): Promise<{ items: number[] | undefined; versions: st
   };
 }
 
-it('a bucket holds the metadata of each machine that publishes, with the snapshots of those before', async () => {
+it('each machine that publishes adds its metadata to the bucket, with the snapshots of earlier machines', async () => {
   await sync('one');
   expect((await readBucket()).items).toEqual([1]);
   const puts = s3.asked.filter(({ method, key }) => method === 'PUT' && key.includes('/iceberg/items/'));
@@ -69,7 +69,7 @@ it('a bucket holds the metadata of each machine that publishes, with the snapsho
   expect((await readBucket()).items).toEqual([1, 2, 3]);
 });
 
-it('sends nothing of it again if nothing is new', async () => {
+it('sends no metadata if nothing is new', async () => {
   const before = s3.asked.length;
   await sync('one');
   const asked = s3.asked.slice(before).filter(({ key }) => key.includes('/iceberg/'));
@@ -79,7 +79,7 @@ it('sends nothing of it again if nothing is new', async () => {
   expect(read.filter(({ key }) => /\.(avro|json)$/.test(key))).toEqual([]);
 });
 
-it('is written again where a machine has lost it, and the bucket follows', async () => {
+it('metadata that a machine has lost is written again, also to the bucket', async () => {
   await rm(path.join(remote.machine('one').lake.path, 'iceberg'), { recursive: true });
   await sync('one');
   const { items, versions } = await readBucket();
@@ -87,7 +87,7 @@ it('is written again where a machine has lost it, and the bucket follows', async
   expect(versions).toHaveLength(1);
 });
 
-it('a restored lake has it, and an object that is too large for it is refused by name', async () => {
+it('restore recreates the metadata, and refuses an object that is too large for it by name', async () => {
   const lake = path.join(world.folder, 'restored');
   const file = path.join(world.folder, 'restore.yaml');
   await remote.writePipeline(lake, file);
