@@ -10,10 +10,10 @@ import { openWorld, readItems, readLake, testIo, type World, type WorldOptions }
 let world: World;
 afterEach(() => world.close());
 
-/** A change in the service when the run's n-th request of a kind arrives. */
+/** Changes the service when the n-th request of a kind arrives. */
 let happen: { path: string; nth: number; what: (request: Request) => unknown } | undefined;
 
-/** Pages of the feed hold 20 changes; `happen` comes before its request is answered. */
+/** Pages of the feed contain 20 changes. `happen` runs before its request is answered. */
 async function openSmall(options: WorldOptions = {}): Promise<void> {
   let seen = 0;
   world = await openWorld({
@@ -39,7 +39,7 @@ async function syncError(): Promise<[string, number, Record<string, unknown>]> {
   return [error.code, exitCodeOf(error), error.facts];
 }
 
-/** Replaces an answer of the service. */
+/** Fetches an answer of the service, which the test then alters. */
 async function ask({ url, headers }: Request): Promise<{ headers: Record<string, string>; text: string }> {
   const answer = await fetch(url, { headers });
   const kept = ['content-type', 'x-export-rows'].map((name) => [name, answer.headers.get(name) ?? '']);
@@ -47,7 +47,7 @@ async function ask({ url, headers }: Request): Promise<{ headers: Record<string,
 }
 
 describe('in the middle of a run', () => {
-  test('the feed goes: exit 4, then what has landed is used and the next runs poll, until it comes back', async () => {
+  test('the loss of the feed ends the run with exit code 4; later runs use what landed and poll until the feed is back', async () => {
     await openSmall();
     await world.sync();
     await world.sandbox.advance({ hours: 4, changes: 90 });
@@ -70,8 +70,8 @@ describe('in the middle of a run', () => {
   });
 });
 
-describe('a plan that became smaller', () => {
-  test('at the end of a trial is Free: later runs poll, and what it does not show any more stays', async () => {
+describe('a plan with lower limits', () => {
+  test('after a trial is Free: later runs poll, and items that it no longer shows stay in the lake', async () => {
     await openSmall({ plan: 'trial' });
     await world.sync();
     const before = await readItems(world.lakePath);
@@ -82,7 +82,7 @@ describe('a plan that became smaller', () => {
     expect([...after].filter(([id, row]) => row.join() !== before.get(id)?.join()).length).toBeGreaterThan(0);
   });
 
-  test('locks datasets: a complete copy leaves their items as they are, and marks none as gone', async () => {
+  test('locks datasets, but a complete copy keeps their items unchanged and marks none as gone', async () => {
     await openSmall({ limits: { datasets: null } });
     await world.sync();
     const before = await readItems(world.lakePath);
@@ -109,7 +109,7 @@ describe('datasets that the account no longer has', () => {
   const countGone = async () =>
     Number((await readLake(world.lakePath, (glob) => `SELECT count(gone_at) FROM ${glob('items')}`))[0]?.[0]);
 
-  /** The plan locks none, so what the service does not list is not the account's. */
+  /** The plan locks no datasets, so a dataset that the service doesn't list doesn't belong to the account. */
   async function loseDatasets(renumber = 0): Promise<void> {
     await openSmall({ limits: { datasets: null } });
     await world.sync();
@@ -128,7 +128,7 @@ describe('datasets that the account no longer has', () => {
     world.pipeline.proof = { sample: 80, products: false, facets: true };
   }
 
-  test('have no items after a complete copy, in the rebuilt lake as well, until the account has them again', async () => {
+  test('have no items after a complete copy, or in a rebuilt lake, until the account has them again', async () => {
     await loseDatasets();
     const { row } = await world.sync();
     expect(row).toMatchObject({ sample_mismatches: 0n, facets_different: 0n });
@@ -148,7 +148,7 @@ describe('datasets that the account no longer has', () => {
     expect(await countGone()).toBe(0);
   });
 
-  test('keep their items where the key reads none of the known datasets: it may be the key of another account', async () => {
+  test('keep their items if the key can read none of the known datasets, because it may belong to another account', async () => {
     await loseDatasets(1000);
     expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', gone: 0n });
     expect(await countGone()).toBe(0);
@@ -156,7 +156,7 @@ describe('datasets that the account no longer has', () => {
 });
 
 describe('a cursor older than the history of the plan', () => {
-  test('is not gone on from: the run takes a complete copy, or what changed since where no copy is allowed', async () => {
+  test("isn't continued: the run makes a complete copy, or polls what changed since if no copy is allowed", async () => {
     await openSmall({ limits: { historyDays: 7 } });
     await world.sync();
     for (const [days, mode] of [
@@ -166,7 +166,7 @@ describe('a cursor older than the history of the plan', () => {
       await world.sandbox.advance({ hours: 24 * (days - world.clock.days), changes: 50 });
       world.clock.days = days;
       if (mode === 'poll') {
-        // Fewer calls than a copy by pages would leave for the rest of a run.
+        // Fewer calls than a copy page by page would leave for the rest of a run.
         Object.assign(world.pipeline.budget, { exportRows: { count: 0 }, calls: { count: 45 } });
       }
       const { row } = await world.sync();
@@ -178,7 +178,7 @@ describe('a cursor older than the history of the plan', () => {
 });
 
 describe('a cursor that the service refuses', () => {
-  test('as a bad request is followed by a complete copy, and no change is lost', async () => {
+  test('as a bad request leads to a complete copy, and no change is lost', async () => {
     await openSmall();
     await world.sync();
     await world.sandbox.advance({ hours: 2, changes: 50 });
@@ -196,7 +196,7 @@ describe('a cursor that the service refuses', () => {
   });
 });
 
-describe('a run that stood still for longer than the history of the plan reaches back', () => {
+describe("a run that paused for longer than the plan's history", () => {
   const standStill = async (days: number, nth: number) => {
     happen = { path: '/changes?', nth, what: () => world.sandbox.changeAccount({ revoked: ['live'] }) };
     await syncError();
@@ -205,7 +205,7 @@ describe('a run that stood still for longer than the history of the plan reaches
     world.sandbox.changeAccount({ revoked: [] });
   };
 
-  test('reads what the feed can tell no more in other ways, and keeps the rows that it paid for', async () => {
+  test('replaces what the feed no longer returns by a complete copy, and keeps the rows that it paid for', async () => {
     await openSmall({ limits: { historyDays: 7 } });
     await standStill(10, 1);
     expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', tries: 2n });
@@ -217,7 +217,7 @@ describe('a run that stood still for longer than the history of the plan reaches
     await expectExactCopy(world);
   });
 
-  test('and was held, is not what the next run goes on from', async () => {
+  test('and was held is published, but the next run makes a complete copy', async () => {
     await openSmall({ limits: { historyDays: 7 } });
     world.pipeline.checks = { currency_iso_4217: { severity: 'gate' } };
     happen = {
@@ -240,8 +240,8 @@ describe('a run that stood still for longer than the history of the plan reaches
   });
 });
 
-describe('a change whose item is gone from the data of the key', () => {
-  test('stands in history without an item, and the run looks for the item', async () => {
+describe('a change whose item the key can no longer read', () => {
+  test('is added to history without an item, and the run polls for the item', async () => {
     await openSmall({ history: 'none' });
     await world.sync();
     await world.sandbox.advance({ hours: 2, changes: 10 });
@@ -262,7 +262,7 @@ describe('a change whose item is gone from the data of the key', () => {
       (glob) =>
         `SELECT count(*) FILTER (item_id IS NULL), count(*) FROM ${glob('history')} WHERE run_id = '${row.run_id}'`,
     );
-    // The item's difference has a row beside the change that does not name it.
+    // The item's difference has its own row, besides the change that doesn't name the item.
     expect(rows).toEqual([['1', '11']]);
   });
 });

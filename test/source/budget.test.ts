@@ -10,7 +10,7 @@ import { openWorld, readLake, type World, type WorldOptions } from '../run/world
 let world: World;
 afterEach(() => world.close());
 
-/** 60 items, no proof: each call of a run is one that it needs. */
+/** 60 items and no proof, so that a run makes only necessary calls. */
 async function openSmall(options: WorldOptions = {}): Promise<void> {
   world = await openWorld({ items: 60, sites: 2, pastDays: 5, ...options });
   world.pipeline.proof = { sample: 0, products: false, facets: false };
@@ -18,7 +18,7 @@ async function openSmall(options: WorldOptions = {}): Promise<void> {
 
 const syncError = (options?: SyncOptions) => failure(world.sync(options));
 
-/** So many calls are left: fewer than a copy by pages would leave for the rest of a run. */
+/** Leaves this many calls, which are fewer than a copy page by page would leave for the rest of a run. */
 function leaveCalls(count: number): void {
   world.pipeline.budget.calls = { count: world.requests.length + count };
 }
@@ -28,7 +28,7 @@ const RESETS_AT = new Date('2026-12-01T00:00:00Z');
 
 describe('a budget of calls', () => {
   // I0 of SPEC.md
-  test('stops a run wherever it is; the next ones continue from there and ask for nothing twice', async () => {
+  test('stops a run at any point, and the next runs continue from there and request nothing twice', async () => {
     await openSmall();
     const { budget } = world.pipeline;
     let tries = 0;
@@ -46,7 +46,7 @@ describe('a budget of calls', () => {
     await expectExactCopy(world);
   });
 
-  test('of the plan itself is its quota, and is kept to before the service refuses', async () => {
+  test("of all calls in the plan is reported as the plan's quota, and stops a run before the service refuses", async () => {
     await openSmall({ limits: { apiCallsPerMonth: 4 } });
     world.pipeline.budget.calls = { percent: 100 };
     const error = await syncError();
@@ -58,13 +58,13 @@ describe('a budget of calls', () => {
 describe('an export beyond', () => {
   test.each<[string, WorldOptions, string]>([
     ['the budget', { limits: { exportRowsPerMonth: 66 } }, 'budget'],
-    ['the quota, which would be billed', { limits: { exportRowsPerMonth: 45 } }, 'budget'],
+    ['the quota that would be billed', { limits: { exportRowsPerMonth: 45 } }, 'budget'],
     [
-      'the quota of a trial, which cuts',
+      'the quota of a trial, which would truncate it',
       { plan: 'trial', limits: { exportRowsPerMonth: 59, datasets: null } },
       'quota',
     ],
-  ])('%s is never asked for, and the next run decides for itself', async (_, options, code) => {
+  ])('%s is never requested, and the next run decides again', async (_, options, code) => {
     await openSmall(options);
     world.pipeline.budget.exportRows = code === 'quota' ? { percent: 100 } : { percent: 90 };
     leaveCalls(40);
@@ -80,7 +80,7 @@ describe('an export beyond', () => {
     await expectExactCopy(world);
   });
 
-  test('--max-rows is refused without waiting for a month', async () => {
+  test('--max-rows is refused without waiting for the next month', async () => {
     await openSmall();
     leaveCalls(40);
     const error = await syncError({ caps: { maxRows: 59 } });
@@ -91,12 +91,12 @@ describe('an export beyond', () => {
     await expectExactCopy(world);
   });
 
-  test('the quota is billed where a person agrees, and the ledger says how much', async () => {
+  test('the quota is billed if overage is allowed, and the ledger records the billed blocks', async () => {
     await openSmall({ limits: { exportRowsPerMonth: 45 }, checks: 'all' });
     const { row, checks } = await world.sync({ caps: { maxOverage: 1 } });
     expect(row).toMatchObject({ overage: true, overage_blocks: 1n, export_rows: 60n, usage_export_rows: 60n });
     expect(checks.find(({ name }) => name === 'ledger_matches_plan')).toMatchObject({ violations: 0n });
-    // The month's first block is billed: the file's forbid holds again.
+    // The month's first block is already billed, so the file's limit applies again.
     world.pipeline.source.mode = 'snapshot';
     world.pipeline.budget.exportRows = { percent: 100 };
     leaveCalls(40);
@@ -104,7 +104,7 @@ describe('an export beyond', () => {
     expect(listExports(world)).toHaveLength(1);
   });
 
-  test('what the plan told, billed all the same, is kept; a comparison that is due waits', async () => {
+  test('a quota that the service hid is kept if it is billed, and a due comparison then waits', async () => {
     let hidden = false;
     await openSmall({
       limits: { exportRowsPerMonth: 45 },
@@ -136,14 +136,14 @@ describe('the ledger', () => {
       (glob) => `SELECT calls, usage_calls, export_rows, usage_export_rows FROM ${glob('runs')} ORDER BY run_number`,
     );
 
-  test('of a run with an export is compared with what the service counted, its own call included', async () => {
+  test("of a run with an export has the service's counts, including the call that reads them", async () => {
     await openSmall();
     const { row } = await world.sync();
     expect(row.usage_calls).toBe(BigInt(world.requests.length));
     expect(await readUsage()).toEqual([[String(row.calls), String(row.calls), '60', '60']]);
     expect(world.requests.filter((request) => request === '/plan')).toHaveLength(2);
 
-    // A run that finds nothing new, or a small one, takes no more calls for it.
+    // A run that finds no change, or a small one, makes no extra call for this.
     world.requests.length = 0;
     expect((await world.sync()).row).toMatchObject({ calls: 2n, usage_calls: null });
     expect(world.requests).toEqual(['/plan', expect.stringMatching(/^\/changes\?after=\d+&limit=1000$/)]);
@@ -152,7 +152,7 @@ describe('the ledger', () => {
     expect(world.requests.filter((request) => request === '/plan')).toHaveLength(2);
   });
 
-  test('differs where another client used the key meanwhile: a warning, and by how much', async () => {
+  test('differs if another client used the key in the meantime, and a check warns about the difference', async () => {
     await openSmall({
       checks: 'all',
       intercept: async (request, next) => {
@@ -168,7 +168,7 @@ describe('the ledger', () => {
     });
   });
 
-  test('is not compared across the end of a month', async () => {
+  test('has no service counts across the end of a month', async () => {
     await openSmall({
       startAt: new Date('2026-11-30T23:30:00Z'),
       intercept: async (request, next) => {
@@ -179,7 +179,7 @@ describe('the ledger', () => {
     expect((await world.sync()).row).toMatchObject({ usage_calls: null, usage_export_rows: null });
   });
 
-  test("is not compared for an operator's token, which is not counted", async () => {
+  test("has no service counts for an operator's token, whose calls aren't counted", async () => {
     await openSmall({ limits: { exportRowsPerMonth: 5 } });
     world.pipeline.source.apiKey = world.sandbox.keys.operator;
     expect((await world.sync()).row).toMatchObject({ export_rows: 60n, overage: false, usage_calls: null });

@@ -5,7 +5,7 @@ import { PricelakeError } from '../../src/io/errors.js';
 import { listParts, listSelectedParts } from '../../src/source/dataset-client.js';
 import { fakeClient } from './fake-client.js';
 
-test('a dataset is asked for wherever an endpoint knows datasets, and nowhere else', async () => {
+test('a dataset is passed to every endpoint that accepts it, and to no other endpoint', async () => {
   const { client, asked } = fakeClient(() => ({}));
   const stream = async (path: string, query: object) => asked.push({ path, query: query as never });
   const [part] = listParts({ ...client, stream } as unknown as ApiClient, [5n]);
@@ -28,14 +28,14 @@ test('a dataset is asked for wherever an endpoint knows datasets, and nowhere el
   );
 });
 
-test('all that the key can read is asked for by the client itself', () => {
+test('the client itself is used for everything that the key can read', () => {
   const { client } = fakeClient(() => ({}));
   expect(listParts(client, [undefined])).toEqual([{ dataset: undefined, client }]);
   expect(listSelectedParts(client, 'all')).toEqual([{ dataset: undefined, client }]);
   expect(listSelectedParts(client, [3n, 4n]).map(({ dataset }) => dataset)).toEqual([3n, 4n]);
 });
 
-test('a dataset that the plan does not have is named in the refusal; other errors are left as they are', async () => {
+test("a refusal names the dataset that the plan doesn't include, and other errors stay unchanged", async () => {
   const refusals = [
     new PricelakeError('plan_refuses', 'no', { limit: 'datasets', hint: 'h' }),
     new PricelakeError('quota', 'no', { limit: 'apiCallsPerMonth' }),

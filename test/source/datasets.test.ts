@@ -8,7 +8,7 @@ import { lastEntry, openLanding, reopenLanding } from './landing.js';
 
 const DATASET = { id: 9007199254740993n, name: 'Prices', items: 5n, sites: 2, models: 1, healthyModels: 1 };
 
-test('datasets are asked for once a run, and read from the journal as they came', async () => {
+test('datasets are requested once per run, and read back from the journal unchanged', async () => {
   const service = fakeClient(() => [{ ...DATASET, extra: 'x' }]);
   const [landing, io] = [await openLanding('asked'), createFakeIo()];
   const landed = await landDatasets(service.client, landing, io, 2);
@@ -25,13 +25,13 @@ test('datasets are asked for once a run, and read from the journal as they came'
   expect([service.asked.length, io.events.length]).toEqual([1, 1]);
 });
 
-test('datasets are dated by the clock of the service, as the times in them are', async () => {
+test("datasets are dated by the service's clock, like the times in them", async () => {
   const service = fakeClient(() => [DATASET], new Date('2026-11-17T03:00:00Z'));
   const landed = await landDatasets(service.client, await openLanding('asked'), createFakeIo(), undefined);
   expect(landed.readAt).toBe('2026-11-17T03:00:00.000Z');
 });
 
-test('of a dataset the service may leave out what is null, and nothing else', async () => {
+test('the service may leave out null fields of a dataset, but no other fields', async () => {
   const io = createFakeIo();
   const { items: _items, ...lacking } = DATASET;
   const refused = landDatasets(fakeClient(() => [lacking]).client, await openLanding('asked'), io, 0);
@@ -50,7 +50,7 @@ test('of a dataset the service may leave out what is null, and nothing else', as
 
 const category = { id: 1, name: 'Toys', slug: 'toys', path: 'Toys', items: 3 };
 
-test('facets of a service that leaves out what is null are read: a category without parentId is a top one', () => {
+test('facets without null fields are accepted: a category without parentId is a top-level category', () => {
   const answer = facetsAnswer.parse({ categories: [category], currencies: [], sites: [] });
   expect(JSON.parse(stringify(answer) ?? '').categories).toEqual([category]);
   expect(() =>
@@ -58,7 +58,7 @@ test('facets of a service that leaves out what is null are read: a category with
   ).toThrow();
 });
 
-test('facets land as the service sent them, and what has landed is not asked for again', async () => {
+test("facets land exactly as the service sent them, and aren't requested again", async () => {
   const more = 9007199254740993n;
   const facets = { categories: [category], currencies: [{ code: 'EUR', items: 3 }], sites: [], more };
   const { client, asked } = fakeClient(() => facets);
@@ -78,13 +78,13 @@ const sites = [
   { id: 2n, items: 3n },
 ];
 
-/** Counts of websites, and how many items are listed in each look. */
+/** The counts of websites, and the number of listed items in each reading. */
 const serve = (...looks: bigint[]) =>
   fakeClient((path, _query, count) => {
     if (path === '/facets') return { sites };
     return { totalElements: looks[count / 2 - 1] };
   });
-test('listed items are counted in all and by website', async () => {
+test('listed items are counted in total and by website', async () => {
   const { client, asked } = serve(5n);
   expect(await countListed(client)).toEqual({ items: 5n, sites });
   expect(asked).toEqual([
@@ -93,7 +93,7 @@ test('listed items are counted in all and by website', async () => {
   ]);
 });
 
-test('counts that differ are looked at again, three times at most', async () => {
+test('counts that differ are read again, at most three times', async () => {
   const moving = serve(4n, 5n);
   expect(await countListed(moving.client)).toEqual({ items: 5n, sites });
   expect(moving.asked).toHaveLength(4);
@@ -107,7 +107,7 @@ test.each([
   [{ sites: [{ id: '1', items: 2n }] }, { totalElements: 2n }],
   [{}, { totalElements: 2n }],
   [{ sites: [{ id: 1n, items: 2n }] }, { totalElements: '2' }],
-])('answers without counts are refused: %o, %o', async (facets, page) => {
+])('answers without valid counts are refused: %o, %o', async (facets, page) => {
   const { client } = fakeClient((path) => (path === '/facets' ? facets : page));
   await expect(countListed(client)).rejects.toMatchObject({ name: 'ZodError' });
 });

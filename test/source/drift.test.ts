@@ -55,7 +55,7 @@ function find(answer: AnswerName, rows: unknown[], format?: Look[2], mapping = {
   return listDrift(watch.seen);
 }
 
-/** Finding and field, what was found and what is described, in how many of the rows. */
+/** The finding and field, the found and described types, and the number of rows with it. */
 function tell(answer: AnswerName, rows: unknown[], format?: Look[2]): string[] {
   return find(answer, rows, format).map(({ finding, field, found, described, rows, looked_at, sample }) =>
     [finding, field, `${found ?? ''}/${described ?? ''}`, `${rows}/${looked_at}`, sample].join(' '),
@@ -71,7 +71,7 @@ const flat = (row: object): object =>
     ),
   );
 
-describe('rows as the document describes them', () => {
+describe('rows that match the API document', () => {
   test.each<[AnswerName, object]>([
     ['/export', ITEM],
     ['/items', ITEM],
@@ -82,11 +82,11 @@ describe('rows as the document describes them', () => {
     ['/datasets', DATASET],
     ['/facets', FACETS],
     ['/products', PRODUCT],
-  ])('of %s do not drift', (answer, row) => {
+  ])('from %s show no drift', (answer, row) => {
     expect(tell(answer, Array(30).fill(row))).toEqual([]);
   });
 
-  test('of an export may be flat, of CSV, or hold objects as text: the document does not show their names', () => {
+  test("from an export may be flat, in CSV, or contain objects as text, because the document doesn't name the columns", () => {
     expect(tell('/export', Array(30).fill(flat(ITEM)))).toEqual([]);
     const none = { name: null, path: null, slug: null, source: null };
     const bare = flat({ ...ITEM, category: none });
@@ -100,8 +100,8 @@ describe('rows as the document describes them', () => {
   });
 });
 
-describe('what the document does not describe', () => {
-  test('or leaves open: a time finer than a microsecond is found, since columns keep no more of it', () => {
+describe('drift from the API document', () => {
+  test("includes times finer than a microsecond, because columns can't keep them", () => {
     const fine = { ...ITEM, lastSeenAt: '2026-11-20T00:00:00.1234567Z', removedAt: '2026-11-20T00:00:00.123456789' };
     const plain = { ...ITEM, lastSeenAt: '2026-11-20T00:00:00.123456000Z', title: '0.12345678' };
     expect(tell('/items', [fine, plain, fine])).toEqual([
@@ -113,7 +113,7 @@ describe('what the document does not describe', () => {
     expect(find('/export', [text], 'csv').map(({ finding }) => finding)).toEqual(['precision']);
   });
 
-  test('is a text that is none of those that the document lists', () => {
+  test("includes a text that isn't among the documented values", () => {
     const other = { ...ITEM, category: { ...ITEM.category, source: 'RULE' } };
     expect(tell('/items', [ITEM, other, { ...ITEM, category: null }])).toEqual([
       'value category.source string/AI|MANUAL 1/2 "RULE"',
@@ -125,7 +125,7 @@ describe('what the document does not describe', () => {
     ]);
   });
 
-  test('is an unknown field, with the rows that have it and a value, inside of objects and lists as well', () => {
+  test('includes an unknown field, even inside objects and lists, with the number of rows that have it and a value', () => {
     expect(tell('/items', [ITEM, { ...ITEM, energy: 'A++', site: { ...SITE, vat: [1] } }])).toEqual([
       'unknown site.vat array/ 1/2 [1]',
       'unknown energy string/ 1/2 "A++"',
@@ -140,7 +140,7 @@ describe('what the document does not describe', () => {
     expect(tell('/export', scored, 'csv')).toEqual(['unknown score text/ 2/2 "1"']);
   });
 
-  test('is another name of a field, other than in an export', () => {
+  test('includes another name of a field, except in an export', () => {
     const { site, ...rest } = ITEM;
     expect(tell('/items', [{ ...rest, siteId: site.id }])).toEqual([
       'unknown siteId integer/ 1/1 12',
@@ -155,35 +155,35 @@ describe('what the document does not describe', () => {
     ['datasets of numbers', { datasets: ['a', 3] }, 'type datasets[] integer/string 1/2 3'],
     ['a website id as text', { site: { ...SITE, id: '12' } }, 'type site.id string/integer 1/1 "12"'],
     ['a category as a name', { category: 'Drills' }, 'type category string/object|null 1/1 "Drills"'],
-    ['null where none is allowed', { lastSeenAt: null }, 'type lastSeenAt null/string 1/1 null'],
-  ])('is %s', (_name, change, told) => {
+    ["null if it isn't allowed", { lastSeenAt: null }, 'type lastSeenAt null/string 1/1 null'],
+  ])('includes %s', (_name, change, told) => {
     expect(tell('/items', [{ ...ITEM, ...change }])).toEqual([told]);
   });
 
-  test('is the kind of a value behind a flat name', () => {
+  test('includes the type of a value with a flat name', () => {
     expect(tell('/export', [{ ...flat(ITEM), site_id: true }])).toEqual(['type site_id boolean/integer 1/1 true']);
   });
 });
 
-describe('a field that no row has', () => {
+describe('a field that no row contains', () => {
   const without = (row: object, name: string) =>
     Object.fromEntries(Object.entries(row).filter(([key]) => key !== name));
 
-  test('is missing at once where it may not be null, else when 20 rows lack it', () => {
+  test("is missing at once if it can't be null, otherwise after 20 rows", () => {
     expect(tell('/items', [without(ITEM, 'lastSeenAt')])).toEqual(['missing lastSeenAt /string 1/1 ']);
     expect(tell('/items', Array(19).fill(without(ITEM, 'image')))).toEqual([]);
     expect(tell('/items', Array(20).fill(without(ITEM, 'image')))).toEqual(['missing image /string|null 20/20 ']);
     expect(tell('/items', [...Array(20).fill(without(ITEM, 'image')), ITEM])).toEqual([]);
   });
 
-  test('is looked for where its object stands, in flat rows by its name', () => {
+  test('is only expected inside its object, or under its name in flat rows', () => {
     expect(tell('/items', [{ ...ITEM, site: without(SITE, 'host') }])).toEqual(['missing site.host /string 1/1 ']);
     expect(tell('/items', Array(30).fill({ ...ITEM, category: null }))).toEqual([]);
     expect(tell('/export', [without(flat(ITEM), 'site_host')])).toEqual(['missing site.host /string 1/1 ']);
   });
 });
 
-test('names and values of the service are cut, plain, and bounded in number', () => {
+test('field names and values from the service are shortened, cleaned, and limited in number', () => {
   const names = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`n${n}`, n]));
   expect(find('/items', [{ ...ITEM, ...names }])).toHaveLength(100);
   const [drift] = find('/items', [{ ...ITEM, [`\u0000${'😀'.repeat(150)}`]: '\u001b[31m'.repeat(99) }]);
@@ -191,7 +191,7 @@ test('names and values of the service are cut, plain, and bounded in number', ()
   expect(drift?.sample).toMatch(/^[\x20-\x7e]{200}$/);
 });
 
-test('a second field for a value of the document is unknown, in whatever order they come', () => {
+test('a second field for a documented value is unknown, in any order of the fields', () => {
   for (const row of [
     { Price: 9, ...ITEM },
     { ...ITEM, Price: 9 },

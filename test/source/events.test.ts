@@ -7,7 +7,7 @@ import { createFakeIo } from '../api/fake-io.js';
 import { listOpenFiles, makeFolder } from '../journal/folder.js';
 import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
-/** Events as the receiver keeps them, by their keys. */
+/** Stores events as the receiver does, under their keys. */
 async function keep(events: Record<string, string>) {
   const folder = await makeFolder();
   const kept = Object.entries(events).map(([key, text]) => ({ key, text, path: path.join(folder, `${key}.json`) }));
@@ -17,7 +17,7 @@ async function keep(events: Record<string, string>) {
 const readSource = ({ journal }: Landing) => journal.state.sources.get('webhook');
 const event = (...ids: number[]) => JSON.stringify({ id: 'x', changes: ids.map((id) => ({ id })) });
 
-test('changes of waiting events land as they came, a line each, once a run', async () => {
+test('the changes of waiting events land unaltered, one per line, once per run', async () => {
   const [landing, io] = [await openLanding(), createFakeIo()];
   const listEvents = await keep({
     a: event(1, 2),
@@ -43,13 +43,13 @@ test('changes of waiting events land as they came, a line each, once a run', asy
   expect(listLandedEvents(landing)).toEqual(['a', 'b', 'c', 'd']);
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'events', events: 4 } }]);
   expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
-  // Those that come later are the next run's.
+  // Events that arrive later belong to the next run.
   await landEvents(landing, await keep({ e: event(9) }), io);
   expect(readSource(landing)).toMatchObject(landed);
   expect(listEntries(landing, 'source.done')).toHaveLength(1);
 });
 
-test('without events there is no file, and nothing is told', async () => {
+test('without events, no file is written and nothing is logged', async () => {
   const [landing, io] = [await openLanding(), createFakeIo()];
   await landEvents(landing, async () => [], io);
   expect(readSource(landing)).toMatchObject({ landed: undefined, changes: 0, bytes: 0 });
@@ -58,10 +58,10 @@ test('without events there is no file, and nothing is told', async () => {
 });
 
 test.each([
-  ['that is no JSON', 'oops'],
-  ['whose changes are no list', '{"changes":7}'],
+  ["that isn't JSON", 'oops'],
+  ["whose changes aren't a list", '{"changes":7}'],
 ])(
-  'a file of an event %s is refused by its name; the run goes on where it was when it is away',
+  'an event file %s is refused by its name, and the run continues once the file is moved away',
   async (_what, text) => {
     const listEvents = await keep({ a: event(1), b: text });
     const [, damaged] = await listEvents();

@@ -10,14 +10,14 @@ import { writeSegments } from '../../src/source/segment-writer.js';
 import { startService } from '../api/local-service.js';
 import { makeFolder } from '../journal/folder.js';
 
-/** Small ones; room enough. */
+/** Small limits, but enough disk space. */
 const FEW: ExportLimits = { ...LIMITS.export, lineBytes: 1000, baseBytes: 5000, bytesARow: 100, stepBytes: 1000 };
 
 async function* repeat(text: string): AsyncGenerator<Buffer> {
   for (;;) yield Buffer.from(text);
 }
 
-/** The result of reading the body, and its landed bytes. */
+/** Writes the body, and returns the error and the number of landed bytes. */
 async function land(
   body: AsyncIterable<Buffer>,
   { announced = 30n, limits = FEW, format = 'ndjson' as ExportFormat, targetBytes = 400 } = {},
@@ -34,18 +34,21 @@ async function land(
 }
 
 describe('the body of an export', () => {
-  test.each(['ndjson', 'csv'] as const)('that never ends is stopped at the rows that %s announced', async (format) => {
-    const { error, landedBytes } = await land(repeat('{"id":1}\n'), { format });
-    expect(error).toMatchObject({
-      code: 'snapshot_incomplete',
-      message: '/export: more rows arrived than the 30 that X-Export-Rows announced',
-      facts: { hint: 'Nothing was published. Run the same command again.' },
-    });
-    expect(landedBytes).toBeLessThanOrEqual(31 * 9);
-  });
+  test.each(['ndjson', 'csv'] as const)(
+    'that never ends is stopped at the announced number of rows, in %s',
+    async (format) => {
+      const { error, landedBytes } = await land(repeat('{"id":1}\n'), { format });
+      expect(error).toMatchObject({
+        code: 'snapshot_incomplete',
+        message: '/export: more rows arrived than the 30 that X-Export-Rows announced',
+        facts: { hint: 'Nothing was published. Run the same command again.' },
+      });
+      expect(landedBytes).toBeLessThanOrEqual(31 * 9);
+    },
+  );
 
   test.each([1, 100, 1_000_000])(
-    'may have all the rows that were announced and not one more (segments of %i bytes)',
+    'may contain the announced rows, and not one more (segments of %i bytes)',
     async (targetBytes) => {
       const chunkings = [[30], [10, 10, 10], Array.from({ length: 30 }, () => 1)];
       for (const chunks of chunkings) {
@@ -63,7 +66,7 @@ describe('the body of an export', () => {
   );
 
   test.each([1, 100, 1_000_000])(
-    'may have its size and not a byte more (segments of %i bytes)',
+    'may reach its size limit, and not exceed it by one byte (segments of %i bytes)',
     async (targetBytes) => {
       for (const chunks of [[8000], [4000, 4000], [2500, 2500, 3000]]) {
         async function* body(more: number) {
@@ -75,7 +78,7 @@ describe('the body of an export', () => {
     },
   );
 
-  test('that is one endless line ends at the longest line, and the error says where it begins', async () => {
+  test('with one endless line is stopped at the maximum line length, and the error says where the line begins', async () => {
     async function* body() {
       yield Buffer.from('{"id":1}\n{"id":2,"title":"');
       yield* repeat('x'.repeat(100));
@@ -95,7 +98,7 @@ describe('the body of an export', () => {
     expect(landedBytes).toBeLessThan(1200);
   });
 
-  test('of CSV with a quote that nothing closes ends at the longest line', async () => {
+  test('in CSV with an unclosed quote is stopped at the maximum line length', async () => {
     async function* body() {
       yield Buffer.from('id,title\n1,a\n2,"');
       yield* repeat('x\n'.repeat(50));
@@ -107,7 +110,7 @@ describe('the body of an export', () => {
     });
   });
 
-  test('that is blank lines, or long rows without end, ends at its size', async () => {
+  test('with endless blank lines or long rows is stopped at its size limit', async () => {
     for (const line of ['\n'.repeat(90), `{"title":"${'x'.repeat(900)}"}\n`]) {
       const { error, landedBytes } = await land(repeat(line));
       expect(error).toMatchObject({
@@ -123,7 +126,7 @@ describe('the body of an export', () => {
     }
   });
 
-  test('that is a gzip bomb ends before it is decompressed', async () => {
+  test('that is a gzip bomb is refused before it is decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(4_000_000, 'x'));
     const service = await startService((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' }).end(bomb);
@@ -135,7 +138,7 @@ describe('the body of an export', () => {
   });
 });
 
-describe('the room for an export', () => {
+describe('the disk space for an export', () => {
   const refuse = async (limits: Partial<ExportLimits>, landed: { rows: bigint; bytes: number }) => {
     const bounds = new ExportBounds(30n, await makeFolder(), { ...FEW, ...limits });
     return bounds.requireRoom(landed).then(
@@ -144,23 +147,23 @@ describe('the room for an export', () => {
     );
   };
 
-  test('is what the rest of the rows take, and what a run makes of all', async () => {
+  test('includes the remaining rows, and what a run computes from all rows', async () => {
     const limits = { reserveBytes: 1e15, workShare: 1.5 };
     expect(await refuse(limits, { rows: 10n, bytes: 2000 })).toBe(1e15 + 4000 + 9000);
     expect(await refuse(limits, { rows: 30n, bytes: 2000 })).toBe(1e15 + 3000);
     expect(await refuse(limits, { rows: 0n, bytes: 2000 })).toBe(1e15 + 3000);
-    // Rows that were not announced don't make the rest negative.
+    // Rows that weren't announced don't make the rest negative.
     expect(await refuse(limits, { rows: 60n, bytes: 2000 })).toBe(1e15 + 3000);
     expect(await refuse({ ...limits, workShare: 0.0001 }, { rows: 30n, bytes: 2000 })).toBe(1e15 + 1);
   });
 
-  test('need not be more than a reserve and what a run makes of the bytes that landed', async () => {
+  test('only needs to cover a reserve, and what a run computes from the landed bytes', async () => {
     const landed = { rows: 1n, bytes: 2000 };
     expect(await refuse({ reserveBytes: 0, workShare: 1e15 }, landed)).toBeGreaterThan(1e15);
     expect(await refuse({ reserveBytes: 0, workShare: 1 }, landed)).toBeUndefined();
   });
 
-  test('is looked at once a step', async () => {
+  test('is checked once per step', async () => {
     const folder = await makeFolder();
     const bounds = new ExportBounds(30n, folder, { ...FEW, reserveBytes: 0 });
     await bounds.requireRoom({ rows: 1n, bytes: 1000 });
@@ -172,7 +175,7 @@ describe('the room for an export', () => {
     await expect(other.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('is asked for before it is missing; the error says in megabytes, rounded up, how much is needed and what to do', async () => {
+  test('is checked before it runs out, and the error states the needed megabytes, rounded up, and what to do', async () => {
     const limits = { ...FEW, lineBytes: 1e9, baseBytes: 1e9, reserveBytes: 1e15 };
     const { error, landedBytes } = await land(repeat(`{"title":"${'x'.repeat(87)}"}\n`), { limits });
     expect(error).toMatchObject({
@@ -190,7 +193,7 @@ describe('the room for an export', () => {
   });
 });
 
-test('an export without limits of its own has those of every export', () => {
+test('an export without its own limits has the default limits', () => {
   const bounds = new ExportBounds(1n, '/none');
   const { lineBytes } = LIMITS.export;
   expect(() => bounds.admit({ rows: 0n, bytes: lineBytes, openBytes: lineBytes })).not.toThrow();

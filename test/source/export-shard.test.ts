@@ -28,7 +28,7 @@ type Answer =
   | { rows?: string; body?: Buffer[]; headers?: Record<string, string>; breaks?: boolean | PricelakeError }
   | PricelakeError;
 
-/** A client without a network: `answers` are those to /export, the last one for all further. */
+/** A client without a network. `answers` are the answers to /export; the last one repeats. */
 function fakeExports(...answers: [Answer, ...Answer[]]) {
   const asked: Query[] = [];
   async function* send(body: Buffer[], breaks: boolean | PricelakeError) {
@@ -51,16 +51,16 @@ function fakeExports(...answers: [Answer, ...Answer[]]) {
 
 interface Setup {
   landing: Landing;
-  /** Default: the one of website 7. */
+  /** Default: the shard of website 7. */
   asked?: Shard;
   broken?: BrokenExport;
-  /** Export rows of the month. */
+  /** Remaining export rows in the month. */
   left?: number;
-  /** False where the plan shows no usage. */
+  /** False if the plan shows no usage. */
   isCounted?: boolean;
 }
 
-/** Lands the shard; what came of it. */
+/** Lands the shard, and returns what happened. */
 async function land(client: ApiClient, { landing, asked = shard, broken, left, isCounted = true }: Setup) {
   const io = createFakeIo();
   const { memory, noted, forgotten } = fakeMemory(broken, io.now);
@@ -102,7 +102,7 @@ const brokenAt = (runs: number, ago: number): BrokenExport => ({
   reason: 'broke off',
 });
 
-test('an export that came whole is journaled from its beginning to its end, and nobody remembers it as broken', async () => {
+test("a complete export is journaled from its beginning to its end, and isn't remembered as interrupted", async () => {
   const landing = await openLanding();
   const { client, asked } = fakeExports({});
   const { error, io, happened, told, noted, forgotten } = await land(client, { landing });
@@ -127,7 +127,7 @@ test('an export that came whole is journaled from its beginning to its end, and 
   ]);
 });
 
-test('an export that breaks off is asked for again after longer and longer waits, then remembered with what it announced', async () => {
+test('an interrupted export is requested again after growing delays, then remembered with its announced rows', async () => {
   const landing = await openLanding();
   const { client, asked } = fakeExports({ breaks: true });
   const { error, io, happened, noted, forgotten } = await land(client, { landing });
@@ -146,26 +146,26 @@ test('an export that breaks off is asked for again after longer and longer waits
     { event: 'export.again', facts: { attempt: 2 } },
     { event: 'export.broken', facts: { shard: 'site-7', runs: 1, rows: 9n, nextRunAt: io.now() } },
   ]);
-  // Its pieces were small, so nobody has begun to type them.
+  // Its segments were small, so none was typed yet.
   expect(happened).toEqual(['room', 'room', 'room']);
   expect(listEntries(landing, 'export.begin').map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
 });
 
-test('an export that broke off in a run before has one attempt when its wait is over', async () => {
+test('an export that was interrupted in an earlier run gets one attempt once its delay is over', async () => {
   const { client, asked } = fakeExports({ breaks: true });
   const { error, io } = await land(client, { landing: await openLanding(), broken: brokenAt(2, HOUR) });
   expect([asked.length, io.slept]).toEqual([1, []]);
   expect(error?.facts.nextRunAt).toEqual(new Date(io.now().getTime() + 2 * HOUR));
 });
 
-test('an export that has to wait is not asked for', async () => {
+test("an export whose delay isn't over isn't requested", async () => {
   const { client, asked } = fakeExports({});
   const { error, noted } = await land(client, { landing: await openLanding(), broken: brokenAt(2, HOUR - 1) });
   expect([asked, noted]).toEqual([[], []]);
   expect(error).toMatchObject({ code: 'snapshot_incomplete', facts: { brokenRuns: 2 } });
 });
 
-test('an answer that is no export is remembered, and not asked for again', async () => {
+test("an answer that isn't an export is remembered, and isn't requested again", async () => {
   const refusal = new PricelakeError('contract', 'no export');
   const { client, asked } = fakeExports(refusal);
   const { error, noted } = await land(client, { landing: await openLanding() });
@@ -175,7 +175,7 @@ test('an answer that is no export is remembered, and not asked for again', async
 });
 
 test.each<ErrorCode>(['stopped', 'deadline', 'disk_full'])(
-  'a run that ends with %s remembers nothing against the export, also after it broke off',
+  "a run that ends with %s doesn't count against the export, even after it was interrupted",
   async (code) => {
     const end = new PricelakeError(code, 'the run ends');
     const { error, noted } = await land(fakeExports({ breaks: true }, end).client, { landing: await openLanding() });
@@ -183,25 +183,25 @@ test.each<ErrorCode>(['stopped', 'deadline', 'disk_full'])(
   },
 );
 
-test('an export that is refused without a loss is not remembered, and its rows are free for others', async () => {
+test("an export that is refused without a loss isn't remembered, and its rows are free for others", async () => {
   const refusal = new PricelakeError('plan_refuses', 'no exports');
   const { error, gate, noted } = await land(fakeExports(refusal).client, { landing: await openLanding(), left: 5 });
   expect([error, noted]).toEqual([refusal, []]);
   gate.require(5n);
 });
 
-test('an export that was asked for and not answered takes its rows', async () => {
+test('an export that was requested but not answered uses up its rows', async () => {
   const silence = new PricelakeError('unavailable', 'no answer', { midStream: true });
   const landing = await openLanding();
   const { error, gate, noted } = await land(fakeExports(silence).client, { landing, left: 5 });
   expect(error?.code).toBe('budget');
-  // One attempt was asked for; a second would have passed what is left.
+  // The first attempt was requested; a second one would have exceeded the remaining rows.
   expect(noted).toEqual([{ name: 'site-7', rows: 3n, reason: error?.message }]);
   gate.require(2n);
   expect(() => gate.require(3n)).toThrow();
 });
 
-test('a piece of full size is typed while more arrives, and void when its export breaks off', async () => {
+test('a segment of full size is typed while more arrive, and becomes void if its export is interrupted', async () => {
   const line = Buffer.from(`${'x'.repeat(1024 * 1024 - 1)}\n`);
   const body = Array.from({ length: 129 }, () => line);
   const landing = await openLanding();
@@ -225,7 +225,7 @@ test('a piece of full size is typed while more arrives, and void when its export
   ]);
 });
 
-test('an export that the service cut is handed over and kept, is no copy, and says when to come back', async () => {
+test("a truncated export is typed and kept, isn't a copy, and reports when to continue", async () => {
   const landing = await openLanding();
   const headers = { 'x-export-truncated': 'true', 'x-export-matching': '900' };
   const cut = await land(fakeExports({ headers }).client, { landing, left: 900 });
@@ -244,7 +244,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   const entry = { shard: 'site-7', attempt: 1, announced: 3n, landed: 3n, calls: 1, matching: '900' };
   expect(lastEntry(landing, 'export.cut')).toEqual({ type: 'export.cut', ...entry });
   expect(lastEntry(landing, 'export.done')).toBeUndefined();
-  // The next try begins anew and leaves the rows that were paid for.
+  // The next attempt starts over, and keeps the rows that were paid for.
   await land(fakeExports({ breaks: true }, {}).client, { landing });
   expect(await listExports(landing)).toEqual(['export-site-7-1-00001.ndjson', 'export-site-7-3-00001.ndjson']);
   const ended = ['export-site-7-1-00001.ndjson', 'export-site-7-3-00001.ndjson'];
@@ -252,7 +252,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   expect(listSegments(landing, shard)?.map((one) => path.basename(one.path))).toEqual(['export-site-7-3-00001.ndjson']);
 });
 
-test('an attempt removes what earlier ones left, and nothing of other exports', async () => {
+test('an attempt removes the files of earlier interrupted attempts, but no files of other exports', async () => {
   const landing = await openLanding();
   const cut = { type: 'export.cut', shard: 'site-77', attempt: 1, announced: 1n, landed: 1n, matching: '9', calls: 1 };
   await landing.journal.append(cut as RunEntry);
@@ -264,7 +264,7 @@ test('an attempt removes what earlier ones left, and nothing of other exports', 
   expect(await readdir(landing.folder)).toContain('page-site-7.json');
 });
 
-test('of an export for which the disk is too small nothing is left', async () => {
+test('an export that is too large for the disk leaves no file', async () => {
   const landing = await openLanding();
   const full = new PricelakeError('disk_full', 'full');
   const { error } = await land(fakeExports({ breaks: full }).client, { landing });
@@ -272,7 +272,7 @@ test('of an export for which the disk is too small nothing is left', async () =>
   expect(listEntries(landing, 'export.begin')).toHaveLength(1);
 });
 
-test('a cut export says no time to come back where the service counts nothing', async () => {
+test('a truncated export reports no time to continue if the service counts no usage', async () => {
   const headers = { 'x-export-truncated': 'true' };
   const { error } = await land(fakeExports({ headers }).client, { landing: await openLanding(), isCounted: false });
   expect(error?.message).toBe('/export: the service truncated the export at the monthly limit: 3 of more rows');
@@ -282,7 +282,7 @@ test('a cut export says no time to come back where the service counts nothing', 
 test.each([
   ['site-7', 7n, true],
   ['all', null, false],
-])('a segment says by its shard whether its rows are of one website: %s', async (name, site, isOfOneSite) => {
+])('the shard %s determines whether its segments are from one website', async (name, site, isOfOneSite) => {
   const asked: Shard = { name, dataset: undefined, status: 'all', site, rows: 3n };
   const landing = await openLanding();
   await landing.journal.append({ type: 'shards', shards: [asked], reason: 'one', calls: 0 });

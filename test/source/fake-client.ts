@@ -7,7 +7,7 @@ export interface Asked {
   query: Shown;
 }
 
-/** Times as the address shows them. */
+/** Times as they appear in the URL. */
 function show(query: Query): Shown {
   const pairs = Object.entries(query).map(([name, value]) => [
     name,
@@ -16,7 +16,7 @@ function show(query: Query): Shown {
   return Object.fromEntries(pairs) as Shown;
 }
 
-/** A client without a network: answers come from `answer`, as bytes or parsed, and are noted. */
+/** A client without a network. `answer` returns the answers, and requests are recorded. */
 export function fakeClient(answer: (path: string, query: Shown, count: number) => unknown, serviceTime?: Date) {
   const asked: Asked[] = [];
   const ask = (path: string, query: Query): unknown => {

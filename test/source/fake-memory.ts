@@ -4,7 +4,7 @@ import type { PageMemory } from '../../src/source/feed-pages.js';
 
 const EPOCH = () => new Date(0);
 
-/** A lake's memory of broken exports that notes what it is told. */
+/** The saved state of interrupted exports, which records changes to it. */
 export function fakeMemory(broken?: BrokenExport, now = EPOCH) {
   const noted: (LostExport & { name: string })[] = [];
   const forgotten: string[] = [];
@@ -19,7 +19,7 @@ export function fakeMemory(broken?: BrokenExport, now = EPOCH) {
   return { memory, noted, forgotten };
 }
 
-/** A lake that remembers pages of the feed as long as they may be, and what it is told of them. */
+/** The saved state of the feed's page lengths, which records changes to it. */
 export function fakePages(longestPage = 1000, deniedMoreAt?: Date) {
   const memory: PageMemory = {
     state: { longestPage, deniedMoreAt },

@@ -8,7 +8,7 @@ import { fakePages } from './fake-memory.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
 const NEWEST = 60n;
-/** A newest change that no run comes to. */
+/** A newest change that no run reaches. */
 const FAR = 2n ** 60n;
 
 interface Page {
@@ -17,7 +17,7 @@ interface Page {
   nextCursor: bigint;
 }
 
-/** The newest change as /changes/recent tells, and the pages of the feed as `answer` words them. */
+/** Serves the newest change at /changes/recent, and the pages of the feed from `answer`. */
 function startFeed(
   answer: (after: bigint, page: number) => Page,
   newest: bigint | ((page: number) => bigint) = NEWEST,
@@ -43,7 +43,7 @@ async function pull(service: LocalService, from = 0n) {
 const countRecent = ({ urls }: LocalService) => urls.filter((url) => url.includes('/changes/recent')).length;
 
 describe('the feed', () => {
-  test('that always reports more changes and returns empty pages is refused after a few calls', async () => {
+  test('is refused after a few calls if it always reports more changes and returns empty pages', async () => {
     const service = await startFeed((after) => ({ hasMore: true, nextCursor: after + 1n }), FAR);
     await expect(pull(service)).rejects.toMatchObject({
       code: 'contract',
@@ -52,7 +52,7 @@ describe('the feed', () => {
     expect(service.urls.length).toBeLessThanOrEqual(LIMITS.emptyPages + 2);
   });
 
-  test('may send empty pages between others, as one that looks through all changes for those of a dataset', async () => {
+  test('may return empty pages between others, like a service that scans all changes for those of one dataset', async () => {
     const service = await startFeed(
       (after, page) =>
         page % LIMITS.emptyPages === 0
@@ -65,13 +65,13 @@ describe('the feed', () => {
   });
 
   test.each<[string, (after: bigint, page: number) => (bigint | null)[]]>([
-    ['one change a page', (after) => [after + 1n]],
+    ['one change per page', (after) => [after + 1n]],
     ['a change in every ninth page', (after, page) => (page % 9 === 0 ? [after + 1n] : [])],
     [
-      'changes without an id, and one with it now and then',
+      'changes without an id, and sometimes one with an id',
       (after, page) => [null, null, ...(page % 9 === 0 ? [after + 1n] : [])],
     ],
-  ])('that crawls towards its newest change by %s is refused after a number of calls', async (_name, list) => {
+  ])('is refused after a number of calls if it approaches its newest change slowly, with %s', async (_name, list) => {
     const service = await startFeed(
       (after, page) => ({ ids: list(after, page), hasMore: true, nextCursor: after + 1n }),
       FAR,
@@ -84,7 +84,7 @@ describe('the feed', () => {
     expect(service.urls.length).toBeLessThan(1.2 * LIMITS.feedPace.freePages);
   });
 
-  test('that is refused for its pace is read on from there by the same command', async () => {
+  test('that was refused for its slow pace is continued from there by the same command', async () => {
     const service = await startFeed((after) => ({ ids: [after + 1n], hasMore: true, nextCursor: after + 1n }), FAR);
     await expect(pull(service)).rejects.toMatchObject({ code: 'contract' });
     const asked = () => service.urls.filter((url) => url.includes('after='));
@@ -99,7 +99,7 @@ describe('the feed', () => {
     expect(new Set(await readLanded(next, 'feed.ndjson')).size).toBe(2 * (before - 1));
   });
 
-  test('that grows as fast as it is read is read up to where it was, and as of then', async () => {
+  test('that grows as fast as it is read is read up to its newest change at that time, and dated by that time', async () => {
     const service = await startFeed(
       (after) => ({
         ids: Array.from({ length: 20 }, (_, n) => after + BigInt(n) + 1n),
@@ -113,7 +113,7 @@ describe('the feed', () => {
     service.io.progress = (progress) => told.push(progress);
     const landed = await pull(service);
     const pages = LIMITS.longFeedPages + 3;
-    // Nobody is asked for a total alone, so there is one from when the run asked for the end.
+    // The total isn't requested separately, so it is known only once the run has requested the end.
     const totals = told.map(({ totalRows, isEstimate }) => [totalRows, isEstimate]);
     expect(totals.slice(0, LIMITS.longFeedPages - 1)).toEqual(Array(LIMITS.longFeedPages - 1).fill([undefined, true]));
     const end = 20n * BigInt(LIMITS.longFeedPages) + 55n;
@@ -124,7 +124,7 @@ describe('the feed', () => {
     expect(service.urls).toHaveLength(pages + 1);
   });
 
-  test('that is long is read to its end where /changes/recent is behind it', async () => {
+  test('with many pages is read to its end, even if /changes/recent lags behind it', async () => {
     const pages = 2 * LIMITS.longFeedPages;
     const service = await startFeed(
       (after, page) => ({ ids: [after + 1n], hasMore: page < pages, nextCursor: after + 1n }),
@@ -133,7 +133,7 @@ describe('the feed', () => {
     expect(await pull(service)).toMatchObject({ complete: true, changes: pages, cursor: BigInt(pages) });
   });
 
-  test('whose nextCursor is beyond the newest change would blind the lake for ever, and is refused', async () => {
+  test('is refused if nextCursor is beyond the newest change, because the lake would miss all later changes', async () => {
     for (const ids of [[], [1n, 2n]]) {
       const service = await startFeed(() => ({ ids, hasMore: false, nextCursor: 9223372036854775807n }));
       await expect(pull(service)).rejects.toMatchObject({
@@ -146,7 +146,7 @@ describe('the feed', () => {
     }
   });
 
-  test("whose nextCursor includes changes that the key can't read is read to the last change that it can", async () => {
+  test("is read to the last readable change if its nextCursor includes changes that the key can't read", async () => {
     for (const hasMore of [false, true]) {
       const service = await startFeed((after) => ({ ids: after < NEWEST ? [NEWEST] : [], hasMore, nextCursor: 99n }));
       expect(await pull(service)).toMatchObject({ changes: 1, cursor: NEWEST, complete: true });
@@ -155,7 +155,7 @@ describe('the feed', () => {
     }
   });
 
-  test('of a dataset whose nextCursor is beyond the newest change of all ends with the newest of the dataset', async () => {
+  test("of a dataset ends with the dataset's newest change if its nextCursor is beyond the newest change of all", async () => {
     const newest = new Map([
       [7n, 3n],
       [8n, NEWEST],
@@ -175,13 +175,13 @@ describe('the feed', () => {
     expect(landed).toMatchObject({ changes: 2, cursor: NEWEST });
   });
 
-  test('whose nextCursor is beyond the changes of its page is taken up to the newest change of all', async () => {
+  test('uses a nextCursor beyond the changes of its page if it is at most the newest change of all', async () => {
     const service = await startFeed(() => ({ ids: [3n], hasMore: false, nextCursor: NEWEST }));
     expect(await pull(service)).toMatchObject({ changes: 1, cursor: NEWEST });
     expect(countRecent(service)).toBe(1);
   });
 
-  test('asks for the newest change once, however many pages have a nextCursor up to it', async () => {
+  test('requests the newest change once, even if several pages have a nextCursor up to it', async () => {
     const service = await startFeed((after, page) => ({
       ids: [after + 1n],
       hasMore: page === 1,
@@ -191,7 +191,7 @@ describe('the feed', () => {
     expect(countRecent(service)).toBe(1);
   });
 
-  test('whose nextCursor is the last change of its page costs no call more', async () => {
+  test('needs no further call if nextCursor is the last change of its page', async () => {
     const service = await startFeed((after) => ({ ids: [after + 1n], hasMore: after < 4n, nextCursor: after + 1n }));
     expect(await pull(service)).toMatchObject({ changes: 5, cursor: 5n });
     expect(service.urls).toHaveLength(5);

@@ -10,7 +10,7 @@ import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from '
 const LAST = 9007199254741000n;
 const PAGE = 3n;
 
-/** A feed up to LAST, three changes a page; the answer to request number `breakAt` is a fault. */
+/** A feed up to LAST with three changes per page. Request number `breakAt` fails. */
 function startFeed(options: { breakAt?: number; deniesMore?: boolean } = {}): Promise<LocalService> {
   return startService((request, response, count) => {
     if (count === options.breakAt) return sendJson(response, 401, { status: 401, error: '', message: '', docsUrl: '' });
@@ -29,7 +29,7 @@ function startFeed(options: { breakAt?: number; deniesMore?: boolean } = {}): Pr
 
 const partOf = ({ client }: LocalService, from: bigint) => ({ dataset: undefined, client, from });
 
-/** Lands parts of the feed, in a new run or this one. */
+/** Lands parts of the feed, in a new run or in the given one. */
 const land = async (service: LocalService, parts: readonly FeedPart[], landing?: Landing, hasFeed = true) =>
   landFeed(service.client, landing ?? (await openLanding()), parts, hasFeed, {
     io: service.io,
@@ -39,7 +39,7 @@ const land = async (service: LocalService, parts: readonly FeedPart[], landing?:
 const asked = ({ urls }: LocalService) => urls.map((url) => BigInt(/after=(\d+)/.exec(url)?.[1] ?? ''));
 
 describe('the feed', () => {
-  test('lands each change on a line until nothing more waits, in one call a page', async () => {
+  test('lands each change on its own line until no more are waiting, with one call per page', async () => {
     const service = await startFeed();
     const landing = await openLanding();
     const landed = await land(service, [partOf(service, LAST - 8n)], landing);
@@ -63,22 +63,22 @@ describe('the feed', () => {
     });
   });
 
-  test('goes on to the watermark behind short pages that say that nothing more waits', async () => {
+  test('continues to the watermark after short pages that deny more changes', async () => {
     const service = await startFeed({ deniesMore: true });
     const part = { ...partOf(service, LAST - 8n), watermark: LAST };
     expect(await land(service, [part])).toMatchObject({ changes: 8, cursor: LAST });
-    // A service that denied waiting changes is believed only when nothing comes.
+    // If a service denied waiting changes, the run reads on until a page is empty.
     expect(asked(service)).toEqual([LAST - 8n, LAST - 5n, LAST - 2n, LAST]);
   });
 
-  test('ends at an empty page, though the watermark is further on', async () => {
+  test('ends at an empty page, even if the watermark is higher', async () => {
     const service = await startFeed({ deniesMore: true });
     const part = { ...partOf(service, LAST - 2n), watermark: LAST + 5n };
     expect(await land(service, [part])).toMatchObject({ changes: 2 });
     expect(asked(service)).toEqual([LAST - 2n, LAST]);
   });
 
-  test('that landed to its end is not asked for again, though the run died before it noted the end', async () => {
+  test("that has landed to its end isn't requested again, even if the run was killed before it journaled the end", async () => {
     const landing = await openLanding();
     const short = await startFeed();
     const { append } = landing.journal;
@@ -98,7 +98,7 @@ describe('the feed', () => {
     expect(asked(service)).toEqual([]);
   });
 
-  test('that has nothing new costs one call and lands no row, and is at its end though the plan has lost it since', async () => {
+  test('without new changes needs one call and lands no row, and stays complete if the plan loses the feed', async () => {
     const service = await startFeed();
     const landing = await openLanding();
     const landed = await land(service, [partOf(service, LAST)], landing);
@@ -108,7 +108,7 @@ describe('the feed', () => {
     expect(service.urls).toHaveLength(1);
   });
 
-  test('that was interrupted goes on behind the last page that landed, asks for none twice, and tells how far it is', async () => {
+  test('that was interrupted continues after the last landed page, requests none twice, and reports its progress', async () => {
     const broken = await startFeed({ breakAt: 2 });
     await expect(land(broken, [partOf(broken, LAST - 8n)])).rejects.toMatchObject({ code: 'unauthorized' });
     const service = await startFeed();
@@ -126,7 +126,7 @@ describe('the feed', () => {
     ]);
   });
 
-  test('that is landed whole is not asked for again', async () => {
+  test("that landed completely isn't requested again", async () => {
     const service = await startFeed();
     const first = await land(service, [partOf(service, LAST - 4n)]);
     const again = await land(service, [partOf(service, LAST - 4n)], await reopenLanding());
@@ -135,7 +135,7 @@ describe('the feed', () => {
     expect(listEntries(await reopenLanding(), 'feed.done')).toHaveLength(1);
   });
 
-  test('that the plan has lost ends with what has landed of it, without a call', async () => {
+  test('that the plan has lost ends with the landed changes, without a call', async () => {
     const broken = await startFeed({ breakAt: 3 });
     const landing = await openLanding();
     await expect(land(broken, [partOf(broken, LAST - 8n)], landing)).rejects.toThrow();
@@ -144,7 +144,7 @@ describe('the feed', () => {
     expect(broken.urls).toHaveLength(3);
   });
 
-  test('of a plan without it is nothing', async () => {
+  test("isn't read on a plan without the feed", async () => {
     const service = await startFeed();
     expect(await land(service, [partOf(service, 0n)], await openLanding(), false)).toBeUndefined();
     expect(service.urls).toEqual([]);
@@ -152,7 +152,7 @@ describe('the feed', () => {
 });
 
 describe('a feed that refuses the cursor', () => {
-  /** A feed that has these changes and refuses all other cursors than 0. */
+  /** A feed with these changes that refuses every cursor except 0. */
   function startRefusing(ids: bigint[], status = 410): Promise<LocalService> {
     return startService((request, response) => {
       const after = BigInt(new URL(request.url ?? '', 'http://x').searchParams.get('after') ?? '');
@@ -166,14 +166,14 @@ describe('a feed that refuses the cursor', () => {
   const landFrom = (service: LocalService, from: bigint, watermark?: bigint) =>
     land(service, [{ ...partOf(service, from), ...(watermark === undefined ? {} : { watermark }) }]);
 
-  test('is an error where nothing else is read', async () => {
+  test('is an error if no complete rows are read', async () => {
     const service = await startRefusing([50n]);
     await expect(landFrom(service, 7n)).rejects.toMatchObject({ facts: { status: 410 } });
     expect(asked(service)).toEqual([7n]);
     expect(service.io.events).not.toContainEqual(expect.objectContaining({ event: 'feed.cursor_refused' }));
   });
 
-  test('begins again where whole rows are read beside, and says so', async () => {
+  test('starts from the beginning if complete rows are also read, with a warning', async () => {
     const service = await startRefusing([50n, 60n]);
     expect(await landFrom(service, 7n, 55n)).toMatchObject({ changes: 2, cursor: 60n, complete: true });
     expect(asked(service)).toEqual([7n, 0n]);
@@ -185,32 +185,32 @@ describe('a feed that refuses the cursor', () => {
   });
 
   test.each([
-    ['the change before the whole rows', 7n, 90n, 90n],
-    ['the cursor that was refused', 95n, 90n, 95n],
+    ['the change before the complete rows', 7n, 90n, 90n],
+    ['the refused cursor', 95n, 90n, 95n],
     ['the end of the feed', 7n, 10n, 50n],
-  ])('is read up to %s, whichever is the last of three', async (_name, from, watermark, cursor) => {
+  ])('is read up to %s, if that is the last of the three', async (_name, from, watermark, cursor) => {
     expect(await landFrom(await startRefusing([50n]), from, watermark)).toMatchObject({ cursor });
   });
 
-  test('at its very beginning is an error', async () => {
+  test('is an error even at cursor 0', async () => {
     const service = await startRefusing([50n], 400);
     await expect(landFrom(service, 0n, 5n)).rejects.toMatchObject({ facts: { status: 400 } });
     expect(asked(service)).toEqual([0n]);
   });
 
-  test('for another reason than the cursor is an error', async () => {
+  test('is an error if the refusal has another reason', async () => {
     const service = await startFeed({ breakAt: 1 });
     await expect(landFrom(service, LAST - 2n, 5n)).rejects.toMatchObject({ code: 'unauthorized' });
     expect(service.urls).toHaveLength(1);
   });
 
-  test('that takes it is read up to its end, whatever it were to begin again for', async () => {
+  test('is read to its end if it accepts the cursor, even with a higher watermark', async () => {
     expect(await landFrom(await startFeed(), LAST - 2n, LAST + 5n)).toMatchObject({ cursor: LAST });
   });
 });
 
 describe('the feeds of several datasets', () => {
-  /** Changes of each dataset; the answer to request number `breakAt` of /changes is a fault. */
+  /** The changes of each dataset. Request number `breakAt` of /changes fails. */
   function startFeeds(feeds: Record<string, bigint[]>, breakAt = 0): Promise<LocalService> {
     let pages = 0;
     return startService((request, response) => {
@@ -238,7 +238,7 @@ describe('the feeds of several datasets', () => {
       ...part,
       from: from[String(part.dataset)] ?? 0n,
     }));
-  /** Requests of the feeds, as `dataset after cursor`. */
+  /** The requests of the feeds, as `dataset after cursor`. */
   const asks = ({ urls }: LocalService) =>
     urls
       .filter((url) => !url.includes('/recent'))
@@ -247,14 +247,14 @@ describe('the feeds of several datasets', () => {
   const ids = async (landing: Landing) =>
     (await readLanded(landing, 'feed.ndjson')).map((line) => (JSON.parse(line) as { id: number }).id);
 
-  test('are read one after the other; the common cursor is where the feed stood before', async () => {
+  test('are read one after another, and the common cursor is the newest change before they were read', async () => {
     const service = await startFeeds({ 1: [10n, 12n, 14n, 16n], 2: [11n, 13n] });
     const landing = await openLanding();
     const told: unknown[] = [];
     service.io.progress = ({ rows, totalRows, done }) => told.push([rows, totalRows, done]);
     const landed = await land(service, partsOf(service, { 1: 9n, 2: 9n }), landing);
     expect(landed).toMatchObject({ changes: 6, cursor: 16n, complete: true });
-    // The end of one is neither the total nor the end of all.
+    // The end of one feed is neither the total nor the end of all.
     expect(told).toEqual([
       [3n, undefined, false],
       [4n, undefined, false],
@@ -266,7 +266,7 @@ describe('the feeds of several datasets', () => {
     expect(await ids(landing)).toEqual([10, 12, 14, 16, 11, 13]);
   });
 
-  test('a dataset that has nothing new hides no change of another', async () => {
+  test('a dataset without new changes hides no change of another dataset', async () => {
     const service = await startFeeds({ 1: [20n], 2: [11n, 13n] });
     const landing = await openLanding();
     const landed = await land(service, partsOf(service, { 1: 20n, 2: 9n }), landing);
@@ -274,14 +274,14 @@ describe('the feeds of several datasets', () => {
     expect(await ids(landing)).toEqual([11, 13]);
   });
 
-  test('none is asked where the newest change of all is known to each', async () => {
+  test('no feed is requested if the newest change of all is known for each dataset', async () => {
     const service = await startFeeds({ 1: [20n], 2: [11n] });
     const landed = await land(service, partsOf(service, { 1: 20n, 2: 20n }));
     expect(landed).toMatchObject({ changes: 0, cursor: 20n });
     expect(asks(service)).toEqual([]);
   });
 
-  test('one that was read to its end is not asked again when the run goes on', async () => {
+  test("a feed that was read to its end isn't requested again when the run continues", async () => {
     const feeds = { 1: [10n, 12n], 2: [5n], 3: [11n, 13n, 15n, 17n] };
     const broken = await startFeeds(feeds, 4);
     const from = { 1: 9n, 2: 9n, 3: 9n };
@@ -296,7 +296,7 @@ describe('the feeds of several datasets', () => {
     expect(listEntries(landing, 'feed.part').map(({ dataset }) => dataset)).toEqual([1n, 2n, 3n]);
   });
 
-  test('all are asked again by a later try, behind what has landed: they may have grown', async () => {
+  test('a later attempt requests all feeds again after their landed changes, because they may have grown', async () => {
     const feeds = { 1: [10n, 12n], 2: [11n, 13n] };
     const broken = await startFeeds(feeds, 2);
     const from = { 1: 9n, 2: 9n };
@@ -317,13 +317,13 @@ describe('the feeds of several datasets', () => {
     ]);
   });
 
-  test('that show no change at all stay where they were', async () => {
+  test('without any change keep their cursor', async () => {
     const service = await startFeeds({ 1: [], 2: [] });
     const landed = await land(service, partsOf(service, { 1: 8n, 2: 9n }));
     expect(landed).toMatchObject({ changes: 0, cursor: 8n });
   });
 
-  test('that the plan has lost are read up to the least that any has come to', async () => {
+  test('that the plan has lost are read up to the lowest cursor that any has reached', async () => {
     const broken = await startFeeds({ 1: [10n, 12n], 2: [11n, 13n] }, 2);
     const from = { 1: 9n, 2: 9n };
     await expect(land(broken, partsOf(broken, from))).rejects.toThrow();
@@ -332,23 +332,20 @@ describe('the feeds of several datasets', () => {
   });
 
   test.each([
-    ['are read up to the least that all have come to past it', 'before', 4, 14n],
-    ['land a change that comes again, and the cursor stays where all have come to', 'behind', 3, 12n],
-  ])(
-    'that change since the stand of the feed was noted %s (%s the first page)',
-    async (_what, when, changes, cursor) => {
-      const feeds = { 1: [10n], 2: [12n] };
-      const service = await startFeeds(feeds);
-      const parts = partsOf(service, { 1: 9n, 2: 9n });
-      const [first] = parts as [FeedPart];
-      const { bytes } = first.client;
-      first.client.bytes = async (...call) => {
-        const answer = when === 'behind' ? await bytes(...call) : undefined;
-        feeds[1].push(14n);
-        feeds[2].push(16n);
-        return answer ?? bytes(...call);
-      };
-      expect(await land(service, parts)).toMatchObject({ changes, cursor });
-    },
-  );
+    ['are read up to the lowest cursor beyond that change', 'before', 4, 14n],
+    ['land the repeated change, and the cursor stays at that change', 'behind', 3, 12n],
+  ])('that grew after the newest change was recorded %s (%s the first page)', async (_what, when, changes, cursor) => {
+    const feeds = { 1: [10n], 2: [12n] };
+    const service = await startFeeds(feeds);
+    const parts = partsOf(service, { 1: 9n, 2: 9n });
+    const [first] = parts as [FeedPart];
+    const { bytes } = first.client;
+    first.client.bytes = async (...call) => {
+      const answer = when === 'behind' ? await bytes(...call) : undefined;
+      feeds[1].push(14n);
+      feeds[2].push(16n);
+      return answer ?? bytes(...call);
+    };
+    expect(await land(service, parts)).toMatchObject({ changes, cursor });
+  });
 });

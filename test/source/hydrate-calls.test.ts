@@ -20,7 +20,7 @@ const SINCE = '2026-11-20T05:00:00.000Z';
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
 const needOf = (ids: number[]) => ({ itemIds: new IdSet(BigInt64Array.from(ids, BigInt)), changedSince: SINCE });
 
-/** Pages of these items, or one that is read alone. */
+/** Pages with these items, or a single item. */
 function answer(changed: readonly number[], at: string, { page, size }: Query) {
   const single = /^\/items\/(\d+)$/.exec(at)?.[1];
   if (single !== undefined) return { id: Number(single) };
@@ -39,7 +39,7 @@ async function hydrate(client: ApiClient, ids: number[], more: Partial<Hydration
   return { landing: opened, io, told };
 }
 
-test('reading items whole tells what it chose, what has come and how far it is', async () => {
+test('reading complete items reports the chosen way, the landed rows and the progress', async () => {
   const service = serve(range(0, 2000));
   const { landing, io, told } = await hydrate(service.client, range(0, 1999));
   expect(service.asked[0]).toEqual({
@@ -59,7 +59,7 @@ test('reading items whole tells what it chose, what has come and how far it is',
   const landed = { level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 500 } };
   expect(io.events.filter(({ event }) => event === 'landed')).toEqual([landed, landed, landed, landed]);
   const bytes = listEntries(landing, 'hydrate.page').map(({ end }) => end);
-  // Before a page is synced and journaled, its bytes are not told.
+  // The bytes of a page are reported only after the page is synced and journaled.
   expect(told.map(({ part, rows, totalRows, done }) => [part, rows, totalRows, done])).toEqual([
     ...[500n, 1000n, 1500n, 1999n].map((rows) => ['hydrate', rows, 1999n, undefined]),
     ['hydrate', 1999n, 1999n, true],
@@ -67,7 +67,7 @@ test('reading items whole tells what it chose, what has come and how far it is',
   expect(told.at(-1)?.bytes).toBe(bytes.at(-1));
 });
 
-/** The landing of a try that was killed behind the first page of dataset 5. */
+/** The landing of an attempt that was killed after the first page of dataset 5. */
 async function landFirstPage(): Promise<Landing> {
   const landing = await openLanding('landed');
   await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n{"id":8}\n');
@@ -76,12 +76,12 @@ async function landFirstPage(): Promise<Landing> {
   return landing;
 }
 
-test('what an earlier try has landed is told from the first item on', async () => {
+test('the progress includes what an earlier attempt has landed, from the first item', async () => {
   const { told } = await hydrate(serve([2]).client, [2], {}, await landFirstPage());
   expect(told[0]?.bytes).toBeGreaterThanOrEqual(18);
 });
 
-test('of several parts each is asked for while its pages are worth a call', async () => {
+test('with several datasets, the pages of each are requested while they save calls', async () => {
   const hydrateParts = async (ids: number[], ...shown: number[][]) => {
     const services = shown.map(serve);
     const own = serve([]);
@@ -89,13 +89,13 @@ test('of several parts each is asked for while its pages are worth a call', asyn
     await hydrate(own.client, ids, { parts });
     return [...services, own].map(urlsOf);
   };
-  // As many single reads as parts.
+  // As many single reads as datasets.
   expect(await hydrateParts([1, 2], [1, 2], [])).toEqual([[], [], ['/items/1', '/items/2']]);
   expect(await hydrateParts([1, 2, 3, 4, 5], [1, 2, 3], [4, 5])).toEqual([[0], [0], []]);
   expect(await hydrateParts([1, 2, 3], [1, 2], [3])).toEqual([[0], [], ['/items/3']]);
 });
 
-test('a page that may hold two of the needed items is asked for, by the pages that are left', async () => {
+test('another page is requested if it probably has two of the needed items, judged by the remaining pages', async () => {
   const service = serve(range(0, 1500));
   await hydrate(service.client, range(1000, 1005));
   expect(urlsOf(service)).toEqual([0, 1, 2]);
@@ -104,7 +104,7 @@ test('a page that may hold two of the needed items is asked for, by the pages th
   expect(urlsOf(far)).toEqual([0, '/items/2990', '/items/2991']);
 });
 
-/** Pages of which only these hold anything; an item that is read alone is not there. */
+/** Only these pages contain items, and single items don't exist. */
 const servePages = (pages: Record<number, { ids: number[]; total?: number }>, total: number) =>
   fakeClient((at, { page }) => {
     if (page === undefined) throw new PricelakeError('not_found', at);
@@ -114,7 +114,7 @@ const servePages = (pages: Record<number, { ids: number[]; total?: number }>, to
   });
 const pagesOf = (service: ReturnType<typeof fakeClient>) => urlsOf(service).filter((one) => typeof one === 'number');
 
-test('of pages side by side that announce different totals, the least holds', async () => {
+test('if concurrent pages announce different totals, the lowest applies', async () => {
   const totals = [20, 20, 6, 20, 20, 6];
   const pages = totals.map((total, page) => ({ ids: range(page * 500, page * 500 + 500), total }));
   const service = servePages(pages, 20);
@@ -122,13 +122,13 @@ test('of pages side by side that announce different totals, the least holds', as
   expect(pagesOf(service)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
-test('pages side by side that find fewer than two items each are the last', async () => {
+test('no further pages are requested after concurrent pages that each contain fewer than two needed items', async () => {
   const service = servePages({ 0: { ids: [1, 2, 3] }, 1: { ids: [4, 5] }, 2: { ids: [6] } }, 1000);
   await hydrate(service.client, range(1, 604));
   expect(pagesOf(service)).toEqual([0, 1, 2]);
 });
 
-test('what has landed of another dataset is asked for of this one', async () => {
+test('pages that landed for another dataset are also requested for this dataset', async () => {
   const service = serve([1, 2, 3]);
   await hydrate(service.client, [1, 2, 3], { parts: [{ dataset: 6n, client: service.client }] }, await landFirstPage());
   expect(urlsOf(service)).toEqual([0]);
@@ -136,7 +136,7 @@ test('what has landed of another dataset is asked for of this one', async () => 
   expect(pagesOf(service)).toEqual([0, 1]);
 });
 
-test('a file that is full is handed over while more items are read', async () => {
+test('a full file is typed while more items are read', async () => {
   const landing = await openLanding('landed');
   const handed: string[] = [];
   let handedBefore: number | undefined;
@@ -162,7 +162,7 @@ test('a file that is full is handed over while more items are read', async () =>
   expect([handedBefore, handed]).toEqual([1, ['hydrate-00001.ndjson', 'hydrate-00002.ndjson']]);
 });
 
-test('a file of an export is handed over while the rest of it is on its way', async () => {
+test('a file of an export is typed while the rest of the export arrives', async () => {
   const landing = await openLanding('landed');
   const handed: string[] = [];
   let handedBefore: string[] | undefined;
@@ -188,7 +188,7 @@ test('a file of an export is handed over while the rest of it is on its way', as
   ]);
 });
 
-test('pages alone take no export, whatever is allowed', async () => {
+test('no export is requested if the pages contain all needed items', async () => {
   const service = serve(range(0, 1000));
   const calls = { rule: 'budget.calls', allowed: 1_000_000n, used: 0n, monthly: true };
   const gate = new ExportGate({ ...NO_EXPORTS, calls }, createFakeIo(), fakeMemory().memory);
@@ -207,20 +207,20 @@ test.each([
   [5, 2, 100, true],
   [5, 2, 0, false],
   [0, 500, 10, false],
-])('with %i items needed, %i found on the last page and %i pages left, another is worth it: %j', (...given) => {
+])('with %i items needed, %i found on the last page and %i pages left, another page is worth it: %j', (...given) => {
   const [needed, found, left, isWorthIt] = given;
   expect(isAnotherPageWorthIt(needed, found, left)).toBe(isWorthIt);
 });
 
-test('an answer that is no page is refused by its number', async () => {
+test("an answer that isn't a page is refused with the page's number", async () => {
   const { client } = fakeClient(() => ({ content: 7 }));
   await expect(hydrate(client, [1, 2])).rejects.toThrow("/items?page=0: the response doesn't match the page format");
 });
 
 test.each([
-  ['a page of one item', { rows: 1, page: 7 }],
-  ['a page of an older version, which has no number', { rows: 3 }],
-])('%s that an earlier try landed does not end the pages', async (_what, entry) => {
+  ['a page with one item', { rows: 1, page: 7 }],
+  ['a page without a number, from an older version,', { rows: 3 }],
+])("%s that an earlier attempt landed isn't mistaken for the last useful page", async (_what, entry) => {
   const landing = await openLanding('landed');
   await mkdir(landing.folder, { recursive: true });
   await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n');
@@ -231,7 +231,7 @@ test.each([
   expect(urlsOf(service)).toEqual([0]);
 });
 
-/** Lands an export of changed items whose answer has these lines and announces so many rows. */
+/** Lands an export of changed items with these lines and this announced number of rows. */
 async function landExport(lines: string[], announced: string, dataset?: bigint, failure?: Error) {
   const { memory, noted, forgotten } = fakeMemory();
   const [landing, io, asked] = [await openLanding('landed'), createFakeIo(), [] as unknown[]];
@@ -254,7 +254,7 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
   return { landing, io, asked, noted, forgotten, error, left: [...need.itemIds] };
 }
 
-test('an export of changed items takes them all, removed ones too, and is remembered as whole', async () => {
+test('an export of changed items includes removed items, and is remembered as complete', async () => {
   const { landing, io, asked, noted, forgotten, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
   expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: new Date(SINCE) }]]);
   expect([error, left, noted, forgotten]).toEqual([undefined, [3n], [], ['changed-items']]);
@@ -263,7 +263,7 @@ test('an export of changed items takes them all, removed ones too, and is rememb
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 2 } }]);
 });
 
-test('one that lacks rows keeps those that came, and is noted with what it may have cost', async () => {
+test('an export that lacks rows keeps the rows that arrived, and is remembered with its possible cost', async () => {
   const { io, noted, error, left } = await landExport(['{"id":1}'], '2');
   const reason = '/export: 1 rows arrived of 2 announced';
   expect([error, left]).toEqual([undefined, [2n, 3n]]);
@@ -271,7 +271,7 @@ test('one that lacks rows keeps those that came, and is noted with what it may h
   expect(io.events.at(-1)).toEqual({ level: 'warn', event: 'hydration.export_cut', facts: { reason } });
 });
 
-test('a refusal ends the run: only what may have been paid for in vain is noted', async () => {
+test('a refusal ends the run, and only rows that may have been paid for without result are remembered', async () => {
   const refused = new PricelakeError('unauthorized', 'no');
   expect(await landExport([], '0', undefined, refused)).toMatchObject({ error: refused, noted: [] });
   const uncounted = await landExport([], 'many', 5n);

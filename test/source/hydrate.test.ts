@@ -20,7 +20,7 @@ import { listEntries, meansOf, openLanding, readLanded, reopenLanding } from './
 
 const SINCE = '2026-11-20T05:00:00.123999Z';
 
-/** Items that changed, newest listing first, in pages of the size asked for; 404 for what is not among `visible`. */
+/** Serves changed items, newest listing first, in pages of the requested size. Single items exist only if `visible`. */
 function startItems(changed: number[], visible: number[] = changed, breakAt = 0): Promise<LocalService> {
   return startService((request, response, count) => {
     const url = new URL(request.url ?? '', 'http://x');
@@ -38,7 +38,7 @@ function startItems(changed: number[], visible: number[] = changed, breakAt = 0)
   });
 }
 
-/** A lake's memory of broken exports. */
+/** The lake's saved state of interrupted exports. */
 async function openRemembered(lake: Lake, io: Io) {
   const memory = await openMemory(lake, createFakeIo());
   onTestFinished(() => memory.close());
@@ -69,8 +69,8 @@ async function readItems(landing: Landing): Promise<number[]> {
   return lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { id: number }).id);
 }
 
-describe('reading items whole', () => {
-  test('takes one page for many of them, however many there are beside', async () => {
+describe('reading complete items', () => {
+  test('reads one page for many items, even if the page has many others', async () => {
     const service = await startItems(range(0, 400));
     const ids = await landedIds(service, range(10, 60));
     expect(service.urls).toHaveLength(1);
@@ -80,9 +80,9 @@ describe('reading items whole', () => {
   });
 
   test.each([
-    ['takes a single call for a single item', 5000, [4999], 1, 1],
-    ['leaves the pages when single calls are fewer', 5000, [4000, 4990, 4999], 4, 3],
-    ['goes on with pages while they hold what is needed', 2000, range(0, 1800), 4, 2000],
+    ['makes a single call for a single item', 5000, [4999], 1, 1],
+    ['stops reading pages if fewer single calls are needed', 5000, [4000, 4990, 4999], 4, 3],
+    ['continues with pages while they contain needed items', 2000, range(0, 1800), 4, 2000],
   ])('%s', async (_what, changed, needed, calls, landed) => {
     const service = await startItems(range(0, changed));
     const ids = new Set(await landedIds(service, needed));
@@ -90,18 +90,18 @@ describe('reading items whole', () => {
     expect([service.urls.length, ids.size]).toEqual([calls, landed]);
   });
 
-  test('leaves out items that are not visible any more', async () => {
+  test('leaves out items that are no longer visible', async () => {
     const service = await startItems([], [7]);
     expect(await landedIds(service, [6, 7, 8])).toEqual([7]);
   });
 
-  test('that was interrupted asks for nothing again that has landed', async () => {
+  test('after an interruption requests nothing again that has landed', async () => {
     const needed = [7001, 7002, 7003, 7004, 7005, 7006];
     const broken = await startItems(range(0, 500), needed, 5);
     await expect(landedIds(broken, [...range(0, 100), ...needed])).rejects.toMatchObject({ code: 'unauthorized' });
     const service = await startItems(range(0, 500), needed);
     const landing = await reopenLanding();
-    // Killed between a row and its line in the journal.
+    // Killed after a row was written and before the journal listed it.
     await appendFile(listItemFiles(landing, 'hydrate').at(-1)?.path ?? '', '{"id":1');
     await cutItemTails(landing); // as a run does when it opens
     const before = listEntries(landing, 'hydrate.page').reduce((sum, page) => sum + page.rows, 0);
@@ -115,7 +115,7 @@ describe('reading items whole', () => {
     expect(rows).toBe(506);
   });
 
-  test('begins nothing more after a failure, and throws when all that was under way has ended', async () => {
+  test('starts no more requests after a failure, and throws once all running requests have ended', async () => {
     const needed = range(7000, 7040);
     const service = await startItems([], needed, 6);
     const landing = await openLanding('landed');
@@ -135,11 +135,11 @@ describe('reading items whole', () => {
   });
 });
 
-describe('an export of changed items, where calls are scarce', () => {
+describe('an export of changed items if calls are scarce', () => {
   const CHANGED = range(0, 1200);
   const LACKING = range(7001, 7007);
 
-  /** Shows changed items by pages and export; the export holds the first `exported` of them, and says 1,200. */
+  /** Serves changed items by pages and export. The export contains the first `exported` of them, but announces 1,200. */
   async function startExports(breakAt = 0, exported = CHANGED.length): Promise<LocalService> {
     const pages = await startItems(CHANGED, LACKING);
     return startService(async (request, response, count) => {
@@ -172,7 +172,7 @@ describe('an export of changed items, where calls are scarce', () => {
 
   const count = (service: LocalService, part: RegExp) => service.urls.filter((url) => part.test(url)).length;
 
-  test('is not bought again, nor its first page, when the run stops during the single reads that follow it', async () => {
+  test("isn't requested again, nor its first page, if the run is stopped during the single reads after it", async () => {
     const broken = await startExports(8);
     await expect(hydrate(broken, await openLanding('landed'))).rejects.toMatchObject({ code: 'unauthorized' });
     expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
@@ -186,7 +186,7 @@ describe('an export of changed items, where calls are scarce', () => {
     expect(new Set(await readItems(landing))).toEqual(new Set([...CHANGED, ...LACKING]));
   });
 
-  test('that broke off is not bought again by the next try: pages that have not landed bring the rest', async () => {
+  test("that was interrupted isn't requested again by the next attempt, which reads the remaining pages instead", async () => {
     const broken = await startExports(4, 600);
     await expect(hydrate(broken, await openLanding('landed'))).rejects.toMatchObject({ code: 'unauthorized' });
     expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
@@ -198,7 +198,7 @@ describe('an export of changed items, where calls are scarce', () => {
     expect(new Set(await readItems(landing))).toEqual(new Set([...CHANGED, ...LACKING]));
   });
 
-  test('that breaks off run by run is tried once by the next run, and then pages take its place for a while', async () => {
+  test('that is interrupted in each run gets one attempt in the next run, and is then replaced by pages for a while', async () => {
     const lake = await makeLake();
     const run = async (left?: bigint) => {
       const service = await startExports(0, 600);
@@ -214,7 +214,7 @@ describe('an export of changed items, where calls are scarce', () => {
     });
   });
 
-  test('that comes whole is trusted again', async () => {
+  test('that succeeds is no longer remembered as interrupted', async () => {
     const lake = await makeLake();
     const service = await startExports();
     const memory = await openRemembered(lake, service.io);

@@ -18,7 +18,7 @@ const READ_AT = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:01.000Z'];
 const io = createFakeIo();
 const { client } = fakeClient(() => ({}));
 
-/** Lands an item; true when its file is full. */
+/** Lands an item. Returns true if its file is full. */
 function land(files: ItemFiles, id: number, readAt = READ_AT[0] as string): Promise<boolean> {
   const body = Buffer.from(`{"id":${id}}`);
   io.now = () => new Date(readAt);
@@ -28,7 +28,7 @@ function land(files: ItemFiles, id: number, readAt = READ_AT[0] as string): Prom
 const listNames = (landing: Landing) =>
   listItemFiles(landing, 'poll').map((file) => [path.basename(file.path), file.rows, file.bytes, file.readAt]);
 
-test('a full file is closed and the next row begins another', async () => {
+test('a full file is closed, and the next row starts another file', async () => {
   const landing = await openLanding('landed');
   const files = new ItemFiles(landing, 'poll', io, 18);
   const full = [];
@@ -42,7 +42,7 @@ test('a full file is closed and the next row begins another', async () => {
   ]);
 });
 
-test('a file that an earlier process left open is not gone on with, and nothing is open twice', async () => {
+test('a file that an earlier process left is not continued, and a closed file can be closed again', async () => {
   const landing = await openLanding('landed');
   const first = new ItemFiles(landing, 'poll', io);
   await land(first, 1);
@@ -54,7 +54,7 @@ test('a file that an earlier process left open is not gone on with, and nothing 
   expect(listNames(landing).map(([name]) => name)).toEqual(['poll-00001.ndjson', 'poll-00002.ndjson']);
 });
 
-test('of a killed process, what the journal does not name is cut off; files of exports stay as they are', async () => {
+test("after a kill, bytes that the journal doesn't list are cut off, except in files of exports", async () => {
   const landing = await openLanding('landed');
   const files = new ItemFiles(landing, 'hydrate', io);
   await land(files, 1);
@@ -77,21 +77,21 @@ async function readIds(name: string, text: string): Promise<bigint[]> {
   return ids;
 }
 
-test('ids of JSON lines come exactly; blank and damaged rows, and those without one, have none', async () => {
+test('ids in JSON lines are read exactly; blank or damaged rows and rows without an id are skipped', async () => {
   const lines = ['{"id":9,"itemId":9223372036854775807}', '', '{"id":1}', '{"itemId":"2"}', '{"itemId', '{"itemId":3}'];
   expect(await readIds('a.ndjson', lines.join('\n'))).toEqual([9223372036854775807n, 3n]);
 });
 
-test('ids of CSV come from their column; the header and cells that are no whole number have none', async () => {
+test("ids in CSV are read from their column; the header and cells that aren't whole numbers are skipped", async () => {
   const rows = [',itemId', '"a, b",9223372036854775807', 'c,', 'd', 'e,5.0', 'x1,y2', '7,-3', 'f,5x', 'g,x5', '"h"i,8'];
   expect(await readIds('a.csv', rows.join('\n'))).toEqual([9223372036854775807n, -3n]);
 });
 
-test('CSV without a column of ids has none', async () => {
+test('CSV without an id column has no ids', async () => {
   expect(await readIds('a.csv', 'title,id\nA,1\n2,3\n')).toEqual([]);
 });
 
-test('a file that is not there is an error, not a file without items', async () => {
+test("a missing file is an error, and doesn't count as a file without items", async () => {
   const read = async (file: string) => {
     for await (const id of readLandedIds(file, () => 'sure')) expect.unreachable(String(id));
   };
@@ -100,7 +100,7 @@ test('a file that is not there is an error, not a file without items', async () 
   await expect(read(path.join(folder, 'a.ndjson'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('a defect of our own is no damaged row', async () => {
+test("a defect in pricelake isn't treated as a damaged row", async () => {
   const file = path.join(await makeFolder(), 'a.ndjson');
   await writeFile(file, '{"id":1}');
   const fitId = () => {
@@ -109,7 +109,7 @@ test('a defect of our own is no damaged row', async () => {
   await expect(readLandedIds(file, fitId).next()).rejects.toThrow('a defect');
 });
 
-test('items of a landed export need no other read: in its files, a field that holds ids by the mapping names them', async () => {
+test("items in a landed export aren't read again, and the mapping determines which field of its files has the ids", async () => {
   const takeIds = async (name: string, text: string) => {
     const file = path.join(await makeFolder(), name);
     await writeFile(file, text);
@@ -119,7 +119,7 @@ test('items of a landed export need no other read: in its files, a field that ho
   };
   expect(await takeIds('hydrate-export-1-00001.ndjson', '{"id":2,"sku":1}\n')).toEqual([2n]);
   expect(await takeIds('hydrate-export-2-00001.csv', 'title,sku\r\na,1\r\n')).toEqual([2n]);
-  // A page names it as the document does.
+  // A page uses the documented field name.
   expect(await takeIds('hydrate-00001.ndjson', '{"sku":1,"id":2}\n')).toEqual([1n]);
 });
 
@@ -133,18 +133,18 @@ const clientOf = (answer: string | Error) => {
 };
 const read = (answer: string | Error) => readItem(clientOf(answer), 9223372036854775807n);
 
-test('an item comes as the bytes that the service sent', async () => {
+test('an item is returned as the bytes that the service sent', async () => {
   expect((await read('{"id": 9223372036854775807 }'))?.toString()).toBe('{"id": 9223372036854775807 }');
 });
 
-test('an item that the service does not show is none; any other refusal is an error', async () => {
+test("an item that the service doesn't find is undefined, and any other refusal is an error", async () => {
   expect(await read(new PricelakeError('not_found', 'no such item'))).toBeUndefined();
   for (const error of [new PricelakeError('unauthorized', 'no'), new TypeError('a defect')]) {
     await expect(read(error)).rejects.toBe(error);
   }
 });
 
-test('an answer that is no JSON object is a contract error that says what to check', async () => {
+test("an answer that isn't a JSON object is a contract error with advice", async () => {
   await expect(read('[1]')).rejects.toMatchObject({
     code: 'contract',
     message: expect.stringMatching(/^\/items\/9223372036854775807: the response is not a JSON object: .+/),

@@ -12,7 +12,7 @@ import {
 } from '../run/world.js';
 
 let world: World;
-/** A change in the service before it answers a request, or the answer. */
+/** Changes the service before it answers a request, or replaces the answer. */
 let happen: ((request: Request) => Promise<unknown>) | undefined;
 afterEach(() => world.close());
 
@@ -33,7 +33,7 @@ async function open(options: WorldOptions): Promise<void> {
 
 const asked = () => world.requests.filter((request) => request.endsWith('/history'));
 
-/** Item, kind and time of each row of history, in order. */
+/** The item, kind and time of each history row, sorted. */
 async function readHistory(): Promise<string[]> {
   const rows = await readLake(
     world.lakePath,
@@ -42,7 +42,7 @@ async function readHistory(): Promise<string[]> {
   return rows.map((row) => row.join(' ')).sort();
 }
 
-/** The same of all changes of the service. */
+/** The same for all changes in the service. */
 async function readChanges(): Promise<string[]> {
   const { changes } = await world.sandbox.dump();
   return changes
@@ -56,7 +56,7 @@ async function readChanges(): Promise<string[]> {
     .sort();
 }
 
-test('a first copy without the feed gets the history of each item by one call, and new items get theirs later', async () => {
+test("a first copy without the feed reads each item's history with one call, and later runs read those of new items", async () => {
   await open(FREE);
   const said = await estimateWithWings(world.pipeline, testIo);
   const { row, histories } = await world.sync();
@@ -84,7 +84,7 @@ test('a first copy without the feed gets the history of each item by one call, a
   expect(new Set(asked()).size).toBe(90 + fresh);
 });
 
-test('the calls that are left take a portion; the rest goes on when there are calls again, and none is asked twice', async () => {
+test('histories are read with the available calls, continued when calls are available again, and never read twice', async () => {
   await open({ ...FREE, limits: { ...FREE.limits, apiCallsPerMonth: 120 } });
   const { histories } = await world.sync();
   const { asked: first = 0, left = 0 } = histories ?? {};
@@ -101,7 +101,7 @@ test('the calls that are left take a portion; the rest goes on when there are ca
   expect(asked()).toHaveLength(new Set(asked()).size);
 });
 
-test('what changes between the histories and the poll of the run behind them is told by the poll', async () => {
+test("changes between the histories and the following run's poll are added by the poll", async () => {
   await open(FREE);
   let polls = 0;
   const moved: string[] = [];
@@ -121,7 +121,7 @@ test('what changes between the histories and the poll of the run behind them is 
   expect([...last.values()].filter((row) => !told.has(row))).toEqual([]);
 });
 
-test('with the feed, nothing is lost or twice between what items tell and what the feed brings', async () => {
+test('with the feed, no event is lost or duplicated between item histories and the feed', async () => {
   await open({ limits: { ratePerSecond: null } });
   await world.sync();
   expect(await readHistory()).toEqual(await readChanges());
@@ -133,7 +133,7 @@ test('with the feed, nothing is lost or twice between what items tell and what t
   expect(asked()).toHaveLength(new Set(asked()).size);
 });
 
-test('histories that the service refuses for lack of calls wait, and the run behind them goes on without them', async () => {
+test('histories that the service refuses for lack of calls wait, and the following run continues without them', async () => {
   await open(FREE);
   let answered = 0;
   happen = async ({ url }) =>
@@ -149,7 +149,7 @@ test('histories that the service refuses for lack of calls wait, and the run beh
   expect(await readHistory()).toEqual(await readChanges());
 });
 
-test('a key that histories are refused to ends the command, and none are read before the end of an unfinished run', async () => {
+test('a key without access to histories fails the command, and an unfinished run is finished before any are read', async () => {
   await open(FREE);
   const refused = (path: string) => async (request: Request) =>
     new URL(request.url).pathname.endsWith(path) ? refuse(401) : undefined;

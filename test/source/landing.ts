@@ -21,7 +21,7 @@ const ASKED: RunEntry = { type: 'feed.done', cursor: 0n, complete: true, at: AT,
 const LANDED: RunEntry = { type: 'datasets', readAt: AT, answer: '[]', calls: 0 };
 const STAGES = { begun: [], asked: [ASKED], landed: [ASKED, LANDED] };
 
-/** The landing of a new run at a stage, closed after the test. */
+/** Opens the landing of a new run at a stage. The test closes it at its end. */
 export async function openLanding(stage: keyof typeof STAGES = 'begun'): Promise<Landing> {
   lake = await makeFolder();
   const start = { runNumber: 1n, pipeline: 'prices', cursorFrom: null } as const;
@@ -30,14 +30,14 @@ export async function openLanding(stage: keyof typeof STAGES = 'begun'): Promise
   return landing;
 }
 
-/** A test may open several. */
+/** A test may open several landings. */
 function hold(landing: Landing): Landing {
   opened = landing;
   onTestFinished(() => closeJournal(landing));
   return landing;
 }
 
-/** The same landing as the next process finds it. */
+/** Opens the same landing like the next process does. */
 export async function reopenLanding(): Promise<Landing> {
   await closeJournal(opened);
   const landing = await findUnfinishedRun(lake, 0n, realIo);
@@ -54,7 +54,7 @@ export async function readLanded(landing: Landing, name: string): Promise<string
   return (await readFile(path.join(landing.folder, name), 'utf8')).trimEnd().split('\n');
 }
 
-/** Entries of a type that are on disk. */
+/** The entries of a type that are on disk. */
 export function listEntries<T extends RunEntry['type']>({ folder }: Pick<Landing, 'folder'>, type: T): EntryOf<T>[] {
   const lines = readFileSync(path.join(folder, 'journal.ndjson'), 'utf8').split('\n').slice(0, -1);
   const entries = lines.map((line) => runEntry.parse(JSON.parse(line.replace(/,"sum":"\w+"}$/, '}'))));
@@ -65,7 +65,7 @@ export function lastEntry<T extends RunEntry['type']>(landing: Landing, type: T)
   return listEntries(landing, type).at(-1);
 }
 
-/** The allowance of a paid plan: so many export rows are left this month, or any number. */
+/** The allowance of a paid plan with this number of remaining export rows, or without a limit. */
 export function allowRows(left?: number, isCounted = true): Allowance {
   const limits = left === undefined ? {} : { exportRowsPerMonth: left };
   const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
@@ -73,7 +73,7 @@ export function allowRows(left?: number, isCounted = true): Allowance {
   return findAllowance({ status: 'ACTIVE', limits, usage }, budget);
 }
 
-/** Means to read items whole: all that the key can read, without an export. */
+/** The means to read complete items with everything that the key can read, but without an export. */
 export const meansOf = (client: ApiClient, more: Partial<HydrationMeans> = {}): HydrationMeans => ({
   gate: undefined,
   exports: { format: 'ndjson', fitId: isNamedId },

@@ -12,7 +12,7 @@ function catchError(work: () => unknown): PricelakeError {
 }
 
 describe('a page of the feed', () => {
-  test('tells where its changes stand, whether more wait, and the cursor, exactly', () => {
+  test('has the positions of its changes, whether more are waiting, and the exact cursor', () => {
     const body = Buffer.from(
       '{"changes":[{"id":9007199254740992},{"kind":"NEW","id":9007199254740993}],"hasMore":true,"nextCursor":9007199254740993,"new":[1]}',
     );
@@ -24,21 +24,21 @@ describe('a page of the feed', () => {
     ]);
   });
 
-  test('may be an empty last page', () => {
+  test('may be empty if it is the last', () => {
     for (const nextCursor of [',"nextCursor":7', ',"nextCursor":0', ',"nextCursor":null', '']) {
       const body = Buffer.from(`{"changes":[],"hasMore":false${nextCursor}}`);
       expect(readFeedPage(body, 7n)).toMatchObject({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
     }
   });
 
-  test('may be a last page with changes and without a cursor: the feed continues after its last change', () => {
+  test('may have changes but no cursor if it is the last: the feed continues after its last change', () => {
     for (const nextCursor of [',"nextCursor":0', ',"nextCursor":null', '']) {
       const body = Buffer.from(`{"changes":[{"id":8},{"id":9},{"id":null}],"hasMore":false${nextCursor}}`);
       expect(readFeedPage(body, 7n)).toMatchObject({ shown: 9n, hasMore: false, nextCursor: 9n });
     }
   });
 
-  test('may hold a change whose id is none: typing rejects that change alone', () => {
+  test('may contain a change with an invalid id, so that typing rejects only that change', () => {
     const body = Buffer.from(
       '{"changes":[{"id":8},{"id":"9"},{"kind":"NEW"},{"id":10},{"id":null}],"hasMore":false,"nextCursor":10}',
     );
@@ -70,7 +70,7 @@ describe('a page of the feed', () => {
     ['{"changes":[{"id":8},{"id":8}],"hasMore":false,"nextCursor":8}', 'change 8 comes after 8'],
     ['{"changes":[{"id":7}],"hasMore":false,"nextCursor":9}', 'change 7 comes after 7'],
     ['{"changes":[{"id":8},{"id":9}],"hasMore":false,"nextCursor":8}', 'nextCursor 8 is before change 9'],
-  ])('that is %s is refused and shown', (body, reason) => {
+  ])('with %s is refused, and the error shows how it starts', (body, reason) => {
     const error = catchError(() => readFeedPage(Buffer.from(body), 7n));
     expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.stringContaining('source.baseUrl') } });
     expect(error.message).toContain(`/changes?after=7: the response doesn't match the page format`);
@@ -78,7 +78,7 @@ describe('a page of the feed', () => {
     expect(error.message).toContain(`it starts with: ${body.slice(0, 20)}`);
   });
 
-  test('is shown by its first characters only, in one line', () => {
+  test('is shown in errors by its first characters, on one line', () => {
     const error = catchError(() => readFeedPage(Buffer.from(`<p>\n\n\t${'x'.repeat(500)}`), 0n));
     expect(error.message).toContain('it starts with: <p> xxx');
     expect(error.cause).toBeInstanceOf(SyntaxError);
@@ -87,7 +87,7 @@ describe('a page of the feed', () => {
 });
 
 describe('a page of items', () => {
-  test('tells ids and places of its items, exactly', () => {
+  test('has the exact ids and positions of its items', () => {
     const body = Buffer.from(
       '{"content":[{"title":"\\"id\\":5","id":9223372036854775807},{"id":2,"site":{"id":3}}],"totalElements":2,"totalPages":1}',
     );
@@ -106,14 +106,14 @@ describe('a page of items', () => {
     ['{"content":[1],"totalElements":1,"totalPages":1}', 'not JSON at byte 12'],
     ['{"content":[],"totalPages":1}', '"totalElements" is missing'],
     ['{"content":[],"totalElements":1}', '"totalPages" is missing'],
-  ])('that is %s is refused', (body, reason) => {
+  ])('with %s is refused', (body, reason) => {
     const error = catchError(() => readItemPage(Buffer.from(body), '/items?page=0'));
     expect(error.code).toBe('contract');
     expect(error.message).toContain(reason);
   });
 });
 
-test('a page of products tells where its products stand', () => {
+test('a page of products has the positions of its products', () => {
   const body = Buffer.from('{"content":[{"id":"a"},{"id":"b"}],"totalElements":9007199254740993,"totalPages":3}');
   const page = readProductPage(body, '/products');
   expect(page.rows.map(({ start, end }) => body.toString('utf8', start, end))).toEqual(['{"id":"a"}', '{"id":"b"}']);
@@ -126,7 +126,7 @@ test('a page of products tells where its products stand', () => {
   }
 });
 
-test('an item without a date that can be read has not said when it changed', () => {
+test('an item without a valid date has no known time of change', () => {
   const read = (body: string) => readLastChanged(Buffer.from(body), { start: 0, end: body.length });
   expect(read('{"lastSeenAt":"2026-11-19T12:00:00Z","lastChangedAt":"2026-11-20T12:00:00Z"}')).toBe(
     '2026-11-20T12:00:00Z',
@@ -136,7 +136,7 @@ test('an item without a date that can be read has not said when it changed', () 
   }
 });
 
-test('a defect of our own is no contract error', () => {
+test("a defect in pricelake isn't reported as a contract error", () => {
   const body = Buffer.from('{"content":[],"totalElements":1,"totalPages":1}');
   const original = body.toString;
   body.toString = () => {

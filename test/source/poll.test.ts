@@ -22,7 +22,7 @@ interface Item {
 const items = (count: number, minute = 0): Item[] =>
   Array.from({ length: count }, (_, n) => ({ id: n, lastChangedAt: at(minute) }));
 
-/** A page of items as asked for; `total` where the service counts others than it shows. */
+/** The requested page of items; `total` is the announced number if it differs from the number shown. */
 function page(all: readonly Item[], { page = 0, size }: Query, total = all.length) {
   const [from, rows] = [Number(page) * Number(size), Number(size)];
   return { content: all.slice(from, from + rows), totalElements: total, totalPages: Math.ceil(all.length / rows) };
@@ -52,7 +52,7 @@ const pagesOf = ({ asked }: ReturnType<typeof fakeClient>) =>
   asked.map(({ query }) => (query.page === undefined ? 'count' : Number(query.page)));
 const sinceOf = ({ asked }: ReturnType<typeof fakeClient>) => asked.map(({ query }) => query.changedSince);
 
-test('all items are read in pages, those that changed last first, and counted in the end', async () => {
+test('all items are read page by page, most recently changed first, and counted at the end', async () => {
   const all = items(1100);
   const service = fakeClient((_path, query) => page(all, query));
   const landing = await openLanding();
@@ -83,7 +83,7 @@ test('all items are read in pages, those that changed last first, and counted in
   expect(events).toEqual([]);
 });
 
-test('items that changed since a time are not counted, and without one there is no file', async () => {
+test("items that changed since a time aren't counted, and no file is written if there are none", async () => {
   const service = fakeClient((_path, query) => page([], query));
   const landing = await openLanding();
   const { files, told } = await poll(landing, service, { changedSince: SINCE });
@@ -91,19 +91,19 @@ test('items that changed since a time are not counted, and without one there is 
   expect(listEntries(landing, 'poll.round')).toEqual([{ type: 'poll.round', since: SINCE, newest: null }]);
   expect(listEntries(landing, 'poll.page')).toEqual([]);
   expect(told).toEqual([{ step: 'land', part: 'poll', rows: 0n, totalRows: 0n, bytes: 0, done: true }]);
-  // A poll that is done asks for nothing.
+  // A finished poll requests nothing.
   expect((await poll(landing, service, { changedSince: SINCE })).told).toEqual([]);
   expect(service.asked).toHaveLength(1);
 });
 
-test('a newest change that can not be read is none', async () => {
+test('a newest change with an invalid time is unknown', async () => {
   const service = fakeClient((_path, query) => page([{ id: 1, lastChangedAt: 'soon' }], query));
   const landing = await openLanding();
   await poll(landing, service, { changedSince: SINCE });
   expect(lastEntry(landing, 'poll.round')?.newest).toBeNull();
 });
 
-test('a poll that was interrupted goes on at the page it had come to, and counts what had landed', async () => {
+test('an interrupted poll continues at the page that it reached, and includes the landed rows in its progress', async () => {
   const all = items(1100);
   const stopped = new PricelakeError('stopped', 'stopped');
   const broken = fakeClient((_path, query, count) => {
@@ -123,7 +123,7 @@ test('a poll that was interrupted goes on at the page it had come to, and counts
   expect(listEntries(landing, 'poll.round')).toHaveLength(1);
 });
 
-test('what changes during a round is polled again from a minute before its newest change, until it is one page', async () => {
+test('changes during a round are polled again from a minute before its newest change, until they fit on one page', async () => {
   const rounds = [items(1100, 0), items(600, 10), items(3, 20)];
   const service = fakeClient((_path, query) => page(rounds[new Set([...sinceOf(service)]).size - 1] ?? [], query));
   const landing = await openLanding();
@@ -138,13 +138,13 @@ test('what changes during a round is polled again from a minute before its newes
   expect(events).toEqual([]);
 });
 
-test('a round whose newest change is that of the round before ends with its first page: nothing moved', async () => {
+test('a round with the same newest change as the previous one ends after its first page, because nothing changed', async () => {
   const service = fakeClient((_path, query) => page(items(1100), query));
   await poll(await openLanding(), service, { changedSince: SINCE, untilSettled: true });
   expect(pagesOf(service)).toEqual([0, 1, 2, 0]);
 });
 
-test('without a date of the newest change all is polled again', async () => {
+test('if the newest change has no date, everything is polled again', async () => {
   const undated: Item[] = items(600).map(({ id }) => ({ id }));
   const service = fakeClient((_path, query) => page(service.asked.length < 3 ? undated : items(1), query));
   await poll(await openLanding(), service, { changedSince: SINCE, untilSettled: true });
@@ -154,7 +154,7 @@ test('without a date of the newest change all is polled again', async () => {
   ]);
 });
 
-test('rounds without a date of the newest change are not taken for one that nothing moved in', async () => {
+test("rounds whose newest changes have no date aren't mistaken for rounds without changes", async () => {
   const undated: Item[] = items(600).map(({ id }) => ({ id }));
   const service = fakeClient((_path, query) => page(undated, query));
   const { events } = await poll(await openLanding(), service, { changedSince: SINCE, untilSettled: true });
@@ -162,7 +162,7 @@ test('rounds without a date of the newest change are not taken for one that noth
   expect(events).toHaveLength(1);
 });
 
-test('an empty page is the last, however many are announced, and one that is none is refused by its number', async () => {
+test('an empty page is the last one, whatever is announced; an invalid page is refused by its number', async () => {
   const endless = fakeClient((_path, query) => ({ ...page([], query), totalPages: 9 }));
   await poll(await openLanding(), endless, { changedSince: SINCE });
   expect(pagesOf(endless)).toEqual([0]);
@@ -176,21 +176,21 @@ test('an empty page is the last, however many are announced, and one that is non
   );
 });
 
-test('a world that moves on without end is left to the next run after five rounds', async () => {
+test('after five rounds with further changes, the rest is left to the next run', async () => {
   const service = fakeClient((_path, query, count) => page(items(600, count), query));
   const { events } = await poll(await openLanding(), service, { changedSince: SINCE, untilSettled: true });
   expect(pagesOf(service)).toEqual([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
   expect(events).toEqual([{ level: 'warn', event: 'poll.unsettled', facts: { rounds: 6 } }]);
 });
 
-test('items that the pages lack are looked for in news and in another reading', async () => {
+test('items missing from the pages are searched in newer changes and in a second reading', async () => {
   const [few, all] = [items(1000), items(1001)];
   const service = fakeClient((_path, query, count) => {
     if (query.page === undefined) return page(all, query);
     return page(count < 5 ? few : all, query, 1001);
   });
   const { events } = await poll(await openLanding(), service);
-  // Two pages, the count; news of one page; the count; three pages with the one that was missing, and news; the count.
+  // Two pages, the count; one page of newer changes; the count; three pages with the missing item, newer changes, the count.
   expect(pagesOf(service)).toEqual([0, 1, 'count', 0, 'count', 0, 1, 2, 0, 'count']);
   expect(sinceOf(service).map((since) => since ?? '')).toEqual(['', '', '', at(-1), '', '', '', '', at(-1), '']);
   expect(events).toEqual(
@@ -202,7 +202,7 @@ test('items that the pages lack are looked for in news and in another reading', 
   );
 });
 
-test('pages that never show what the service counts are refused after two readings', async () => {
+test('pages that never contain all counted items are refused after two readings', async () => {
   const service = fakeClient((_path, query) => page(items(3), query, 4));
   const landing = await openLanding();
   await expect(poll(landing, service)).rejects.toMatchObject({
@@ -212,14 +212,14 @@ test('pages that never show what the service counts are refused after two readin
   });
   expect(pagesOf(service)).toEqual([0, 'count', 0, 'count', 0, 'count', 0, 'count']);
   expect(lastEntry(landing, 'poll.done')).toBeUndefined();
-  // The next try has what landed, and counts it.
+  // The next attempt has the landed pages, and counts them.
   const again = await reopenLanding();
   const whole = fakeClient((_path, query) => page(items(3), query));
   await poll(again, whole);
   expect(pagesOf(whole)).toEqual([1, 'count']);
 });
 
-test('more items than are counted are no fault, and one that is on two pages counts once', async () => {
+test("more items than counted aren't an error, and an item on two pages counts once", async () => {
   const more = fakeClient((_path, query) => page(items(3), query, query.page === undefined ? 2 : 3));
   await poll(await openLanding(), more);
   expect(pagesOf(more)).toEqual([0, 'count']);
@@ -227,7 +227,7 @@ test('more items than are counted are no fault, and one that is on two pages cou
   await expect(poll(await openLanding(), twice)).rejects.toThrow('show 1 different items');
 });
 
-test('each part is polled by itself, and counts its own items alone', async () => {
+test('each dataset is polled separately, and only its own items are counted', async () => {
   const landing = await openLanding();
   const service = fakeClient((_path, query) => page(items(2), query));
   await poll(landing, service, {}, 5n);
@@ -239,7 +239,7 @@ test('each part is polled by itself, and counts its own items alone', async () =
   expect(polls.get(5n)?.files).toEqual(['poll-00001.ndjson']);
 });
 
-test('a poll that is opened again reads what changed since another time, with whole pages as they were', async () => {
+test('a reopened poll reads the changes since another time, and keeps its complete pages', async () => {
   const landing = await openLanding();
   const service = fakeClient((_path, query) => page(items(600), query));
   await poll(landing, service, {}, 5n);
@@ -257,7 +257,7 @@ test('a poll that is opened again reads what changed since another time, with wh
   expect(polled()).toMatchObject({ wholePages: 2, round: { since: SINCE, pages: 1, rows: 2n }, isDone: true });
 });
 
-test('a poll is done until a round is begun again, and a round without pages has none', async () => {
+test('a poll is done until a new round begins, and a round without pages has no rows', async () => {
   const round = { type: 'poll.round', since: null, newest: null } as const;
   const { journal } = await openLanding();
   const polled = () => journal.state.polls.get(undefined);

@@ -1,4 +1,4 @@
-/** Each website is asked when it was last seen, on a schedule and within the budget. */
+/** The service is asked when each website was last seen, on a schedule and within the budget. */
 import { expect, onTestFinished, test } from 'vitest';
 import { rebuildWithWings } from '../../src/wings/index.js';
 import { openStory, type Story } from '../front/story.js';
@@ -11,14 +11,14 @@ const RADIO = { brand: 'Acme', mpn: 'R-1', title: 'Radio' };
 
 interface Shops extends Story {
   radios: Item[];
-  /** A scrape finds all listings but those of a source again, as they were. */
+  /** A scrape sees all listings again, unchanged, except those of one source. */
   see(but?: bigint): void;
-  /** Websites that were asked since the last call. */
+  /** Websites that were probed since the last call. */
   asked(): string[];
   sources(): Promise<string[]>;
 }
 
-/** Three websites that list a radio each; the third has two sources. Websites are asked once a day. */
+/** Three websites that list one radio each; the third has two sources. Websites are probed once a day. */
 async function open(): Promise<Shops> {
   const story = await openStory();
   onTestFinished(() => story.close());
@@ -49,7 +49,7 @@ async function open(): Promise<Shops> {
   });
 }
 
-test('a look asks each website once, publishes newer times, and not again before it is due', async () => {
+test("a probe requests each website once, publishes newer times, and isn't repeated before it is due", async () => {
   const story = await open();
   expect(story.asked()).toEqual([]);
   story.world.now += 23n * HOUR;
@@ -76,7 +76,7 @@ test('a look asks each website once, publishes newer times, and not again before
   expect(story.asked()).toEqual([]);
 });
 
-test('a look finds the source of a dead website stale, and both sources of one that is dead as a whole', async () => {
+test('a probe finds the source of an unseen website stale, and both sources if the whole website is unseen', async () => {
   const story = await open();
   const stale = () => story.read("SELECT site_id FROM offers WHERE list_contains(findings, 'stale') ORDER BY ALL");
   story.world.now += 15n * DAY;
@@ -100,7 +100,7 @@ test('a look finds the source of a dead website stale, and both sources of one t
   expect(await stale()).toEqual(['33']);
 });
 
-test('a complete copy is a look, and a website that lists nothing is not asked', async () => {
+test("a complete copy counts as a probe, and a website without listings isn't probed", async () => {
   const story = await open();
   story.remove(story.radios[0] as Item);
   story.world.now += 23n * HOUR;
@@ -118,9 +118,9 @@ test('a complete copy is a look, and a website that lists nothing is not asked',
   expect(story.asked()).toEqual([]);
 });
 
-test('a look takes what the budget leaves beside the run, and the next one begins with the others', async () => {
+test('a probe uses the calls that the budget leaves besides the run, and the next one begins with the other websites', async () => {
   const story = await open();
-  // The plan, whose call may count twice, and a page of the feed come first; 50 calls are kept for the rest of the run.
+  // The plan, whose call may count twice, and a page of the feed come first; 50 calls are reserved for the rest of the run.
   story.pipeline.budget = { ...story.pipeline.budget, calls: { count: story.service.used.calls + 3 + 50 + 1 } };
   story.world.now += DAY;
   story.see();
@@ -133,7 +133,7 @@ test('a look takes what the budget leaves beside the run, and the next one begin
   expect(story.asked().map((request) => /site=(\d+)/.exec(request)?.[1])).toEqual(['22', '33', '11']);
 });
 
-test('a look that was interrupted asks no website again whose answer it has', async () => {
+test('an interrupted probe requests no website again whose answer is journaled', async () => {
   const story = await open();
   story.world.now += DAY;
   story.see();
@@ -143,7 +143,7 @@ test('a look that was interrupted asks no website again whose answer it has', as
   };
   await expect(story.sync({ log })).rejects.toThrow('stopped here');
   await story.run();
-  // It was stopped behind the second answer, before the journal named it.
+  // It was stopped after the second answer, before the journal listed it.
   expect(story.asked().map((request) => /site=(\d+)/.exec(request)?.[1])).toEqual(['11', '22', '22', '33']);
   expect((await story.run()).published).toBe(false);
   expect(story.asked()).toEqual([]);

@@ -9,7 +9,7 @@ import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
-/** So many products in pages of the size asked for. */
+/** Serves this many products in pages of the requested size. */
 function page(total: number, { page, size }: Query) {
   const [from, rows] = [Number(page) * Number(size), Number(size)];
   const content = Array.from({ length: Math.max(0, Math.min(rows, total - from)) }, (_, n) => ({ id: from + n }));
@@ -17,7 +17,7 @@ function page(total: number, { page, size }: Query) {
 }
 const pagesOf = ({ asked }: ReturnType<typeof fakeClient>) => asked.map(({ query }) => query.page);
 
-test('all products are read in pages, those of most offers first, once a run', async () => {
+test('all products are read page by page, those with most offers first, once per run', async () => {
   const service = fakeClient((_path, query) => page(450, query));
   const landing = await openLanding();
   const told: Progress[] = [];
@@ -46,7 +46,7 @@ test('a sample is one page', async () => {
   expect(lastEntry(landing, 'products.done')).toMatchObject({ whole: false });
 });
 
-test('a sample that landed before the run was interrupted is not asked for again', async () => {
+test("a sample that landed before an interruption isn't requested again", async () => {
   const service = fakeClient((_path, query) => page(1000, query));
   const cut = await openLanding();
   await landProducts(service.client, cut, 3, createFakeIo());
@@ -59,7 +59,7 @@ test('a sample that landed before the run was interrupted is not asked for again
   expect(pagesOf(service)).toEqual([3]);
 });
 
-test('an empty page is the last, however many are announced, and one that is none is refused by its number', async () => {
+test('an empty page is the last one, whatever is announced; an invalid page is refused by its number', async () => {
   const endless = fakeClient((_path, query) => ({ ...page(0, query), totalPages: 9 }));
   await landProducts(endless.client, await openLanding(), undefined, createFakeIo());
   expect(pagesOf(endless)).toEqual([0]);
@@ -70,14 +70,14 @@ test('an empty page is the last, however many are announced, and one that is non
   });
 });
 
-test('no products make no file', async () => {
+test('without products, no file is written', async () => {
   const service = fakeClient((_path, query) => page(0, query));
   const landing = await openLanding();
   expect(await landProducts(service.client, landing, undefined, createFakeIo())).toEqual([]);
   expect([pagesOf(service), listEntries(landing, 'products.page')]).toEqual([[0], []]);
 });
 
-test('an interrupted run goes on at the page it had come to', async () => {
+test('an interrupted run continues at the page that it reached', async () => {
   const stopped = new PricelakeError('stopped', 'stopped');
   const broken = fakeClient((_path, query, count) => {
     if (count === 3) throw stopped;
@@ -94,7 +94,7 @@ test('an interrupted run goes on at the page it had come to', async () => {
   expect(told.map(({ rows }) => rows)).toEqual([450n]);
 });
 
-test('samples go through all pages that the lake has', () => {
+test("successive samples go through all pages of the lake's products", () => {
   expect([0n, 1n, 200n].map((products) => choosePage(products, 5n))).toEqual([0, 0, 0]);
   expect([0n, 1n, 2n, 3n].map((seed) => choosePage(201n, seed))).toEqual([0, 1, 0, 1]);
   const pages = Array.from({ length: 7 }, (_, seed) => choosePage(1201n, BigInt(seed)));

@@ -12,7 +12,7 @@ const serve = () => fakeClient((path) => ({ id: Number(path.slice('/items/'.leng
 const PAGE = { type: 'hydrate.page', file: 'f', end: 9, readAt: 'x', calls: 1, sha256: 'a' } as const;
 const landPage = ({ journal }: Landing, rows: number) => journal.append({ ...PAGE, rows });
 
-test('items are read one by one, and the journal says so before', async () => {
+test('items are read one by one, after the journal records that', async () => {
   const [landing, service] = [await openLanding('landed'), serve()];
   await landRereads(service.client, landing, ids(3), null, createFakeIo());
   expect(service.asked.map(({ path }) => path).sort()).toEqual(['/items/0', '/items/1', '/items/2']);
@@ -33,7 +33,7 @@ test.each([
   expect(listEntries(landing, 'hydrate.again')).toHaveLength(read === 0 ? 0 : 1);
 });
 
-test('a service that does not answer costs nothing but a later read; a revoked key ends the run', async () => {
+test("a service that doesn't respond only delays the reads, but a revoked key ends the run", async () => {
   const refuse = (code: ErrorCode) => {
     const { client } = fakeClient(() => {
       throw new PricelakeError(code, 'no');
@@ -47,7 +47,7 @@ test('a service that does not answer costs nothing but a later read; a revoked k
   await expect(revoked).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('single items may be ahead of pages and exports, once a run', async () => {
+test('single items may be more current than pages and exports, and are read again once per run', async () => {
   const landing = await openLanding('landed');
   expect(hasReadLists(landing)).toBe(false);
   await landPage(landing, 1);
@@ -59,7 +59,7 @@ test('single items may be ahead of pages and exports, once a run', async () => {
   expect(hasReadLists(landing)).toBe(false);
 });
 
-test('a run goes without a proof for these reasons, and for no other', () => {
+test('a run continues without a sample for these reasons, and for no other', () => {
   const refused: ErrorCode[] = ['not_found', 'bad_request', 'plan_refuses'];
   const skipped: ErrorCode[] = ['quota', 'budget', 'unavailable', 'offline', 'contract', ...refused];
   for (const code of skipped) {
@@ -73,7 +73,7 @@ test('a run goes without a proof for these reasons, and for no other', () => {
   }
 });
 
-test('nothing is read again once the row equation is written down', async () => {
+test('nothing is read again once the row counts are recorded', async () => {
   const landing = await openLanding('landed');
   await landPage(landing, 2);
   await landing.journal.append({ type: 'hydrate.done', calls: 1 });

@@ -27,7 +27,7 @@ const entry = (mark: RowMark): RunEntry => ({
   calls: 1,
 });
 
-/** Lands the parts of `body` that stand between `‹` and `›`. */
+/** Lands the parts of `body` between `‹` and `›`. */
 async function land(rows: RowFile<RunEntry>, marked: string): Promise<number> {
   const bytes: number[] = [];
   const slices: { start: number; end: number }[] = [];
@@ -41,7 +41,7 @@ async function land(rows: RowFile<RunEntry>, marked: string): Promise<number> {
 }
 
 describe('a file of landed rows', () => {
-  test('holds each row on a line of its own, as it came', async () => {
+  test('contains each row on its own line, unaltered', async () => {
     const rows = await RowFile.open(file, journal, 0);
     const end = await land(rows, '{"content":[‹{"id":1, "t":"ä\\n"}›, ‹{"id":2}›],"page":0}');
     await land(rows, '‹{"id":3}›');
@@ -51,14 +51,14 @@ describe('a file of landed rows', () => {
     expect(end).toBe(Buffer.byteLength('{"id":1, "t":"ä\\n"}\n{"id":2}\n'));
   });
 
-  test('makes a space of each newline inside a row, and keeps its length', async () => {
+  test("has a space for each newline inside a row, which keeps the row's length", async () => {
     const rows = await RowFile.open(file, journal, 0);
     await land(rows, '[\n‹{\n  "id": 1,\r\n  "b": [\n]\n}›,\n‹\n{"id":2}\n›, ‹\n{\n"id":3}›\n]');
     await rows.close();
     expect(await readFile(file, 'utf8')).toBe('{   "id": 1,\r   "b": [ ] }\n {"id":2} \n { "id":3}\n');
   });
 
-  test('that has fewer bytes than the journal names is refused: nothing is put in the place of rows that are gone', async () => {
+  test('is refused if it has fewer bytes than the journal recorded, and the missing rows are never replaced', async () => {
     await appendFile(file, '{"id":1}\n');
     await expect(RowFile.open(file, journal, 20)).rejects.toMatchObject({
       code: 'lake_invalid',
@@ -68,7 +68,7 @@ describe('a file of landed rows', () => {
     expect(await readFile(file, 'utf8')).toBe('{"id":1}\n');
   });
 
-  test('is named in the journal up to its end, in order, when it is closed', async () => {
+  test('is journaled up to its end, in order, when it is closed', async () => {
     const rows = await RowFile.open(file, journal, 0);
     const ends: number[] = [];
     for (let n = 0; n < 50; n++) ends.push(await land(rows, `‹{"id":${n}}›`));
@@ -77,7 +77,7 @@ describe('a file of landed rows', () => {
     expect((await readFile(file)).length).toBe(ends.at(-1));
   });
 
-  test('is cut to the end that the journal vouches for, and goes on from there', async () => {
+  test('is cut to the end that the journal lists, and continued from there', async () => {
     const first = await RowFile.open(file, journal, 0);
     const end = await land(first, '‹{"id":1}›');
     await first.close();
@@ -88,7 +88,7 @@ describe('a file of landed rows', () => {
     expect(await readFile(file, 'utf8')).toBe('{"id":1}\n{"id":4}\n');
   });
 
-  test('is named page by page also where the one before is durable already, with the checksum of its lines', async () => {
+  test('has a journal entry with a checksum for each page, even if the previous page is already durable', async () => {
     const rows = await RowFile.open(file, journal, 0);
     await land(rows, '‹\n{"id":1}›');
     await expect.poll(() => journal.state.length, { interval: 1 }).toBe(1);
@@ -101,7 +101,7 @@ describe('a file of landed rows', () => {
     );
   });
 
-  test('takes no more rows when the journal cannot be written, and reports that when it is closed', async () => {
+  test("accepts no more rows if the journal can't be written, and reports this when it is closed", async () => {
     const rows = await RowFile.open(file, journal, 0);
     await journal.close();
     await land(rows, '‹{"id":1}›');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRowScanner, type ExportFormat } from '../../src/source/row-scanner.js';
 
-/** Scans chunks one after the other, and lists their rows, their ends and the open bytes. */
+/** Scans the chunks in order, and lists their numbers of rows, ends and open bytes. */
 function scan(format: ExportFormat, ...chunks: string[]) {
   const scanner = createRowScanner(format);
   const told = chunks.map((chunk) => {
@@ -11,7 +11,7 @@ function scan(format: ExportFormat, ...chunks: string[]) {
   return { told, last: scanner.finish(), header: scanner.header.toString() };
 }
 
-test('lines are counted where they end, and what is behind the last end is open', () => {
+test('lines are counted at their ends, and bytes after the last end are open', () => {
   expect(scan('ndjson', '{"a', '":1}\n{}\n{"b"', ':2}')).toEqual({
     told: [
       [0, 0, 3],
@@ -38,12 +38,12 @@ test.each([
   [['7\n'], 1, 0],
   [['\r', '{}'], 0, 1],
   [['{}\r', '\n\r', '\n'], 1, 0],
-])('a line is blank when it holds no more than white space of JSON: %j', (chunks, rows, last) => {
+])('a line counts as blank if it only has JSON white space: %j', (chunks, rows, last) => {
   const found = scan('ndjson', ...chunks);
   expect([found.told.reduce((sum, [count = 0]) => sum + count, 0), found.last]).toEqual([rows, last]);
 });
 
-test('records of CSV are counted behind the header, which is kept as it came', () => {
+test('CSV records are counted after the header, which is kept unaltered', () => {
   expect(scan('csv', 'id,na', 'me\r\n1,"a\nb"\r\n2', ',x\r\n3')).toEqual({
     told: [
       [0, 0, 5],
@@ -56,7 +56,7 @@ test('records of CSV are counted behind the header, which is kept as it came', (
   expect(scan('csv', 'id\n1\n')).toEqual({ told: [[1, 5, 0]], last: 0, header: 'id\n' });
 });
 
-test('a header that nothing ends is no row', () => {
+test("a header without a line end isn't counted as a row", () => {
   expect(scan('csv', 'id,name')).toEqual({ told: [[0, 0, 7]], last: 0, header: '' });
   expect(scan('csv', 'id\n')).toEqual({ told: [[0, 0, 0]], last: 0, header: 'id\n' });
 });

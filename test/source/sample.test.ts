@@ -7,7 +7,7 @@ import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from '
 
 const ERROR = { status: 0, error: '', message: 'no', docsUrl: '' };
 
-/** Shows items 1 to 9 one by one; answers 401 from a request on. */
+/** Serves items 1 to 9 individually. Answers 401 from a certain request on. */
 const startItems = (breakAt = Number.POSITIVE_INFINITY) =>
   startService((request, response, count) => {
     if (count >= breakAt) return sendJson(response, 401, ERROR);
@@ -15,7 +15,7 @@ const startItems = (breakAt = Number.POSITIVE_INFINITY) =>
     return id < 10 ? sendJson(response, 200, { price: 5, id }) : sendJson(response, 404, ERROR);
   });
 
-test('a sample that was interrupted asks for nothing again that has landed', async () => {
+test('an interrupted sample requests nothing again that has landed', async () => {
   const ids = [1n, 2n, 3n, 4n, 5n, 6n, 7n, 77n];
   const broken = await startItems(4);
   await expect(landSample(broken.client, await openLanding(), ids, broken.io)).rejects.toMatchObject({
@@ -24,7 +24,7 @@ test('a sample that was interrupted asks for nothing again that has landed', asy
   const landing = await reopenLanding();
   const landed = listEntries(landing, 'sample.page').length;
   expect(landed).toBeGreaterThan(0);
-  // Killed between a row and its line in the journal.
+  // Killed after a row was written and before the journal listed it.
   await appendFile(listItemFiles(landing, 'sample').at(-1)?.path ?? '', '{"id":');
   await cutItemTails(landing); // as a run does when it opens
   const service = await startItems();

@@ -6,7 +6,7 @@ import { type Segment, writeSegments } from '../../src/source/segment-writer.js'
 import { listOpenFiles, makeFolder } from '../journal/folder.js';
 import { createSeeded } from '../seeded.js';
 
-/** `bytes` in chunks of the sizes that `next` gives. */
+/** Splits `bytes` into chunks of the sizes that `next` returns. */
 async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; ) {
     const size = next();
@@ -17,7 +17,7 @@ async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer>
 
 const MIB = 1024 * 1024;
 
-/** Options for segments in a folder, whose files begin with `e-`. */
+/** Options for segments in a folder, whose file names begin with `e-`. */
 const optionsIn = (folder: string, more: Partial<Parameters<typeof writeSegments>[1]> = {}) => ({
   ...{ folder, prefix: 'e-', targetBytes: 10, announced: 100n },
   ...{ onBytes: () => {}, onSegment: async () => {}, ...more },
@@ -27,7 +27,7 @@ interface Written {
   segments: Segment[];
   texts: string[];
   total: { rows: bigint; bytes: number };
-  /** Bytes that onBytes told of. */
+  /** The number of bytes reported through onBytes. */
   told: number;
 }
 
@@ -55,7 +55,7 @@ async function write(bytes: Buffer, targetBytes: number, next: () => number): Pr
   return { segments, texts, total, told };
 }
 
-/** Takes the place of functions of every opened file, until the test ends. */
+/** Replaces methods of all opened files until the test ends. */
 async function replace(change: (real: Pick<FileHandle, 'write'>) => Partial<FileHandle>): Promise<void> {
   const probe = await open('/dev/null');
   const prototype = Object.getPrototypeOf(probe) as FileHandle;
@@ -65,7 +65,7 @@ async function replace(change: (real: Pick<FileHandle, 'write'>) => Partial<File
   onTestFinished(() => void Object.assign(prototype, { write, datasync }));
 }
 
-/** The sizes of all writes from now on; each takes `atMost` bytes. */
+/** Records the sizes of all writes from now on. Each write takes `atMost` bytes. */
 async function noteWrites(atMost = Number.POSITIVE_INFINITY): Promise<number[]> {
   const sizes: number[] = [];
   await replace(({ write }) => {
@@ -79,7 +79,7 @@ async function noteWrites(atMost = Number.POSITIVE_INFINITY): Promise<number[]> 
   return sizes;
 }
 
-/** Lines that hold anything beside white space. */
+/** The number of lines that contain more than white space. */
 function countLines(text: string): number {
   return text.split('\n').filter((line) => !/^[ \t\r]*$/.test(line)).length;
 }
@@ -99,25 +99,28 @@ const BODIES: Record<string, string> = {
 };
 
 describe('segments', () => {
-  test.each(Object.keys(BODIES))('of %s hold whole lines and count their rows, whatever the chunks', async (name) => {
-    const bytes = Buffer.from(BODIES[name] as string);
-    const random = createSeeded(21);
-    const chunkings = [() => 1, () => 2, () => 3, () => 7, () => bytes.length, () => 1 + random.integer(12)];
-    for (const next of chunkings) {
-      for (const targetBytes of [1, 10, 25, 1000]) {
-        const { segments, texts, total, told } = await write(bytes, targetBytes, next);
-        expect(texts.join('')).toBe(bytes.toString('latin1'));
-        for (const text of texts.slice(0, -1)) expect(text.endsWith('\n')).toBe(true);
-        expect(segments.map((segment) => segment.rows)).toEqual(texts.map(countLines));
-        expect(segments.map((segment) => segment.bytes)).toEqual(texts.map((text) => text.length));
-        const rows = countLines(bytes.toString('latin1'));
-        expect(total).toEqual({ rows: BigInt(rows), bytes: bytes.length });
-        expect(told).toBe(bytes.length);
+  test.each(Object.keys(BODIES))(
+    'of %s contain complete lines and count their rows, for any chunk sizes',
+    async (name) => {
+      const bytes = Buffer.from(BODIES[name] as string);
+      const random = createSeeded(21);
+      const chunkings = [() => 1, () => 2, () => 3, () => 7, () => bytes.length, () => 1 + random.integer(12)];
+      for (const next of chunkings) {
+        for (const targetBytes of [1, 10, 25, 1000]) {
+          const { segments, texts, total, told } = await write(bytes, targetBytes, next);
+          expect(texts.join('')).toBe(bytes.toString('latin1'));
+          for (const text of texts.slice(0, -1)) expect(text.endsWith('\n')).toBe(true);
+          expect(segments.map((segment) => segment.rows)).toEqual(texts.map(countLines));
+          expect(segments.map((segment) => segment.bytes)).toEqual(texts.map((text) => text.length));
+          const rows = countLines(bytes.toString('latin1'));
+          expect(total).toEqual({ rows: BigInt(rows), bytes: bytes.length });
+          expect(told).toBe(bytes.length);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test('end at the first line end behind the target size', async () => {
+  test('end at the first line end after the target size', async () => {
     const line = '{"id":1}\n';
     const { segments } = await write(Buffer.from(line.repeat(100)), 90, () => 9);
     expect(segments).toHaveLength(10);
@@ -128,14 +131,14 @@ describe('segments', () => {
     ]);
   });
 
-  test('are written a mebibyte at a time, the last bytes when the segment ends', async () => {
+  test('are written one mebibyte at a time, and the last bytes when the segment ends', async () => {
     const bytes = Buffer.from(`${'x'.repeat(99)}\n`.repeat(30_000));
     const sizes = await noteWrites();
     await write(bytes, 2_000_000, () => 1000);
     expect(sizes).toEqual([MIB, 2_000_000 - MIB, 1_000_000]);
   });
 
-  test('hold every byte once, however much more than a write a chunk is', async () => {
+  test('contain every byte once, even if a chunk is much larger than a write', async () => {
     const random = createSeeded(22);
     const text = random.text('abcdefghijklmno\n', 7000).repeat(500);
     const [bytes, rows] = [Buffer.from(text), BigInt(countLines(text))];
@@ -149,13 +152,13 @@ describe('segments', () => {
     }
   });
 
-  test('of an empty body are none', async () => {
+  test("don't exist for an empty body", async () => {
     const { segments, total } = await write(Buffer.alloc(0), 10, () => 1);
     expect(segments).toEqual([]);
     expect(total).toEqual({ rows: 0n, bytes: 0 });
   });
 
-  test('of a body of empty chunks are none', async () => {
+  test("don't exist for a body of empty chunks", async () => {
     const folder = await makeFolder();
     async function* body() {
       yield Buffer.alloc(0);
@@ -164,7 +167,7 @@ describe('segments', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('of an earlier process are removed first: the journal does not name them', async () => {
+  test("of an earlier process are removed first, because the journal doesn't list them", async () => {
     const folder = await makeFolder();
     await writeFile(path.join(folder, 'e-00001.ndjson'), 'old');
     await writeFile(path.join(folder, 'f-00001.ndjson'), 'of another attempt');
@@ -176,7 +179,7 @@ describe('segments', () => {
     expect(await readFile(path.join(folder, 'f-00001.ndjson'), 'utf8')).toBe('of another attempt');
   });
 
-  test('that are finished stay when the body breaks off, and the error comes through', async () => {
+  test('that are finished are kept if the body breaks off, and the error is thrown', async () => {
     const folder = await makeFolder();
     const landed: Segment[] = [];
     async function* body() {
@@ -189,7 +192,7 @@ describe('segments', () => {
     expect(landed).toMatchObject([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
   });
 
-  test('are handed over in order, and what fails there fails the whole and leaves no file open', async () => {
+  test('are handed over in order, and a failure there is thrown and leaves no file open', async () => {
     const folder = await makeFolder();
     const onSegment = async ({ file }: Segment) => {
       if (file === 'e-00002.ndjson') throw new Error('the journal is full');
@@ -203,7 +206,7 @@ describe('segments', () => {
 });
 
 describe('segments of CSV', () => {
-  test('begin each with the header, which is no row of theirs, and hold every record once', async () => {
+  test("each begin with the header, which isn't counted, and contain every record once", async () => {
     const folder = await makeFolder();
     const segments: Segment[] = [];
     const records = ['1,"a\nb"', '2,c', '3,"d""e"', '4,f'];
@@ -222,8 +225,8 @@ describe('segments of CSV', () => {
   });
 });
 
-describe('on a disk that fails', () => {
-  test('writes that take a part of the bytes are gone on with until all are there', async () => {
+describe('on a failing disk', () => {
+  test('writes that accept only part of the bytes are repeated until all are written', async () => {
     const writes = await noteWrites(3);
     const bytes = Buffer.from('{"id":1}\n{"id":22}\n{"id":333}\n');
     const { texts, segments } = await write(bytes, 12, () => 20);
@@ -232,7 +235,7 @@ describe('on a disk that fails', () => {
     expect(writes.length).toBeGreaterThan(10);
   });
 
-  test('a segment that cannot be synced fails the whole, is not handed over, and no file stays open', async () => {
+  test("a segment that can't be synced is an error, isn't handed over, and leaves no file open", async () => {
     const folder = await makeFolder();
     const landed: Segment[] = [];
     const datasync = () => Promise.reject(Object.assign(new Error('EIO: fdatasync'), { code: 'EIO' }));

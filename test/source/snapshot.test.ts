@@ -21,11 +21,11 @@ interface Export {
   rows?: string | undefined;
   body?: string;
   headers?: Record<string, string>;
-  /** Ends the connection after the body instead of the answer. */
+  /** Ends the connection after the body, instead of the response. */
   cut?: boolean;
 }
 
-/** A service; `exports` are its answers to /export, the last one for all further. `/items` counts no items. */
+/** A service whose answers to /export are `exports`; the last one repeats. `/items` counts no items. */
 function startExport(...exports: [Export, ...Export[]]): Promise<LocalService> {
   let asked = 0;
   return startService((request, response) => {
@@ -46,7 +46,7 @@ function sendExport(response: ServerResponse, { rows = '50', body = ROWS, header
   setTimeout(() => response.destroy(), 20);
 }
 
-/** `left`: export rows of the month. */
+/** `left` is the number of remaining export rows in the month. */
 async function land(service: LocalService, landing: Landing, left?: number): Promise<ItemFile[]> {
   const segments: ItemFile[] = [];
   const typing: SegmentTyping = {
@@ -67,7 +67,7 @@ const countExports = ({ urls }: LocalService) => urls.filter((url) => url.starts
 
 const shardOf = (name: string, dataset?: bigint): Shard => ({ name, dataset, status: 'all', site: null, rows: 2n });
 
-/** Lands shards whose exports have two rows each, over clients by dataset; what was asked for and told. */
+/** Lands shards with two rows each, and returns the requested datasets, the progress and the segments. */
 async function landShards(landing: Landing, shards: Shard[], options: { left?: number; datasets?: bigint[] } = {}) {
   const io = createFakeIo();
   const told: Progress[] = [];
@@ -97,8 +97,8 @@ async function landShards(landing: Landing, shards: Shard[], options: { left?: n
   return { told, asked, handed };
 }
 
-describe('a snapshot', () => {
-  test('in shards tells how much of the whole has come, what had landed before included', async () => {
+describe('a complete copy', () => {
+  test('in shards reports the progress of the whole copy, including rows that landed before', async () => {
     const landing = await openLanding();
     const [a, b] = [shardOf('a'), shardOf('b')];
     await landShards(landing, [a]);
@@ -113,14 +113,14 @@ describe('a snapshot', () => {
     expect([again.asked, again.handed]).toEqual([[], handed.toReversed()]);
   });
 
-  test('of which only a part may be taken is not begun', async () => {
+  test("isn't begun if only a part of it may be exported", async () => {
     const landing = await openLanding();
     const shards = [shardOf('a'), shardOf('b')];
     await expect(landShards(landing, shards, { left: 3 })).rejects.toMatchObject({ code: 'budget' });
     expect(listEntries(landing, 'export.begin')).toEqual([]);
   });
 
-  test('asks for each export with the client of its dataset', async () => {
+  test('requests each export with the client of its dataset', async () => {
     const shards = [shardOf('dataset-6-all', 6n), shardOf('dataset-5-all', 5n)];
     const { asked } = await landShards(await openLanding(), shards, { datasets: [5n, 6n] });
     expect(asked.sort()).toEqual(['5', '6']);
@@ -129,7 +129,7 @@ describe('a snapshot', () => {
     );
   });
 
-  test('takes all items, removed ones too, and hands over its segments', async () => {
+  test('contains all items, including removed ones, and hands over its segments', async () => {
     const service = await startExport({});
     const segments = await land(service, await openLanding());
     expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
@@ -137,7 +137,7 @@ describe('a snapshot', () => {
     expect(await readFile(segments[0]?.path ?? '', 'utf8')).toBe(ROWS);
   });
 
-  test('that is landed costs no call again: segments come from the journal', async () => {
+  test('that has landed needs no further call, because its segments are in the journal', async () => {
     const service = await startExport({});
     const first = await land(service, await openLanding());
     const again = await land(service, await reopenLanding());
@@ -145,7 +145,7 @@ describe('a snapshot', () => {
     expect(service.urls).toHaveLength(1);
   });
 
-  test('whose stream broke off is taken again in the same run; only the whole one counts', async () => {
+  test('whose stream was interrupted is requested again in the same run, and only the complete export counts', async () => {
     const service = await startExport({ body: ROWS.slice(0, 200), cut: true }, {});
     const landing = await openLanding();
     const segments = await land(service, landing);
@@ -155,7 +155,7 @@ describe('a snapshot', () => {
     expect(await land(service, await reopenLanding())).toEqual(segments);
   });
 
-  test('with other rows than announced is asked for three times at most, then refused', async () => {
+  test('with another number of rows than announced is requested three times, then refused', async () => {
     const service = await startExport({ rows: '51' });
     await expect(land(service, await openLanding())).rejects.toMatchObject({
       code: 'snapshot_incomplete',
@@ -165,7 +165,7 @@ describe('a snapshot', () => {
     expect(countExports(service)).toBe(3);
   });
 
-  test('of nothing is whole', async () => {
+  test('without any row is complete', async () => {
     const service = await startExport({ rows: '0', body: '' });
     const landing = await openLanding();
     expect(await land(service, landing)).toEqual([]);
@@ -184,7 +184,7 @@ describe('a snapshot', () => {
     ]);
   });
 
-  test('that breaks off is paid for: it is asked for again only while the rows of the month last', async () => {
+  test("that is interrupted is paid for, and is requested again only while the month's rows suffice", async () => {
     const service = await startExport({ body: ROWS.slice(0, 200), cut: true });
     const landing = await openLanding();
     await expect(land(service, landing, 149)).rejects.toMatchObject({ code: 'budget', facts: { used: 100 } });
@@ -193,7 +193,7 @@ describe('a snapshot', () => {
   });
 
   test.each(['', '-1', '5.0', 'many', '1e3', '9999999999999999999'])(
-    'with the header X-Export-Rows: %j is refused: a cut one could not be told from a whole one',
+    "with the header X-Export-Rows: %j is refused, because a truncated export couldn't be recognized",
     async (rows) => {
       const service = await startExport({ rows });
       await expect(land(service, await openLanding())).rejects.toMatchObject({

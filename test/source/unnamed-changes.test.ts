@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { listUnnamedChanges } from '../../src/source/unnamed-changes.js';
 import { makeFolder } from '../journal/folder.js';
 
-test('a change is unnamed unless the feed of another dataset or a webhook names it; other lines are left to typing', async () => {
+test("a change is unnamed unless another dataset's feed or a webhook names its item; invalid lines are ignored", async () => {
   const folder = await makeFolder();
   const land = async (name: string, lines: string[]) => {
     const file = path.join(folder, name);

@@ -9,7 +9,7 @@ import { lastEntry, openLanding } from './landing.js';
 const NOON = '2026-11-20T12:00:00.000Z';
 const TIME = (minute: number) => `2026-11-20T10:${String(minute).padStart(2, '0')}:00.000001Z`;
 
-/** Items that changed last at a minute, and the newest change of the feed. */
+/** Serves a number of items whose last change was at a minute, and the newest changes of the feed. */
 const serve = (total: number, minute?: number, newest = [70n]) =>
   fakeClient((path) => {
     if (path !== '/items') return { changes: newest.map((id) => ({ id, observedAt: NOON })), hasMore: false };
@@ -24,7 +24,7 @@ const take = (
   io = createFakeIo(),
 ) => landLowWatermark(client, landing, parts, feed, io);
 
-test('the low watermark is the newest change, the newest item and how many there are; it is taken once', async () => {
+test('the low watermark has the newest change, the time of the newest item change and the item count, and is recorded once', async () => {
   const { client, asked } = serve(5, 30);
   const [landing, io] = [await openLanding(), createFakeIo()];
   const wanted = { cursor: 70n, from: undefined, changedAt: TIME(30), items: 5n, at: NOON };
@@ -50,7 +50,7 @@ test('the low watermark is the newest change, the newest item and how many there
   expect(asked).toHaveLength(2);
 });
 
-test('without a feed nothing asks for changes; without an item nothing has changed', async () => {
+test('without a feed no changes are requested, and without items there is no time of change', async () => {
   const { client, asked } = serve(0);
   const landing = await openLanding();
   const landed = await take(landing, client, 'none');
@@ -64,11 +64,11 @@ test.each([
   [{ content: [{ lastChangedAt: 7 }], totalElements: 1n }],
   [{ content: [{}], totalElements: 1n }],
   [{ content: [] }],
-])('an answer that does not tell is refused: %o', async (answer) => {
+])('an answer without valid values is refused: %o', async (answer) => {
   await expect(take(await openLanding(), fakeClient(() => answer).client, 'none')).rejects.toThrow();
 });
 
-test('a feed without changes begins at 0', async () => {
+test('the watermark of a feed without changes is 0', async () => {
   expect(await take(await openLanding(), serve(1, 1, []).client, 'known')).toMatchObject({ cursor: 0n });
 });
 
@@ -80,7 +80,7 @@ test('a new feed is read from an hour before its newest change', async () => {
   expect(asked[0]).toEqual({ path: '/changes/recent', query: { limit: 200 } });
 });
 
-test('of several datasets the newest item holds, whichever has it, and each is counted', async () => {
+test('with several datasets, the newest item change of any applies, and the items of each are counted', async () => {
   const all = serve(99, 59);
   for (const minutes of [
     [10, 40, undefined],
@@ -102,14 +102,14 @@ test('of several datasets the newest item holds, whichever has it, and each is c
   expect(all.asked.map(({ path }) => path)).toEqual(['/changes/recent', '/changes/recent', '/changes/recent']);
 });
 
-test('a single dataset is asked for its own feed', async () => {
+test("a single dataset's own feed is requested", async () => {
   const [all, one] = [serve(9, 9, [90n]), serve(2, 9, [20n])];
   const landed = await take(await openLanding(), all.client, 'known', [{ dataset: 4n, client: one.client }]);
   expect(landed).toMatchObject({ cursor: 20n, items: 2n });
   expect([landed.counts, all.asked]).toEqual([new Map([[4n, 2n]]), []]);
 });
 
-test('items beside those of datasets count for all that the key can read', async () => {
+test('items outside the listed datasets are counted for everything that the key can read', async () => {
   const { journal } = await openLanding();
   const counts = [{ dataset: 4n, items: 2n }];
   const landed = { type: 'watermark' as const, cursor: null, changedAt: null, items: 5n, counts, at: NOON, calls: 1 };
@@ -126,7 +126,7 @@ test('items beside those of datasets count for all that the key can read', async
 
 const NEWEST = Date.UTC(2026, 10, 20, 12);
 
-/** A client of changes `minutes` old, the newest first, pages of two; ids fall by ten from 1000. */
+/** A client with changes that are `minutes` old, newest first, in pages of two. Ids decrease by ten from 1000. */
 function serveChanges(minutes: (number | undefined)[], pageSize = 2) {
   const changes = minutes.map((age, index) => ({
     id: 1000n - BigInt(index) * 10n,
@@ -138,7 +138,7 @@ function serveChanges(minutes: (number | undefined)[], pageSize = 2) {
   });
 }
 
-test('the window begins behind the newest change that is more than an hour older than the newest', async () => {
+test('the window begins after the newest change that is more than an hour older than the newest', async () => {
   const { asked, client } = serveChanges([0, 20, 59, 61, 90, 300]);
   expect(await findRecentWindow(client)).toEqual({ newest: 1000n, from: 970n });
   expect(asked).toEqual([
@@ -147,21 +147,21 @@ test('the window begins behind the newest change that is more than an hour older
   ]);
 });
 
-test('a change that is an hour older to the millisecond is in the window', async () => {
+test('a change that is exactly an hour older is inside the window', async () => {
   expect(await findRecentWindow(serveChanges([0, 60, 60.001]).client)).toEqual({ newest: 1000n, from: 980n });
 });
 
-test('where nothing is older, it begins before the first change', async () => {
+test('the window begins before the first change if no change is older', async () => {
   const { asked, client } = serveChanges([0, 20, 40]);
   expect(await findRecentWindow(client)).toEqual({ newest: 1000n, from: 979n });
   expect(asked).toHaveLength(2);
 });
 
-test('without changes it is empty', async () => {
+test('the window is empty without changes', async () => {
   expect(await findRecentWindow(serveChanges([]).client)).toEqual({ newest: 0n, from: 0n });
 });
 
-test('it ends after 25 pages, and where a service repeats a page', async () => {
+test('the search for the window ends after 25 pages, or if the service repeats a page', async () => {
   const busy = serveChanges(Array.from({ length: 200 }, () => 0));
   expect(await findRecentWindow(busy.client)).toEqual({ newest: 1000n, from: 1000n - 490n });
   expect(busy.asked).toHaveLength(25);
@@ -172,12 +172,12 @@ test('it ends after 25 pages, and where a service repeats a page', async () => {
 });
 
 test.each([{}, { changes: [{ id: '5' }] }, { changes: [{ id: 5n, observedAt: 7 }] }])(
-  '%o is no answer',
+  'the answer %o is refused',
   async (page) => {
     await expect(findRecentWindow(fakeClient(() => page).client)).rejects.toMatchObject({ name: 'ZodError' });
   },
 );
 
-test('changes without a time that can be read count as recent', async () => {
+test('changes without a valid time count as recent', async () => {
   expect(await findRecentWindow(serveChanges([0, undefined, undefined]).client)).toEqual({ newest: 1000n, from: 979n });
 });

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('the heap is wide from the first work to the end of the last, also of one that fails', async () => {
+test('the heap grows in larger steps from the first work to the end of the last, even if work fails', async () => {
   const setFlags = vi.spyOn(v8, 'setFlagsFromString');
   const flags = () => setFlags.mock.calls.map(([flag]) => flag);
   const { promise, end } = openEnd();
