@@ -136,7 +136,7 @@ interface Move {
   isUp: boolean;
 }
 
-/** For each pair of shops: moves of the second behind a move of the first, same way, within some hours. */
+/** For each pair of shops, lists the moves of the second shop that follow one of the first in the same direction within some hours. */
 function findFollows(moves: Move[], hours: number): Map<string, { lags: number[]; led: Set<string> }> {
   const pairs = new Map<string, { lags: number[]; led: Set<string> }>();
   for (const later of moves) {

@@ -141,7 +141,7 @@ test('attribute_coverage counts the offers of each shop that have each attribute
   expect(await ask(db, 'attribute_coverage')).toEqual(expected);
 });
 
-/** What is proposed of an attribute with these values, one of each item. */
+/** Attributes with their values, one per item, and the meaning that is proposed for them. */
 const PROPOSED: [name: string, values: unknown[], meaning: string | undefined][] = [
   ['inStock', [true, false, true], 'availability'],
   ['stock_level', [3, 0, '10+'], 'availability'],

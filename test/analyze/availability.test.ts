@@ -57,7 +57,7 @@ function makeListings(seed: number): Listing[] {
             hour = to;
           } else values.push({ from: hour, value: random.integer(VALUES.length) });
         }
-        // Beyond what a double holds.
+        // Ids beyond the precision of a double.
         const itemId = listings.length;
         const last = Math.max(values.at(-1)?.from ?? 0, gaps.at(-1)?.to ?? 0);
         const end = last > 0 && last + 5 < END && random.fraction() < 0.2 ? last + 5 : undefined;
@@ -198,7 +198,7 @@ const inHours = (row: Plain): Plain => ({
   ...{ alone_times: Number(row.alone_times), alone_hours: hours(row.alone_days) },
 });
 
-/** Listings whose state at an hour and now are two ends of a move, hour by hour. */
+/** Finds, hour by hour, the listings that moved in or out of stock between an hour and now. */
 function moveSlowly(listings: readonly Listing[], since: number, until = END - 1): Plain[] {
   return listings.flatMap((listing) => {
     const states = Array.from({ length: until + 1 }, (_, hour) => stateAt([listing], hour));

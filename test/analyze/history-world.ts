@@ -20,7 +20,7 @@ export interface PastChange {
   units: number | null;
   unitsBefore: number | null;
   currency: string | null;
-  /** What `changes` holds: a pair of the price that agrees with the change, an attribute of that name, or none. */
+  /** The content of `changes`: a price pair that agrees with the change, an attribute named price, or nothing. */
   names: 'price' | 'attribute' | 'nothing';
   origin: 'feed' | 'diff';
   /** `changes` names the currency instead: this was the one before. */
@@ -29,7 +29,7 @@ export interface PastChange {
   runId?: string;
 }
 
-/** A listing as it is now, and what is known of its past. */
+/** A listing's current state and its known past. */
 export interface PastItem {
   itemId: number;
   productId: string | null;
@@ -44,7 +44,7 @@ export interface PastItem {
   past: PastChange[];
 }
 
-/** Any history, also one with gaps and contradictions: what is made of it must be the same however it is computed. */
+/** Generates any history, including gaps and contradictions; every way of computing results from it must agree. */
 export function historyWorlds(days: number): fc.Arbitrary<PastItem[]> {
   // Many instants on the borders of days, and several changes at once.
   const instant = fc.oneof(
@@ -165,7 +165,7 @@ export function findPriceBefore(item: PastItem, end: number): { units: number; c
   return { units: state.units, currency };
 }
 
-/** The price and currency before what comes next tells one, or as they are now. */
+/** The price and currency before the next change that names one, or the current ones. */
 function lookBack(item: PastItem, later: Told[], last: Told | undefined) {
   const [next] = later;
   const known = later.find(({ unitsBefore }) => unitsBefore !== undefined);
@@ -181,7 +181,7 @@ function isFirstListing(told: Told[]): boolean {
   return first?.kind === 'PRICE' && second?.isFirst === true;
 }
 
-/** False where values change while it is not listed. */
+/** False if values change while the item is not listed. */
 function isListing(step: Told, told: Told[], item: PastItem): boolean {
   if (step.kind !== 'CHANGED' && step.kind !== 'PRICE') return true;
   const at = told.indexOf(step);

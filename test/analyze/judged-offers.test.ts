@@ -19,7 +19,7 @@ interface Listing {
   daysUnseen?: number;
 }
 
-/** Listed items in place of those that were there, each of a source that was not seen for `days_unseen` days. */
+/** Replaces the listed items; each item's source was last seen `days_unseen` days ago. */
 async function insertItems(rows: Record<string, unknown>[]): Promise<void> {
   await db.run('DELETE FROM items');
   await db.run(
@@ -38,7 +38,7 @@ async function insertItems(rows: Record<string, unknown>[]): Promise<void> {
   );
 }
 
-/** What is found about the listings of one product, each of a shop of its own where none is named. */
+/** Judges the listings of one product, each in a separate shop unless a shop is given. */
 async function judge(...listings: Listing[]): Promise<Record<string, DuckDBValue>[]> {
   await insertItems(
     listings.map((one, index) => ({
@@ -56,7 +56,7 @@ async function judge(...listings: Listing[]): Promise<Record<string, DuckDBValue
   return judgeItems();
 }
 
-/** What is found about the items that are there. */
+/** Judges the current items. */
 async function judgeItems(): Promise<Record<string, DuckDBValue>[]> {
   await db.run(`CREATE OR REPLACE TABLE product_prices AS ${readModel('product_prices')}`);
   await db.run(`CREATE OR REPLACE TABLE offers AS ${readAnalysis('judged_offers')}`);

@@ -6,7 +6,7 @@ import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lak
 export const text = quoteLiteral;
 export const time = (iso: string) => `TIMESTAMPTZ '${iso}'`;
 
-/** Text that must stay text, wherever it stands. */
+/** Text that must remain plain text in every place. */
 export const HOSTILE = `"><script>window.broken=1</script><img src=x onerror="window.broken=1">' onload=window.broken=1 x='\${broken}\`-->]]></svg></style>\u202egnp.exe\u2028\u0085&lt;`;
 
 export interface WorldRows {

@@ -57,7 +57,7 @@ function isGtin(code: string | null): boolean {
   return sum % 10 === 0 && Number(code) > 0;
 }
 
-/** What the user says: pairs that match, and pairs that don't. */
+/** The user's decisions: pairs that match, and pairs that don't. */
 interface Told {
   yes: [string, string][];
   no: [string, string][];
@@ -73,7 +73,7 @@ function reach(product: string, { yes }: Told): Set<string> {
   return reached;
 }
 
-/** A GTIN stands for all, else the first of the alphabet. */
+/** The representative of a group is its GTIN, or else the alphabetically first id. */
 const findHead = (group: Set<string>) =>
   [...group].sort((a, b) => Number(a.includes('-')) - Number(b.includes('-')) || (a < b ? -1 : 1))[0] as string;
 
@@ -110,7 +110,7 @@ function findMatches(listings: Listing[], told: Told): Map<string, [string, stri
   return matches;
 }
 
-/** Random pairs, of which none contradicts the others. */
+/** Draws random pairs that don't contradict each other. */
 function tell(seed: number, listings: Listing[]): Told {
   const random = seedRandom(seed + 1000);
   const products = [...new Set(listings.map(findProduct).filter((one) => one !== null))];

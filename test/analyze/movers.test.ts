@@ -110,7 +110,7 @@ function findMovers(listings: readonly Mover[], verdicts: ReadonlyMap<bigint, Ve
 const byId = (one: Plain, other: Plain) => compare(one.item_id as bigint, other.item_id as bigint);
 const ORDER = ['fall', 'rise', 'new', 'back', 'removed', 'gone'];
 
-/** Compares all rows with those found one by one, and looks at the order. */
+/** Compares all rows with those found one by one, and checks their order. */
 function expectMovers(rows: Plain[], expected: Plain[]) {
   const plain = rows.map(({ change_pct, since, url, of_kind, ...rest }) => rest);
   for (const row of rows) expect(row.of_kind).toBe(BigInt(rows.filter(({ kind }) => kind === row.kind).length));

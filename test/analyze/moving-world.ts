@@ -7,7 +7,7 @@ import { createSeeded } from '../seeded.js';
 import { DAY, HOUR, START } from './history-world.js';
 import { type Listing, loadPriceWorld, SEEN_AT, type Segment } from './price-world.js';
 
-/** A listing as `price-world` has it, with what makes its numbers hard. */
+/** A listing of `price-world` with numbers that are difficult to handle. */
 export interface Mover extends Listing {
   id: bigint;
   /** Units beyond its segments': the prices of some products are too large for a double. */
@@ -15,7 +15,7 @@ export interface Mover extends Listing {
   isGone: boolean;
 }
 
-/** What the judge says of an offer of today. */
+/** The judgment of a current offer. */
 export interface Verdict {
   isCounted: boolean;
   findings: string[];
@@ -131,7 +131,7 @@ async function readVerdicts(db: Database): Promise<Map<bigint, Verdict>> {
 
 export type Plain = Record<string, unknown>;
 
-/** A seeded world with what is known of it. */
+/** A seeded world and the facts known about it. */
 export async function openMoverWorld(seed: number, products = 24) {
   const db = await Database.open();
   const listings = await loadMovers(db, makeMovers(seed, products));

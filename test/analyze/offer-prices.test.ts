@@ -25,7 +25,7 @@ function makeItem(own: Partial<PastItem>, past: (Partial<PastChange> & { changes
   return { ...item, past: changes as PastChange[] };
 }
 
-/** What the item cost on days 0 to 4: `10 EUR`, or a dash on days without an offer. */
+/** Returns the item's price on days 0 to 4, such as `10 EUR`, or a dash on days without an offer. */
 async function readDays(item: PastItem, first = 0, changes?: string): Promise<string[]> {
   await loadHistoryWorld(db, [item]);
   if (changes !== undefined) await db.run('UPDATE history SET changes = $1', [changes]);

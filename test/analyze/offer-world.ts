@@ -30,7 +30,7 @@ export function seedRandom(seed: number): () => number {
   };
 }
 
-/** A world with what is hard: ties, equal prices, a wild price, the largest price, missing values, removed offers. */
+/** A world with difficult cases: ties, equal prices, an extreme price, the largest price, missing values, removed offers. */
 export function makeWorld(seed: number): World {
   const random = seedRandom(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;

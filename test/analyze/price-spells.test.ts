@@ -45,7 +45,7 @@ async function readSpells(world: PastItem[]): Promise<Spell[]> {
   }));
 }
 
-/** Where something may change, and a microsecond behind it. */
+/** The instants at which something may change, and a microsecond after each. */
 function listInstants(item: PastItem): number[] {
   const told = [item.firstSeenAt, item.changedAt, item.removedAt, item.goneAt, ...item.past.map(({ at }) => at)];
   return told.flatMap((at) => (at === null ? [] : [at, at + 1])).concat(DAYS * 3 * DAY);
@@ -63,7 +63,7 @@ const change = (kind: PastChange['kind'], day: number, units: number, before: nu
   origin: 'feed',
 });
 
-/** A listing of which the lake knows this past. */
+/** A listing whose known past is this. */
 const item = (itemId: number, more: Partial<PastItem>): PastItem => ({
   itemId,
   productId: 'p',
@@ -124,7 +124,7 @@ describe('price spells', () => {
       item(3, { unitsBefore: 10, changedAt: 2 * DAY }),
       item(4, {}),
       item(5, { past: [change('CHANGED', 6, 30, 20)] }),
-      // A price of zero is none.
+      // A price of zero doesn't count as a price.
       item(6, {
         unitsBefore: 0,
         changedAt: 2 * DAY,

@@ -7,7 +7,7 @@ await db.run("SET VARIABLE run_id = 'r2'");
 await insertCredits(db);
 afterAll(() => db.close());
 
-/** An offer that was judged, of a shop of its own where none is named. It counts where nothing is found. */
+/** A judged offer, in a separate shop unless one is given. It counts if it has no finding. */
 interface Offer {
   price: string;
   site?: number;

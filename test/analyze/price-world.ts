@@ -2,7 +2,7 @@ import type { Database } from '../../src/sql/connection.js';
 import { createSeeded } from '../seeded.js';
 import { DAY, HOUR, loadHistoryWorld, type PastChange, type PastItem, START } from './history-world.js';
 
-/** A price of a listing from one instant to another; Infinity: it stands. `isTold`: what it began with is known. */
+/** A listing's price from one instant to another; Infinity means that it is current. `isTold` is true if the change at its start is known. */
 export interface Segment {
   from: number;
   to: number;
@@ -10,7 +10,7 @@ export interface Segment {
   isTold: boolean;
 }
 
-/** A listing whose past is known without looking at what is told of it. Instants are micros after START. */
+/** A listing whose past is known independently of its changes. Instants are microseconds after START. */
 export interface Listing {
   itemId: number;
   productId: string;

@@ -189,7 +189,7 @@ it('a reduction is not judged if the preceding days are older than the first kno
     regular: 100_000,
     raisedAt: null,
   };
-  // Of item 9 the first changes are not told any more.
+  // The first changes of item 9 are no longer in history.
   const { db } = await openWorld([9, 10].map((itemId) => ({ ...base, itemId, productId: `p${itemId}` })));
   const rows = await ask(db, 'reductions');
   expect(rows.map((row) => [row.item_id, row.verdict, row.days_known, row.days_unknown])).toEqual([

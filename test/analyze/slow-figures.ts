@@ -110,7 +110,7 @@ function describeTrusted(offers: readonly Priced[]) {
   };
 }
 
-/** Among three prices or more: those beyond half or twice their median. */
+/** Among at least three prices, finds those below half or above twice their median. */
 export function findFar(prices: bigint[]): (price: bigint) => boolean {
   const sorted = sortAscending(prices);
   const twice = (sorted[(sorted.length - 1) >> 1] ?? 0n) + (sorted[sorted.length >> 1] ?? 0n);

@@ -13,7 +13,7 @@ export interface JudgedOffer {
   brand?: string | undefined;
 }
 
-/** What is expected of the offers of one product. */
+/** The expected judgment of one product's offers. */
 export interface Judgment {
   findings: Map<number, string[]>;
   doubts: Map<number, string[]>;

@@ -51,7 +51,7 @@ function makeListings(seed: number): Told[] {
         const own = random.fraction() < 0.15 ? [...words, random.integer(8)] : words;
         const shown = random.fraction() < 0.05 ? null : [...new Set(own)];
         const query = random.integer(3) === 0 ? itemId : 0;
-        // Prices change twice, once beyond what is believed.
+        // Prices change twice, once by an implausible amount.
         const units = 10_000 * (3 + random.integer(90));
         const middle = from + Math.floor((to - from) / 2);
         const last = { to: endedAt ?? Infinity, units: units + 20_000, isTold: true };
@@ -114,7 +114,7 @@ async function openWorld(seed: number): Promise<{ db: Database; listings: Told[]
   return { db, listings };
 }
 
-/** What two listings of a shop share; null if that does not make them a pair. */
+/** The evidence that two listings of a shop share, or null if it doesn't make them a pair. */
 function findEvidence(old: Told, next: Told): string[] | null {
   const evidence = [];
   if (old.product !== null && old.product === next.product) evidence.push('product');

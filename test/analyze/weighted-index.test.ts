@@ -34,7 +34,7 @@ function expectNear(found: unknown, wanted: number, what: string) {
   );
 }
 
-/** A unit in a month: the index that stands for its price, and its weight there. */
+/** A unit in a month, with the index that represents its price, and its weight. */
 interface Point {
   unit: string;
   month: number;
@@ -100,7 +100,7 @@ test('Young, Laspeyres and their contributions follow their formulas for items, 
     const cost = sum(moved(itemPoints).map(([a, b]) => (meanWeight(itemPoints)(a) * b.level) / a.level));
     expectNear(row.contribution, (100 * change) / cost, `contribution of ${node} ${month}`);
   }
-  // A period chooses the weights of young alone.
+  // weights_period selects only the weights of the Young index.
   const [chosen] = (
     await world.ask('weighted_index', { price: 'last', by: 'item', weights_period: '2025-06-01', node: 'all' })
   ).slice(-1);

@@ -17,7 +17,7 @@ test('the reader gets the bytes received before a fault first, and a fault after
   queue.fail(new Error('another'));
   expect(String((await reader.next()).value)).toBe('a');
   await expect(reader.next()).rejects.toThrow('broke');
-  // The connection is gone: nothing to close.
+  // The connection no longer exists, so there is nothing to close.
   expect(done).toEqual([]);
   const ended = open();
   ended.queue.end();

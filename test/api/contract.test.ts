@@ -167,7 +167,7 @@ const DOCUMENT: Record<string, Record<string, string>> = {
 
 const schemas: Record<string, unknown> = { ...listings, ...account, ...webhook };
 
-/** Values of a type of the document, and values that are none of it. */
+/** Valid and invalid values of a type in the API document. */
 const VALUES: Record<string, { right: unknown[]; wrong: unknown[] }> = {
   string: { right: ['', 'x'], wrong: [7, {}] },
   integer: { right: [0, 7], wrong: [1.5, '7', true] },

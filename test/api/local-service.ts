@@ -46,7 +46,7 @@ export async function startService(handler: Handler, options: Partial<ClientOpti
   return { client, io, port, requests, urls };
 }
 
-/** A service whose first answers are these, and whose later ones are the last of them. */
+/** A service that returns these responses in order, and then repeats the last one. */
 export function startAnswers(
   answers: [status: number, body?: unknown, headers?: Record<string, string | string[]>][],
   options: Partial<ClientOptions> = {},

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 function openClock() {
   const io = createFakeIo();
   const clock = createServiceClock(io);
-  /** An answer whose service is so many hours from here. */
+  /** Notes a response from a service whose clock differs by this many hours. */
   const answer = (hours: number) => clock.note(new Date(io.now().getTime() + hours * HOUR_MS).toUTCString());
   const ahead = () => ((clock.now()?.getTime() ?? Number.NaN) - io.now().getTime()) / HOUR_MS;
   return { io, clock, answer, ahead };

@@ -71,7 +71,7 @@ describe('a service that sends single bytes slowly', () => {
 });
 
 describe('the minimum pace of a body', () => {
-  /** Reads a body of which a piece comes with each step: milliseconds until it, and its bytes. Returns the bytes read. */
+  /** Reads a body whose pieces arrive in steps, each after a number of milliseconds. Returns the bytes read. */
   async function read(pace: BodyPace, steps: { afterMs: number; bytes: number; busyMs?: number }[]): Promise<number> {
     let now = 0;
     const queue = new BodyQueue({ pause: () => {}, resume: () => {}, close: () => {} }, () => now);

@@ -10,7 +10,7 @@ function open(origin: string, timeouts: Partial<Timeouts> = {}) {
   return transport;
 }
 
-/** The port of a server that takes connections and says nothing. */
+/** Returns the port of a server that accepts connections but never responds. */
 async function listenSilently(): Promise<number> {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => void sockets.push(socket.on('error', () => {})));

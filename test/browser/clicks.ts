@@ -13,7 +13,7 @@ export async function search(page: Page, words: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The row of a table by the analysis behind it, and the text of its head. */
+/** Finds a table's row by the table's analysis and the row's heading. */
 export const rowOf = (page: Page, analysis: string, name: string | RegExp) =>
   page.locator(`table[data-analysis=${analysis}] tbody tr`).filter({ has: page.locator('th', { hasText: name }) });
 

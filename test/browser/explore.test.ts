@@ -42,7 +42,7 @@ afterAll(async () => {
   await explored.story.close();
 });
 
-/** Opens the address that the command prints; what a page must not do is noted. */
+/** Opens the address that the command prints, and records forbidden actions of pages. */
 async function open(
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; trouble: string[]; go(path: string): Promise<void> }> {

@@ -209,7 +209,7 @@ function chooseLinks(links: readonly string[], most: number): string[] {
   return [...forms.values()].flatMap((some) => some.slice(0, most));
 }
 
-/** Why an answer is not what its link says; undefined if it is. */
+/** Explains why a response doesn't fit its link, or returns undefined if it does. */
 function explain(link: string, { status }: Response, body: Buffer): string | undefined {
   const [first = ''] = body.subarray(0, 20_000).toString().split(/\r?\n/u, 1);
   // In a large lake, some analyses take longer than a page may: it says so, with the form and the command.

@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Opens the report; what a page must not do is noted. */
+/** Opens the report, and records forbidden actions of the page. */
 async function openReport(options: BrowserContextOptions = {}): Promise<{ page: Page; trouble: string[] }> {
   if (browser === undefined) throw new Error('Chromium did not start');
   const context = await browser.newContext({ offline: true, ...options });

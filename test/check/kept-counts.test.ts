@@ -31,7 +31,7 @@ const named = (name: string) => new Relation(name, Promise.resolve());
 /** The tables of the session, and the items that a run changed. */
 const CHECKED: CheckedTables = { tables: { items: named('items') }, runId: undefined };
 const CHANGED = { before: named('items_before'), after: named('items_after') };
-/** Behind a run that changed no item there is nothing to count on. */
+/** The scope of a run that changed no items, so no counts can be updated. */
 const all = (kept: KeptCounts) => new ScopedCounts({ kept, changed: undefined, changedTables: NONE });
 
 const literal = (values: readonly (string | null)[]) => {
@@ -39,7 +39,7 @@ const literal = (values: readonly (string | null)[]) => {
   return value === null ? 'NULL' : `'${value}'`;
 };
 
-/** Rows of items, many of which violate one check or another. */
+/** Rows of items, many of which violate some check. */
 const insertItems = async (table: string, ids: readonly number[]) => {
   for (const id of ids) {
     const values = {
@@ -117,7 +117,7 @@ describe("checks that update the previous run's counts", () => {
         const over = await countRows(graph, one, CHECKED, 1000);
         const counted = found.get(name);
         next.note(one, counted ?? over);
-        // Over all rows a check is counted again only where none of the rows that it listed is left.
+        // A check recounts over all rows only if none of its sample rows is left.
         if (counted === undefined) expect(over.violations, name).toBeGreaterThan(5n);
         else expect(counted.violations, name).toBe(over.violations);
         for (const row of counted?.rows ?? []) expect(over.rows.splice(over.rows.indexOf(row), 1), name).toEqual([row]);

@@ -15,7 +15,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
 });
 
-/** What a process gets from a module of this text. */
+/** Returns the output of a process that loads a module with this text. */
 async function load(text: string, { command = 'sync', exit = 0, flags = [] as string[] } = {}): Promise<string> {
   const file = join(folder, 'module.cjs');
   await writeFile(file, text);

@@ -22,7 +22,7 @@ const TYPED: [line: string, values: string[]][] = [
 
 const lake = await publishLake([{ item_id: '5', site_id: '3', brand: "'Big Kettle: Co'" }]);
 const folder = dirname(lake);
-// What pricelake answers is asked once, in this process: a start for each Tab of each shell would take a minute.
+// The completions are computed once in this process, because a start for each Tab in each shell would take a minute.
 for (const words of [...TYPED.map(([line]) => line.split(' ').slice(1)), ['spread', '--brand', '"Big']]) {
   const { stdout } = await runHere(['__complete', ...words], { cwd: folder });
   await writeFile(join(folder, `answer ${words.join(',')}`), stdout);
@@ -62,7 +62,7 @@ ifInstalled('fish')('fish completes with the script, with what each value means 
 });
 
 ifInstalled('zsh')('zsh completes with the script, and lists what values mean (skipped without zsh)', async () => {
-  // Tab completes in a terminal of its own; Ctrl-X prints the line as it is then.
+  // Tab completes in a separate terminal; Ctrl-X then prints the line.
   const type = `zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'autoload -U compinit; compinit -u -D; source completion.zsh; bindkey "^I" complete-word

@@ -11,7 +11,7 @@ export interface ForwardProxy {
   /** With a user and a password, as HTTPS_PROXY has it. The user `no` is refused a tunnel. */
   address: string;
   caFile: string;
-  /** What the proxy saw: the first line of each request, and its headers. */
+  /** The first line and the headers of each request that the proxy received. */
   seen: { line: string; headers: IncomingHttpHeaders }[];
   close(): Promise<void>;
 }

@@ -10,10 +10,10 @@ export interface Delivery {
 
 export type Answer = (response: ServerResponse, number: number) => void;
 
-/** Part of each address of a receiver, as in those of Slack. It must be nowhere else. */
+/** A secret part of each receiver's address, as in Slack's addresses. It must appear nowhere else. */
 export const TOKEN = 'T0KEN-a1b2c3';
 
-/** A real receiver on this machine. It keeps what it gets, and answers as `answer` says, by default with 200. */
+/** A real receiver on this machine. It records messages, and responds as `answer` defines, by default with 200. */
 export async function openReceiver(answer: Answer = (response) => void response.end('ok')) {
   const deliveries: Delivery[] = [];
   const receiver = { answer, deliveries, address: '' };

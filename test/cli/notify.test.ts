@@ -42,7 +42,7 @@ async function run(args: string[], ...addresses: string[]): Promise<Outcome> {
   return outcome;
 }
 
-/** A lake that a run has copied and nobody was told of, made once. */
+/** A lake after one run and without any message, created once. */
 let template: Promise<string> | undefined;
 async function copyLake(): Promise<void> {
   template ??= (async () => {

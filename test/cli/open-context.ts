@@ -4,7 +4,7 @@ import type { Output } from '../../src/cli/output/output.js';
 import { PLAIN } from '../../src/cli/style.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
 
-/** What a command's action works with; what it writes is kept. */
+/** The context of a command's action, which records its output. */
 export function openContext(json = false) {
   const output = new MemoryOutput();
   const stderr = new MemoryStream();
@@ -18,7 +18,7 @@ export function openContext(json = false) {
 
 type Action<R> = (request: R, context: CommandContext) => Promise<CommandReport | undefined>;
 
-/** Runs an action, and returns its report and what it wrote. */
+/** Runs an action, and returns its report and its output. */
 export async function act<R>(action: Action<R>, request: NoInfer<R>, context = openContext()) {
   const report = await action(request, context);
   const { text, chunks } = context.output;
@@ -31,7 +31,7 @@ export async function actJson<R>(action: Action<R>, request: NoInfer<R>, context
   return JSON.parse(text) as { rows: Record<string, unknown>[]; [member: string]: unknown };
 }
 
-/** Keeps what is written; takes `most` writes, then behaves like a reader that has gone. */
+/** Records the output; after `most` writes it behaves like a closed reader. */
 export class MemoryOutput implements Output {
   readonly chunks: Buffer[] = [];
   readonly columns: number | undefined;

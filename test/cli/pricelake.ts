@@ -19,7 +19,7 @@ interface Surroundings {
   columns?: number | undefined;
 }
 
-/** The environment without what a user may have set. */
+/** The environment without variables that a user may have set. */
 function buildEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { PRICELAKE_API_KEY: _key, PRICELAKE_BASE_URL: _url, PRICELAKE_DEBUG: _debug, ...inherited } = process.env;
   return { ...inherited, ...env };

@@ -42,7 +42,7 @@ function writeCheck(sql: string): Promise<void> {
   return writeFile(path.join(cwd, 'checks', 'endless.sql'), `${head}${sql}\n`);
 }
 
-/** What a service that never comes to an end answers at a path; `arrive` is called when the process is at that point. */
+/** The response of a service that never finishes, at a path; `arrive` is called when the process reaches this point. */
 type Answer = (arrive: () => void) => Response | Promise<Response>;
 
 const EXPORT = { 'content-type': 'application/x-ndjson', 'x-export-rows': '1000000000' };
@@ -94,7 +94,7 @@ describe('SIGTERM stops a run that would never end', () => {
 
   test('while DuckDB is working, and the next run copies everything', async () => {
     const outcome = await sync((child) => {
-      // Once the journal is kept by the tables that stand ready, the checks begin.
+      // The checks begin once the event `settled` is logged.
       let log = '';
       child.stderr?.on('data', (text) => {
         const isNews = !log.includes('"settled"');

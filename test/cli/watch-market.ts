@@ -16,7 +16,7 @@ export function makeGtin(n: number): string {
   return digits + ((10 - (sum % 10)) % 10);
 }
 
-/** A price for some days, then another, a wrong one, or none for some days. */
+/** A price for some days, then another price, a wrong price, or no price for some days. */
 function makePast(base: number): Past {
   const past: Past = [];
   let last: number | null | undefined;

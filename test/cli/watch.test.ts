@@ -23,7 +23,7 @@ const PAST: Record<string, Past[]> = {
   // Gamma lost two digits on the tenth.
   [TOASTER]: ['1:10', '1:11', '1:10 10:0.1', '1:9.5'].map(parsePast),
   [MUG]: ['1:0.01'].map(parsePast),
-  // One alone is cheap.
+  // A single offer is cheap.
   [VASE]: ['1:10', '1:17', '1:18', '1:19'].map(parsePast),
   [BOOK]: ['1:10', '1:12'].map(parsePast),
   [PEN]: ['1:10'].map(parsePast),

@@ -76,7 +76,7 @@ const SCALARS = [
   'all',
 ]);
 
-/** The shipped file with a few lines whose value, place or bytes are others. */
+/** The shipped file with a few lines whose value, place or bytes are changed. */
 const edits = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),

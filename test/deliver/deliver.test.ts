@@ -33,7 +33,7 @@ const KEYS: Record<(typeof TABLES)[number], string> = {
 type Copy = Map<string, string>;
 
 let world: World;
-/** What the tables were after each run; run 0 left nothing. */
+/** The content of the tables after each run; run 0 means empty tables. */
 const copies: Record<(typeof TABLES)[number], Copy>[] = [];
 const times: Date[] = [];
 

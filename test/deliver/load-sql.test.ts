@@ -70,7 +70,7 @@ test.each(WAREHOUSES)(
 
 test.each(WAREHOUSES)('no value leaves its quotes in the script for %s', (warehouse) => {
   const sql = writeLoadScript(warehouse, [LOAD], { schema: undefined, base: BASES[warehouse] }).join(';\n');
-  // Without texts and names nothing of the value is left; in texts of PostgreSQL a backslash escapes nothing.
+  // Without quoted texts and names, no part of the value may remain; in PostgreSQL texts, a backslash is not an escape.
   const texts =
     warehouse === 'postgres'
       ? /'(?:[^']|'')*'|"(?:[^"]|"")*"/gsu

@@ -17,7 +17,7 @@ let lake: Lake;
 let db: Database;
 let copy: Database;
 
-/** Changes of two days; those of the first one were found by a comparison, and have no id. */
+/** Changes on two days; those of the first day were found by a comparison, so they have no id. */
 const rows = (run: number, from: string) =>
   select(
     'history',

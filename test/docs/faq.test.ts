@@ -6,7 +6,7 @@ import { listSources } from './list-sources.js';
 
 /** The texts that code may print. `…` stands for each expression in them, as in the headings of the FAQ. */
 function listTexts(source: string): string[] {
-  // Without comments, whose apostrophes would begin texts.
+  // Comments are removed, because their apostrophes would start string literals.
   const { code } = transformSync(source, { loader: 'ts', charset: 'utf8' });
   const literals = [...code.matchAll(/"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/gu)];
   return literals.map(([, plain, template]) => plain ?? template?.replaceAll(/\$\{[^}]*\}/gu, '…') ?? '');

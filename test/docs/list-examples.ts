@@ -5,7 +5,7 @@ import { findCommand, SPECS } from '../../src/cli/commands.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { splitShell } from './shell-words.js';
 
-/** A command line that somebody may type as it stands. */
+/** A command line that can be typed as written. */
 export interface Example {
   args: string[];
   /** As it is written. */
@@ -15,7 +15,7 @@ export interface Example {
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'];
 const DEPLOY = 'pipelines/deploy';
 
-/** The examples of `--help`, of every page, of the man page and of the files for schedulers, by where they stand. */
+/** The examples in `--help`, on every page, in the man page and in the files for schedulers, by their place. */
 export function listExamples(): Map<string, Example[]> {
   const deploy = readdirSync(packagePath(DEPLOY)).map((name) => `${DEPLOY}/${name}`);
   const found: [string, Example[]][] = [
@@ -42,7 +42,7 @@ function listPages(): string[] {
 
 const read = (file: string) => readFileSync(packagePath(file), 'utf8');
 
-/** `docker run IMAGE` takes our arguments behind the name of the image. */
+/** In `docker run IMAGE`, our arguments follow the image's name. */
 export function readShell(script: string): Example[] {
   return splitShell(script).flatMap((words) => {
     const isImage = words[0] === 'docker' && words[1] === 'run';
@@ -52,7 +52,7 @@ export function readShell(script: string): Example[] {
   });
 }
 
-/** Blocks of a shell, and code in a sentence; the name of a command alone is a mention. */
+/** Shell blocks, and code in sentences; a command name without arguments is only a mention. */
 function readPage(text: string): Example[] {
   const spans = [...text.matchAll(/(?<!`)`([^`\n]*\bpricelake [^`\n]+)`(?!`)/gu)].map(([, code = '']) => code);
   return [
@@ -84,7 +84,7 @@ function readManPage(text: string): Example[] {
 
 function readDeployed(file: string, text: string): Example[] {
   const name = path.basename(file);
-  // Lines in /etc/cron.d name the user behind the times.
+  // In /etc/cron.d, the user follows the times.
   if (name === 'crontab') return readShell(dropTimes(text, 'pricelake '));
   if (name.endsWith('.service')) return readShell(/^ExecStart=(.*)$/mu.exec(text)?.[1] ?? '');
   if (name.endsWith('.py')) return [...text.matchAll(PYTHON_CALL)].map(([, list = '']) => readList(list));

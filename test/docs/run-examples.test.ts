@@ -20,13 +20,13 @@ const NOT_HERE: [RegExp, string][] = [
 
 let world: World;
 let cwd: string;
-/** What an example says instead of what is here, as whole words. */
+/** The placeholders in examples, as whole words, and their values here. */
 let here: Record<string, string>;
 
 const run = (args: string[], folder = cwd) => {
   const { baseUrl, keys } = world.sandbox;
   vi.spyOn(console, 'log').mockImplementation(() => {}); // yargs prints help itself
-  // A message that nobody takes fails no command.
+  // A message that can't be delivered doesn't fail a command.
   const receivers = { SLACK_URL: `${baseUrl}/slack`, ALERT_URL: `${baseUrl}/alert`, ALERT_SECRET: 'whsec_c2VjcmV0' };
   return runHere(args, {
     cwd: folder,

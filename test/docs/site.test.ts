@@ -19,7 +19,7 @@ const STRAY = [
 let checkout: string;
 let pages: string[];
 
-/** The pages of the project, in a checkout where other files lie about. */
+/** The pages of the project in a checkout that also contains other files. */
 beforeAll(async () => {
   checkout = await mkdtemp(path.join(tmpdir(), 'pricelake-site-'));
   const docs = await readdir(packagePath('docs'), { recursive: true });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   story.add({ ...coffee, siteId: 44n, price: 13_000 });
   story.add({ ...other(3), siteId: 44n });
   story.add({ ...other(4), siteId: 44n });
-  // A source that nobody has seen for weeks does not count.
+  // A source that was not seen for weeks doesn't count.
   story.at('15 00:00');
   story.change(market, { title: 'Coffee, 500 g' });
   story.at('20 00:00');

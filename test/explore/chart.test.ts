@@ -51,7 +51,7 @@ describe('a chart', () => {
   ])('of %s is one labeled picture without styles, ids, scripts or addresses', async (_, chart) => {
     const text = await draw(chart);
     expect(text).toMatch(/^<svg role="img" aria-label="[^"<>]+" viewBox="0 0 372 \d+">/);
-    // Names of tags and attributes alone: what attributes hold is text.
+    // Checks only names of tags and attributes, because attribute values are text.
     const names = text.replace(/="[^"]*"/g, '=');
     expect(names).not.toMatch(/ (?:id|style|href|xlink:href|on\w+)=|<(?:script|image|a|use|style|foreignObject)\b/i);
     expect(text).not.toContain('url(');

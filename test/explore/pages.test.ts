@@ -65,7 +65,7 @@ test('Today shows what moved since the previous run, and each number links to it
 
 test("Today starts with moves of products with several shops, and a shop's mistakes don't mark the copy as wrong", async () => {
   const page = await explored.page('/?since=0');
-  // Beads and more are sold by one shop alone, and the radio by three.
+  // Only one shop sells beads and other products, and three shops sell the radio.
   const shops = readTable(page, /The largest of \d+, products of several shops first/u).map(([title]) => title);
   expect(shops.length).toBe(8);
   expect(shops.slice(0, 3)).toEqual(Array(3).fill('Rádio Nôtre 7'));

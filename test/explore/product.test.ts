@@ -94,7 +94,7 @@ test('the top of the page shows the lowest price in stock, with its shop, its st
 test("the best price has its lowest, average and highest value, and offers that don't count are not quoted", async () => {
   // Market asked 8.00 until the 5th, and from the 9th to the 15th; Kiosk 9.00 between and until the 17th, and 8.50 since
   // the 19th; Museum 10.00 between.
-  // Depot asked 7.00 all the time, but has none in stock now.
+  // Depot always asked 7.00, but is now out of stock.
   const mean = ((8 * 10 + 9 * 6 + 10 * 2 + 8.5 * 2) / 20).toFixed(2);
   const page = await explored.page(PATH);
   const rows = [

@@ -12,7 +12,7 @@ import { askAt, tellMarket } from './explored.js';
 let story: Story;
 afterEach(() => story.close());
 
-/** A data file whose footer stays, so that only its values can't be read. */
+/** Damages a data file but keeps its footer, so that only its values can't be read. */
 function spoil(file: Buffer): Buffer {
   const footer = file.readUInt32LE(file.length - 8);
   return Buffer.concat([Buffer.alloc(file.length - 8 - footer, 0xff), file.subarray(file.length - 8 - footer)]);
@@ -58,7 +58,7 @@ test('preparing rows is retried after a pause if it failed', async () => {
 
 test('keeping moves is retried after a pause if it failed, without preparing the rows again', async () => {
   story = await tellMarket();
-  // Rows of prices are prepared without those of runs; what moved since a run needs them.
+  // Preparing price rows doesn't read runs, but the moves since a run do.
   const files = listPublishedFiles(story.lakePath).get('runs') ?? [];
   const kept = await Promise.all(files.map(async (file) => [file, await readFile(file)] as const));
   for (const [file, bytes] of kept) await writeFile(file, spoil(bytes));

@@ -45,7 +45,7 @@ function readMoves(page: string, analysis: string): string[] {
     .sort();
 }
 
-/** The price of each listing of some products at two moments, where they differ, from the changes alone. */
+/** Computes, from the changes alone, the prices of listings that differ between two times. */
 async function findMoves(products: string, since: string, until: string): Promise<string[]> {
   const rows = await sql.runAndReadAll(`
     SELECT any_value(title) || ' ' || any_value(site_name) || ' ' || format('{:.2f}', arg_min(before, observed_at)) || ' '
@@ -94,7 +94,7 @@ test.each(SELECTIONS)('Today with %s counts only these products in its other fig
       (SELECT count(*) FROM history JOIN items USING (item_id) WHERE (${products}) AND kind = 'CHANGED' AND history.price <> history.previous_price)
       FROM items WHERE ${products}`)
   ).getRows() as [[bigint, bigint, bigint]];
-  // Figures of stock are left out where nothing went out of stock or came back.
+  // Stock figures are omitted if nothing went out of stock or came back.
   const figure = (name: string) =>
     new RegExp(`<dt>${name}</dt><dd>(?:<a [^>]*>)?([\\d,]+)`, 'u').exec(page)?.[1] ?? '0';
   expect([figure('Out of stock'), figure('Compared')]).toEqual([String(sold), String(out)]);

@@ -62,7 +62,7 @@ test('an invalid list is refused with its line, and the current list stays', asy
   expect(await explored.page('/')).toContain('Of the 1 line of');
 });
 
-/** What browsers say of a form of another site; older ones send no Sec-Fetch-Site. */
+/** The headers that browsers send with another site's form; older browsers send no Sec-Fetch-Site. */
 const FOREIGN: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },

@@ -17,7 +17,7 @@ function makeTable(random: Seeded): Cell[][] {
   return rows.filter((row) => row.some((value) => value !== null) || width > 1);
 }
 
-/** Quotes what must be, and some of what may be. */
+/** Quotes the cells that need quotes, and some of the others. */
 function writeCell(cell: Cell, random: Seeded): string {
   if (cell === null) return '';
   const isQuoted = cell === '' || /[",\r\n]/.test(cell) || random.integer(3) === 0;
@@ -31,7 +31,7 @@ function writeTable(table: Cell[][], random: Seeded): string {
   return (random.integer(3) === 0 ? '\ufeff' : '') + (random.integer(2) === 0 ? text.replace(/[\r\n]+$/, '') : text);
 }
 
-/** Offsets behind the records that end with a newline, found in chunks of the sizes that `next` gives. */
+/** The offsets after the records that end with a newline, found in chunks of the sizes that `next` returns. */
 function scan(bytes: Buffer, next: () => number): { ends: number[]; isOpen: boolean } {
   const scanner = new CsvScanner();
   const ends: number[] = [];

@@ -1,4 +1,4 @@
-/** What other processes do between two calls of the file system. */
+/** Simulates actions of other processes between two file system calls. */
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { onTestFinished } from 'vitest';

@@ -162,7 +162,7 @@ const ACTIONS = [
   { remove: { path: 'c', deletionTimestamp: 9, dataChange: true } },
 ];
 
-/** A checkpoint in a folder whose name means something to DuckDB. */
+/** A checkpoint in a folder whose name has special characters for DuckDB. */
 async function convert(actions: object[]): Promise<string> {
   const folder = await makeFolder("it's [a]*");
   const [lines, path] = [join(folder, 'l.json'), join(folder, 'c.parquet')];
@@ -229,7 +229,7 @@ test('log entries before a checkpoint that is 30 days old are deleted, and the t
 
 const DAY = 86_400_000;
 
-/** A log of entries and checkpoints, each committed so many days ago; checkpoints named alone have no entry. */
+/** Cleans a log whose entries were committed this many days ago, and returns the remaining files. A checkpoint outside `committed` has no entry. */
 async function cleanWritten(committed: Record<number, number | undefined>, checkpoints: number[], retentionMs = 0) {
   const lake = await makeLake();
   const folder = tablePath(lake, 'items', '_delta_log');

@@ -59,7 +59,7 @@ test('a commit that fails before the commit point returns its files to staging a
   await write(db, lake, { select: rows('old') });
   const staged = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rows('new') });
   const change = { table: 'items' as const, add: staged, remove: (await readTable(lake, 'items')).files, applied: {} };
-  // The folder where the log entry is prepared is away: the renames succeed, the log entry can't be written.
+  // The folder in which the log entry is prepared is missing, so the renames succeed but the entry can't be written.
   await rename(privatePath(lake, 'tmp'), privatePath(lake, 'away'));
   await expect(commitTable(lake, change, INFO)).rejects.toThrow(/ENOENT/);
   expect((await readTable(lake, 'items')).version).toBe(0n);

@@ -73,7 +73,7 @@ test('compaction keeps every row in fewer files with credits, as a Delta commit 
     `SELECT decode(value) AS value FROM parquet_kv_metadata('${delta.files[0]}') WHERE decode(key) = 'pricelake.attribution'`,
   );
   expect(String(credits[0]?.value)).toContain('CC BY');
-  // What is derived from items stays derived from them; lake.json tells of the same run and the new files.
+  // Tables derived from items stay up to date, and lake.json records the same run and the new files.
   expect((await readTable(lake, 'products')).applied.itemsVersion).toBe((await readTable(lake, 'items')).version);
   const pointer = await readPointer(lake);
   expect(pointer).toMatchObject({ runNumber: 3n, cursor: 7n, at: AT });

@@ -37,7 +37,7 @@ test('a file is sealed only if its bytes, rows and columns equal what the writer
 test('a footer whose row count differs from its row groups is refused', async () => {
   const { file, right } = await writeParquet();
   const bytes = await readFile(file);
-  // The count of rows and what follows it (Thrift): field 3, an int64 as a varint of twice its value; field 4, a list.
+  // The row count and the next field in Thrift: field 3 is an int64 as a varint of twice its value, and field 4 is a list.
   const place = bytes.lastIndexOf(Buffer.from([0x16, 0x90, 0x4e, 0x19]));
   bytes[place + 1] = 0x8e;
   await writeFile(file, bytes);

@@ -95,7 +95,7 @@ test('a replay starts at the newest checkpoint that keeps the requested versions
   expect(await read({ until: 19n })).toEqual([10n, 19n, 19n]);
   expect(await read({ until: 9n })).toEqual([undefined, 9n, 9n]);
   expect(await read({ since: 10n, until: 20n })).toEqual([10n, 20n, 20n]);
-  // Entries before the first checkpoint are gone: nothing older is left to begin at.
+  // The entries before the first checkpoint are deleted, so a replay can't start earlier.
   for (let version = 0n; version < 10n; version += 1n) await rm(logPath(lake, 'items', version, 'json'));
   expect(await read({ since: 3n })).toEqual([10n, 21n, 21n]);
 });
@@ -203,7 +203,7 @@ test('an entry is refused if it was truncated between two lines, or if its text 
       facts: { hint: HINT },
     });
   }
-  // Other programs seal nothing.
+  // Other programs write no checksums.
   await writeFile(whole, CREATED.map((action) => JSON.stringify(action)).join('\n\n'));
   expect(await readEntry(whole)).toHaveLength(2);
   await writeFile(whole, '');

@@ -93,7 +93,7 @@ async function rewrite(
   }
 }
 
-/** A file as other writers make it: partition columns stand in the log alone. */
+/** Writes a file as other programs do, with partition columns only in the log. */
 async function writeForeignFile(db: Database, lake: Lake, table: TableName, group: DataFile[], where: string) {
   const [first] = group;
   if (first === undefined) return undefined;

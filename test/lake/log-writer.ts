@@ -45,7 +45,7 @@ export function reseal(text: string): string {
   return sealEntry(commitInfo, lines.slice(0, -1));
 }
 
-/** A lake of nothing but a folder. */
+/** A lake that consists only of a folder. */
 export async function makeBareLake(): Promise<Lake> {
   const lake = { root: await makeFolder() };
   await mkdir(path.join(lake.root, '_pricelake', 'tmp'), { recursive: true });

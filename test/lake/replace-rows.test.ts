@@ -65,7 +65,7 @@ async function expectSame({ db, lake }: World): Promise<DataFile[]> {
   return files;
 }
 
-/** The log's statistics are those of the values, as a reader sees them that shares no code with the writer. */
+/** Expects that the log's statistics equal those of the values, read by code independent of the writer. */
 async function expectStatistics(lake: Lake, files: readonly DataFile[]): Promise<void> {
   for (const file of files) {
     const exact = await openExactFile(tablePath(lake, 'items', file.path));

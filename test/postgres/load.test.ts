@@ -92,7 +92,7 @@ function toLines(rows: Record<string, unknown>[], columns: Column[]): string[] {
   return rows.map((row) => columns.map((column, i) => normalize(row[`c${i}`], column)).join(' | ')).sort();
 }
 
-/** What the lake has, and what the copy has, of the columns that both have. */
+/** The rows of the lake and of the copy, in the columns that both have. */
 async function readBoth(db: Database, table: TableName, has: Set<string>): Promise<[string[], string[]]> {
   const columns = loadTableSchema(table).columns.filter(({ name }) => has.has(name));
   const there = await db.rows(`${writeRow(columns, DUCKDB)} FROM ${table}`);
@@ -114,7 +114,7 @@ async function expectEqual(when: string): Promise<void> {
   try {
     await createTableViews(db, lake);
     for (const table of TABLE_NAMES) {
-      // A table that the lake does not have yet is none of the copy's.
+      // A table that the lake doesn't have yet is not in the copy either.
       if ((await readTable(lake, table)).version < 0n) continue;
       const [there, here] = await readBoth(db, table, await readColumns(table));
       expect(here, `${table} ${when}`).toEqual(there);

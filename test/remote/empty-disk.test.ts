@@ -39,7 +39,7 @@ beforeEach(() => {
 
 const emptyDisk = async () => path.basename(await mkdtemp(path.join(world.folder, 'empty-')));
 
-/** Tables of which data files were fetched, each once at most. */
+/** The tables whose data files were fetched, each file at most once. */
 function listFetched(): TableName[] {
   const keys = s3.asked.flatMap(({ method, key }) => {
     return method === 'GET' && isDataFile(key) ? [key] : [];

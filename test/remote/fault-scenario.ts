@@ -6,7 +6,7 @@ import type { Asked, Fault } from './s3-server.js';
 
 export const FAULTS = ['500', '503', 'reset', 'cut', 'lost', 'hang', 'slow'] as const satisfies Fault[];
 
-/** What lets faults happen between a store and its client. */
+/** Lets a test cause faults between a store and its client. */
 export interface FaultyWay {
   fault: (asked: Asked) => Fault;
 }

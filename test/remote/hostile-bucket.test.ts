@@ -67,7 +67,7 @@ async function openDisk() {
     query: () => fault(runQuery(query, openContext(true))),
     status: () => fault(showStatus(query, openContext(true))),
     sync: () => fault(syncWithWings(machine(path.join(path.basename(folder), 'lake')), testIo)),
-    /** Nothing is there beside the lake and the cache, and nothing was changed. */
+    /** Expects that nothing exists beside the lake and the cache, and that nothing else was changed. */
     async expectUntouched() {
       expect(await readFile(path.join(folder, 'outside.parquet'), 'utf8')).toBe('mine');
       const names = (await readdir(folder)).filter((name) => !['lake', 'cache'].includes(name));

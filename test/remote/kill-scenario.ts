@@ -4,7 +4,7 @@ import { demand } from './fault-scenario.js';
 import { makeRemoteWorld, readPublished, readRemote, readVersions } from './machines.js';
 import { dieAt } from './memory-store.js';
 
-/** Where machines die. */
+/** The place in which machines are killed. */
 export interface DeathPlace {
   /** A place for a lake that is empty. */
   open(): Promise<ObjectStore>;

@@ -23,7 +23,7 @@ afterEach(() => void vi.useRealTimers());
 
 const readLease = (generation: number) => JSON.parse(store.objects.get(key(generation))?.bytes.toString() ?? '{}');
 const leases = () => [...store.objects.keys()];
-/** Leaves the lease of another process there, released unless told otherwise. */
+/** Writes the lease of another process, which is released by default. */
 const putLease = (generation: number, values: object = {}) =>
   store.write(
     key(generation),

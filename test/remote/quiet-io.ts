@@ -1,7 +1,7 @@
 import type { Io } from '../../src/io/io.js';
 import { realIo } from '../../src/io/real-io.js';
 
-/** Never waits for real, and keeps what is logged. */
+/** Never waits in real time, and records the log. */
 export function makeIo(): Io & { events: string[]; logged: string } {
   const io = {
     ...realIo,

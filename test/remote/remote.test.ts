@@ -410,7 +410,7 @@ test("landed files stay on the remote until their tables are published, even if 
     expect(await readFile(join(run?.folder ?? '', 'feed.ndjson'), 'utf8')).toBe('rows');
   });
   expect(landed()).toHaveLength(2);
-  // Its tables are there: what it has landed is kept in the folder alone.
+  // Its tables are published, so its landed files are kept only in the local folder.
   await two.run(1);
   expect(await readdir(join(two.path, '_pricelake', 'landing'))).toHaveLength(1);
   expect(landed()).toEqual([]);
@@ -445,7 +445,7 @@ test(
   60_000 + ROUNDS * 3_000,
 );
 
-/** Each request takes its time: those of two writers come in any order. */
+/** Delays each request, so that those of two writers arrive in any order. */
 function slowDown(store: ObjectStore, random: () => number): ObjectStore {
   return new Proxy(store, {
     get(target, name: keyof ObjectStore) {

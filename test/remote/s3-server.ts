@@ -232,7 +232,7 @@ function list(s3: S3Server, query: URLSearchParams): Answer {
   );
 }
 
-/** What SDKs send in pieces with a checksum behind them (`aws-chunked`). */
+/** Decodes bodies that SDKs send in pieces followed by a checksum (`aws-chunked`). */
 function decodeBody(body: Buffer, { headers }: IncomingMessage): Buffer {
   if (headers['content-encoding'] !== 'aws-chunked') return body;
   const pieces: Buffer[] = [];

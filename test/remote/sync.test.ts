@@ -113,7 +113,7 @@ test("a reader's cache stays below its limit, and an error says if the limit is 
     for (const table of ['runs', 'history', 'items', 'sites'] as const) await bring([table]);
     return [lake.root, await Promise.all(['items', 'sites'].map((table) => bytesIn(lake.root, table)))] as const;
   });
-  // The files that were used last have room, and those before them go.
+  // The most recently used files fit, and older ones are deleted.
   const room = (sizes[0] as number) + (sizes[1] as number);
   await readRemote(address, { folder: other, maxBytes: room }, testIo, ({ bring }) => bring(['sites']));
   expect(await Promise.all(['runs', 'history', 'items', 'sites'].map((table) => bytesIn(root, table)))).toEqual([

@@ -52,7 +52,7 @@ export class AnswerCheck {
     this.#checker.addSchema(copy, 'document');
   }
 
-  /** What does not fit, as text; empty when all fits. */
+  /** Returns the differences from the schema as text, or an empty list. */
   findFaults(path: string, answer: Answer): unknown[] {
     const [template, operation] = this.#findOperation(path);
     const response = this.#findResponse(operation, answer.status);

@@ -1,6 +1,6 @@
 import type { DeliveryTime } from '../../src/sandbox/webhooks/retry-schedule.js';
 
-/** Time that stands still until a test waits for something, and then goes by in the sender's own leaps. */
+/** A clock that stops until a test waits for something, and then advances by the sender's own waits. */
 export class DeliveryClock implements DeliveryTime {
   readonly scale = 1;
   /** By how much every timer is late, in milliseconds. */

@@ -17,7 +17,7 @@ function request(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`${service.sandbox.baseUrl}/api/v1${path}`, { headers, ...init });
 }
 
-/** What arrived of a body before it broke, and how it ended. */
+/** Returns the part of a body that arrived before it broke off, and how it ended. */
 async function readBroken(path: string, init: RequestInit = {}): Promise<{ text: string; end: string }> {
   const response = await request(path, init);
   let text = '';

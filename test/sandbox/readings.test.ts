@@ -56,7 +56,7 @@ interface ChangeJson {
   item: { id: string; title: string | null } | null;
 }
 
-/** Ids are beyond what a double holds. */
+/** Ids are beyond the precision of a double. */
 const parseRow = (line: string) => JSON.parse(line.replace(/"id":(\d{16,})/g, '"id":"$1"'));
 const plain = async ({ sandbox }: Service) =>
   (await sandbox.dump()).changes.map((line) => parseRow(line) as ChangeJson);

@@ -39,7 +39,7 @@ export class Service {
     return { items: items.map((line) => parse(line, item)), changes: changes.map((line) => parse(line, change)) };
   }
 
-  /** The whole feed behind a cursor, page by page. */
+  /** Reads the whole feed after a cursor, page by page. */
   async readFeed(after = 0n, limit = 1000, query = ''): Promise<z.infer<typeof changePage>['changes']> {
     const all: z.infer<typeof changePage>['changes'] = [];
     let cursor = after;
@@ -56,7 +56,7 @@ export class Service {
   }
 }
 
-/** A time whose text compares as the time does: with all six digits. */
+/** Writes a time with all six digits, so that texts compare like times. */
 export function micros(text: string): string {
   return text
     .replace('Z', '')

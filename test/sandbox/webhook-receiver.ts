@@ -6,10 +6,10 @@ export interface Received {
   body: Buffer;
 }
 
-/** A customer's endpoint on loopback: keeps what arrives, answers what it is told. */
+/** A customer's endpoint on loopback, which records events and returns the configured status. */
 export class Receiver {
   readonly received: Received[] = [];
-  /** Status of the k-th answer; null answers nothing. */
+  /** The status of the k-th response; null means no response. */
   answer: (k: number) => number | null = () => 204;
   readonly #server: Server;
 

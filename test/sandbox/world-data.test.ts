@@ -178,7 +178,7 @@ describe('prices move like those of a market', () => {
     expect(await read(`SELECT epoch(median(lasted)) / 86400 FROM moves WHERE price < old AND next = old`)).toBeLessThan(
       14,
     );
-    // Sold at 5, 10, 15… percent off, rounded to what a shop would write.
+    // Discounts are 5, 10, 15… percent, with prices rounded as a shop would write them.
     expect(
       await read('SELECT count(*) FILTER (round(price / old * 20) = price / old * 20) / count(*) FROM moves'),
     ).toBeGreaterThan(0.01);

@@ -25,7 +25,7 @@ interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
 }
 
-/** Options of a mapping that the schema does not know, as dotted paths; below free names nothing is looked at. */
+/** Lists the options that the schema lacks as dotted paths; mappings with free names are not checked. */
 function findUnknown(value: unknown, schema: JsonSchema | undefined, path = ''): string[] {
   if (schema === undefined) return [path];
   if (typeof value !== 'object' || value === null || schema.properties === undefined) return [];

@@ -86,7 +86,7 @@ function writeNumber(random: Seeded): string {
   return `${random.pick(['', '-'])}${whole}${fraction}${exponent}`;
 }
 
-/** Random JSON; the numbers that stand as values go to `numbers`, in order. */
+/** Writes random JSON, and appends the numbers among its values to `numbers`, in order. */
 function writeJson(random: Seeded, depth: number, numbers: string[]): string {
   const kind = random.integer(depth > 3 ? 2 : 4);
   const space = () => random.pick(['', '', ' ', '\t']);

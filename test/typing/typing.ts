@@ -12,7 +12,7 @@ import { TypingQueue } from '../../src/typing/typing-queue.js';
 
 /** Types bytes as a run does, in a folder of its own. */
 export interface Typing {
-  /** Types an export's lines; `rows` is what the landing counted, default: the lines that hold anything. */
+  /** Types an export's lines; `rows` is the landing's count, by default the number of non-empty lines. */
   items(bytes: string | Buffer, rows?: number): Promise<TypedRows>;
   /** Types an export of CSV, header and all, of so many rows. */
   csv(bytes: string | Buffer, rows: number, mapping?: Mapping): Promise<TypedRows>;
@@ -23,7 +23,7 @@ export interface Typing {
 export interface TypedRows {
   /** Rows that fit, `sql` over them, each value as text, null for NULL. */
   select(sql: string): Promise<(string | null)[][]>;
-  /** Place, reason and raw text of those that don't. */
+  /** The place, reason and raw text of rejected rows. */
   rejects(): Promise<{ line: string | null; reason: string | null; raw: string | null }[]>;
 }
 
@@ -85,7 +85,7 @@ function openRows(db: Database, files: TypedFile[]): TypedRows {
   };
 }
 
-/** An export row with the fields that a typed row needs, and `members` beside or instead of them, as JSON text. */
+/** An export row with the fields that a typed row needs; `members` adds or replaces fields as JSON text. */
 export function itemLine(members: Record<string, string>): string {
   const all = {
     id: '1',

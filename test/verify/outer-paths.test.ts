@@ -9,7 +9,7 @@ import { sealLines } from '../journal/list-fold.js';
 import { makeFolder } from '../lake/fixture.js';
 import { add, CREATED, writeEntry } from '../lake/log-writer.js';
 
-// A folder may hold what another machine, or a bucket, has put there.
+// A lake's folder may contain files that another machine or a bucket has put there.
 
 test('no reader opens a file outside the table, even if the log names it', async () => {
   const folder = await makeFolder();

@@ -13,7 +13,7 @@ export const PATHS = [
 
 /** One small world whose account the tests change. */
 export class AccountWorld extends Service {
-  /** By which requests per second are counted: stands still. */
+  /** The clock by which requests per second are counted, which doesn't advance by itself. */
   readonly #wall: { ms: number };
 
   private constructor(sandbox: Sandbox, wall: { ms: number }) {
@@ -31,7 +31,7 @@ export class AccountWorld extends Service {
     this.#wall.ms += 1000;
   }
 
-  /** Nothing limits the caller. */
+  /** Removes all limits of the caller. */
   reset(): void {
     this.sandbox.changeAccount({ plan: 'unlimited', limits: {}, overage: true, revoked: [], overdueDays: null });
   }

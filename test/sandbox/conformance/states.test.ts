@@ -15,7 +15,7 @@ const after = await readItems();
 const fresh = await service.readFeed(cursor);
 afterAll(() => service.close());
 
-/** Items before and after, of which the step made one change of this kind. */
+/** Pairs of items before and after a step that made one change of this kind to them. */
 function pairs(kind: string): { old: Item | undefined; now: Item; entry: (typeof fresh)[number] }[] {
   const single = fresh.filter((one) => fresh.filter((other) => other.item?.id === one.item?.id).length === 1);
   const found = single.filter((one) => one.kind === kind && one.item !== null);
