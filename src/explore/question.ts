@@ -1,16 +1,9 @@
-import {
-  type DuckDBConnection,
-  type DuckDBResultReader,
-  type DuckDBType,
-  type DuckDBValue,
-  StatementType,
-} from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBResultReader, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 import { isOutOfMemory } from '../lake/faults.js';
 import { interruptOnAbort } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
-import { prepareSelect } from '../sql/read-only-sql.js';
 import { Sql } from '../sql/sql.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -70,7 +63,9 @@ async function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSi
   const { order, offset = 0, limit, set } = question;
   const query = sortQuery(bindAnalysis(snapshot, question), order);
   try {
-    return await runSelect(snapshot, `${query} LIMIT ${limit + 1} OFFSET ${offset}`, { set, limit, signal });
+    return await withVariables(snapshot, set, signal, async (connection) =>
+      toAnswer(await connection.runAndReadAll(`${query} LIMIT ${limit + 1} OFFSET ${offset}`), limit),
+    );
   } catch (error) {
     throw explainMemory(error);
   }
@@ -112,31 +107,6 @@ export function bindAnalysis(
 
 function bindSpells(query: string): string {
   return bindQuery(query, { price_spells: new Sql(readAnalysis('price_spells')) }).text;
-}
-
-interface SelectOptions {
-  set?: Question['set'];
-  limit: number;
-  signal: AbortSignal;
-}
-
-/** Runs a SELECT. @throws PricelakeError `query` if it is not a single SELECT or takes too long */
-export function runSelect(
-  snapshot: Snapshot,
-  sql: string,
-  { set = {}, limit, signal }: SelectOptions,
-): Promise<Answer> {
-  return withVariables(snapshot, set, signal, async (connection) => {
-    const statement = await prepareSelect(connection, sql);
-    try {
-      const explains = statement.statementType === StatementType.EXPLAIN;
-      const first = `FROM query(${quoteLiteral(sql)}) LIMIT ${limit + 1}`;
-      const reader = await (explains ? statement.runAndReadAll() : connection.runAndReadAll(first));
-      return toAnswer(reader, limit);
-    } finally {
-      statement.destroySync(); // otherwise the statement keeps its result until it is garbage-collected
-    }
-  });
 }
 
 /**
