@@ -25,14 +25,11 @@ standing AS MATERIALIZED (
       AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
       AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
       AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
+      AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
       AND (getvariable('brand') IS NULL AND getvariable('in_list') IS NULL
         OR product_id IN (FROM 'selected_products.sql'))
   )
   WHERE is_first <> is_last OR (is_first AND getvariable('product') IS NOT NULL)
-),
--- The ids are unnested from a list, so DuckDB estimates few rows and builds the join's hash table from them.
-touched AS MATERIALIZED (
-  SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM standing)
 ),
 -- A condition or currency that excludes an offer today also excludes its past prices. Other findings are only about the
 -- current price. A listing is excluded at both moments, so that it doesn't seem to appear or disappear.
@@ -64,19 +61,21 @@ compared AS (
   FULL JOIN (FROM comparable WHERE is_last) AS after USING (item_id)
   WHERE coalesce(before.currency = after.currency, true)
 ),
-listings AS MATERIALIZED (
-  SELECT item_id, title, category_slug, url FROM (FROM 'product_listings.sql') SEMI JOIN touched USING (item_id)
-),
-chosen AS (
-  SELECT compared.*, title, category_slug, url, price - price_before AS change,
-    100 * (price - price_before)::DOUBLE / price_before::DOUBLE AS change_pct,
-    count(*) OVER (PARTITION BY kind) AS of_kind
+moved AS MATERIALIZED (
+  SELECT *, price - price_before AS change, 100 * (price - price_before)::DOUBLE / price_before::DOUBLE AS change_pct
   FROM compared
-  JOIN listings USING (item_id)
-  WHERE (getvariable('kind') IS NULL OR kind = getvariable('kind'))
-    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+  WHERE getvariable('kind') IS NULL OR kind = getvariable('kind')
+),
+-- Rows are counted apart, so that DuckDB keeps only the first rows of each kind instead of sorting all.
+counted AS (SELECT kind, count(*) AS of_kind FROM moved GROUP BY kind),
+chosen AS MATERIALIZED (
+  SELECT *
+  FROM moved
   QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change_pct) DESC NULLS LAST, moved_at DESC, item_id)
     <= coalesce(getvariable('top')::BIGINT, 100)
+),
+chosen_products AS MATERIALIZED (
+  SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM chosen)
 )
 SELECT
   kind,
@@ -98,7 +97,11 @@ SELECT
   url,
   sites.attribution
 FROM chosen
+JOIN counted USING (kind)
 CROSS JOIN moment
+JOIN (
+  SELECT item_id, title, category_slug, url FROM (FROM 'product_listings.sql') SEMI JOIN chosen_products USING (product_id)
+) AS listed USING (item_id)
 LEFT JOIN sites ON sites.site_id = chosen.site_id AND sites.is_current
 ORDER BY
   list_position(['fall', 'rise', 'new', 'gone', 'same'], kind),

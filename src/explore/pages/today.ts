@@ -112,13 +112,18 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     limit: 2 * ROWS,
   };
   const stockMoves: Question = { analysis: 'stock_moves', set: { ...chosen, top: '1', ...period }, limit: 2 };
-  const [days, past, copied, spread, stocked, opened] = await Promise.all([
+  // Spreads and the copy have no figures for a past day, so they are left out if the period has an end.
+  const [days, past, stocked, copied, spread, opened] = await Promise.all([
     askPast(request, { analysis: 'moves_by_day', set: chosen, limit: 100 }),
     askPast(request, moves),
-    askPast(request, { analysis: 'copy_changes', set: begin, limit: 1 }),
-    askPast(request, { analysis: 'spread_changes', set: { ...begin, currency }, limit: 1 }),
     askPast(request, stockMoves),
-    ...(until === undefined ? [askPast(request, spreadMoves)] : []),
+    ...(until === undefined
+      ? [
+          askPast(request, { analysis: 'copy_changes', set: begin, limit: 1 }),
+          askPast(request, { analysis: 'spread_changes', set: { ...begin, currency }, limit: 1 }),
+          askPast(request, spreadMoves),
+        ]
+      : []),
   ]);
   const moved = past.answer === undefined ? undefined : chooseMoves(past.answer);
   const spark = await askForSparklines(moved === undefined ? [] : [moved, spreads], ask);
@@ -129,7 +134,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked, list };
   const readSummed = readFirst(summed);
   const median = toNumber(readSummed('median_pct'));
-  const spreadChange = spread.answer === undefined || isSelected ? undefined : readAll(spread.answer)[0];
+  const spreadChange = spread?.answer === undefined || isSelected ? undefined : readAll(spread.answer)[0];
   return {
     title: 'Today',
     ...past.again,
@@ -145,10 +150,10 @@ ${renderFilters('/', [
   renderInList(snapshot.list !== undefined, compared.in_list),
 ])}
 ${snapshot.run?.number === 1n ? FIRST_COPY : ''}
-${until === undefined ? '' : html`<p class="soft">Prices at two moments: from ${dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')} to ${nameDay(until, 'the end')}. Spreads have no figures for a past day.</p>`}
+${until === undefined ? '' : html`<p class="soft">Prices at two moments: from ${dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')} to ${nameDay(until, 'the end')}. Spreads and the copy have no figures for a past day.</p>`}
 ${moved === undefined ? past.render({ caption: '' }) : renderMoves(moved, moves, spark, listStockFigures(stocked.answer, stockMoves))}
 ${site === '' ? renderSpreads() : ''}
-${renderSection('The copy', renderCopy(readHeld, copied.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
+${renderSection('The copy', renderCopy(readHeld, copied?.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
 
   /** Returns a choice for the requested moment if it isn't a usual one. Dates in the address take precedence. */
