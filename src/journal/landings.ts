@@ -84,7 +84,7 @@ export async function openLanding(folder: string, begin: RunStart & { runId: str
 /** Returns the state of a run whose rows are downloaded. @throws Error if they aren't */
 export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
   if (isApplicable(journal.state)) return journal.state;
-  throw new Error(`run ${runId} is ${journal.state.stage}: its rows are not downloaded yet`);
+  throw new Error(`run ${runId} is ${journal.state.stage}: its rows have not been downloaded yet`);
 }
 
 /** Returns the state of a run whose row counts add up. @throws Error before that, so that nothing is committed early */

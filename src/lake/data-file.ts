@@ -88,7 +88,7 @@ const FOOTER_BYTES = 1 << 15;
 async function readFooter(path: string, file: FileHandle, size: number): Promise<FileMetaData> {
   const read = async (offset: number, length: number) => {
     const { buffer, bytesRead } = await file.read(new Uint8Array(length), 0, length, offset);
-    if (bytesRead !== length) throw new Error(`${bytesRead} bytes at ${offset}, not ${length}`);
+    if (bytesRead !== length) throw new Error(`read ${bytesRead} of ${length} bytes at ${offset}`);
     return buffer;
   };
   const tail = {

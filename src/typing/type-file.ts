@@ -204,6 +204,6 @@ function countNulls(statistics: DuckDBValue | undefined, column: string, rows: n
   if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
   const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;
   const nulls = own instanceof DuckDBMapValue ? own.entries.find(({ key }) => key === 'null_count')?.value : undefined;
-  if (nulls === undefined) throw new Error(`COPY returned no statistics of ${column}`);
+  if (nulls === undefined) throw new Error(`COPY returned no statistics for ${column}`);
   return Number(nulls);
 }

@@ -65,10 +65,10 @@ export const equationProof: Proof = {
       if (received !== (written ?? 0n) + (rejected ?? 0n) + (deduplicated ?? 0n)) {
         fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
       }
-      if (rejected !== kept) fail(`rejected ${rejected} rows, but ${kept} are in rejects`);
+      if (rejected !== kept) fail(`rejected ${rejected} rows, but the rejects table has ${kept}`);
       // Runs of older versions stored null here.
       if (row.export_rows_landed !== null && row.export_rows !== row.export_rows_landed) {
-        fail(`was announced ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
+        fail(`expected ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
       }
     }
     return { count: BigInt(rows.length), of: 'runs' };

@@ -118,7 +118,7 @@ function compareFiles(state: ReplayedTable, pointed: PointedFile[], fail: (what:
     else {
       const rows = (JSON.parse(stats) as { numRecords?: number }).numRecords;
       const isSame = file.bytes === bytes && file.sha256 === sha256 && Number(file.rows) === rows;
-      if (!isSame) fail(`has other rows, bytes or checksum of ${path} than the log`);
+      if (!isSame) fail(`records different rows, bytes or a different checksum for ${path} than the log`);
     }
     named.delete(`${state.table}/${path}`);
   }

@@ -23,7 +23,7 @@ export async function readFooter(path: string): Promise<Footer> {
     const { size } = await file.stat();
     const read = async (offset: number, length: number) => {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
-      if (bytesRead !== length) throw new Error(`${bytesRead} bytes at ${offset}, not ${length}`);
+      if (bytesRead !== length) throw new Error(`read ${bytesRead} of ${length} bytes at ${offset}`);
       return buffer;
     };
     const reader = new ParquetEnvelopeReader(read, async () => {}, size);

@@ -99,7 +99,7 @@ function applyCommit(state: ReplayedTable, entry: Entry, fail: (what: string) =>
       if (action.add.dataChange === false) rows.added += countRows(action.add.stats);
     }
     if (action.protocol != null && (action.protocol.minReaderVersion > 1 || action.protocol.minWriterVersion > 2)) {
-      fail('requires a newer reader or writer than pricelake');
+      fail('requires a newer Delta reader or writer version than pricelake supports');
     }
     applyAction(state, action);
   }

@@ -80,6 +80,6 @@ test("a file that isn't Parquet is refused with its name", async () => {
     expect((error as Error).cause).toBeDefined();
   }
   await writeFile(file, '');
-  await expect(readFooterFacts(file)).rejects.toMatchObject({ cause: new Error('0 bytes at 0, not 4') });
+  await expect(readFooterFacts(file)).rejects.toMatchObject({ cause: new Error('read 0 of 4 bytes at 0') });
   expect(await listOpenFiles(path.dirname(file))).toEqual([]);
 });

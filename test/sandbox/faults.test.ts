@@ -259,9 +259,9 @@ describe('an armed fault', () => {
     ['export:html=404', "'404' is not a valid argument for html"],
     ['export:402=money', "'money' is not a valid argument for 402"],
     ['export:401=x', "'x' is not a valid argument for 401"],
-    ['export:drop@0', "'@0' is not one of @3"],
-    ['export:drop@5-3', "'@5-3' is not one of"],
-    ['export:drop@101%', "'@101%' is not one of"],
+    ['export:drop@0', "'@0' does not look like @3"],
+    ['export:drop@5-3', "'@5-3' does not look like"],
+    ['export:drop@101%', "'@101%' does not look like"],
   ])('is refused for %s, with the allowed values', async (spec, reason) => {
     const error = await startSandbox({ faults: [spec] }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PricelakeError);

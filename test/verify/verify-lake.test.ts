@@ -198,7 +198,7 @@ describe('verify finds', () => {
     await editFile('ATTRIBUTION.md', (text) => `${text}\nmore\n`);
     const pointer = (await verify()).pointer;
     expect(pointer).toMatch(/^lake\.json has cursor 7\d*; history is at \d+/m);
-    expect(pointer).toMatch(/^lake\.json has other rows, bytes or checksum of \S+ than the log/m);
+    expect(pointer).toMatch(/^lake\.json records different rows, bytes or a different checksum for \S+ than the log/m);
     expect(pointer).toMatch(/^catalog\.sql names items\/none\.parquet, which no table has/m);
     expect(pointer).toMatch(/^ATTRIBUTION\.md doesn't have the credits/m);
   });
@@ -214,7 +214,7 @@ describe('verify finds', () => {
     const findings = await verify();
     expect(findings.cursors).toMatch(/^runs run \S+ continued from cursor \d+; the run before it had reached \d+$/);
     expect(findings['row equation']).toMatch(
-      /^runs run 000001-\S+ received \d+ rows, but .*\n.* rejected 2 rows, but 0 are in rejects/,
+      /^runs run 000001-\S+ received \d+ rows, but .*\n.* rejected 2 rows, but the rejects table has 0/,
     );
     expect(Object.keys(findings)).toEqual(['cursors', 'row equation']);
   });

@@ -63,7 +63,7 @@ export const faultSpec = z.string().transform((text, ctx): Fault => {
   const effect = parseArgument(kind, argument);
   if (effect === null) return refuse(`'${argument}' is not a valid argument for ${kind} (${says})`);
   const timing = parseTiming(when);
-  if (timing === null) return refuse(`'@${when}' is not one of @3, @3-5, @3- and @10%`);
+  if (timing === null) return refuse(`'@${when}' does not look like @3, @3-5, @3- or @10%`);
   return { text, endpoint, effect, timing };
 });
 
