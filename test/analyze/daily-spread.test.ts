@@ -85,7 +85,7 @@ describe('past prices of offers', () => {
         }
         expect(await readPastPrices(first, first + more)).toEqual(expected);
       }),
-      { seed: 7, numRuns: 80 },
+      { seed: 7, numRuns: 40 },
     );
   });
 });
@@ -129,7 +129,7 @@ describe('the daily price spread', () => {
         }
         expect(days).toEqual(whole);
       }),
-      { ...RUNS, numRuns: 10 },
+      { ...RUNS, numRuns: 5 },
     );
   });
 

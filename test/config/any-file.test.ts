@@ -107,7 +107,7 @@ test('the pipeline file, after any edit, is read or refused with the place of th
     fc.asyncProperty(edits, (changes) =>
       readOrRefuse('prices.yaml', edit(shipped, changes), (file) => readPipeline(file, ENV)),
     ),
-    { seed: 2026, numRuns: 300 },
+    { seed: 2026, numRuns: 100 },
   ));
 
 test('a pipeline file, matches or a price list of any bytes is read or refused with the place of the error', () =>
@@ -117,7 +117,7 @@ test('a pipeline file, matches or a price list of any bytes is read or refused w
       await readOrRefuse('matches.csv', bytes, readUserMatches);
       await readOrRefuse('list.csv', bytes, (list) => loadWatchList(db, { list }));
     }),
-    { seed: 2026, numRuns: 60 },
+    { seed: 2026, numRuns: 30 },
   ));
 
 const CELLS = [
@@ -173,6 +173,6 @@ test.each([
       const text = mark + [header, ...rows].map((row) => row.join(delimiter)).join(end);
       return readOrRefuse('table.csv', text, read);
     }),
-    { seed: 2026, numRuns: 80, examples: LINE_ENDS_IN_QUOTES },
+    { seed: 2026, numRuns: 40, examples: LINE_ENDS_IN_QUOTES },
   ),
 );
