@@ -206,7 +206,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: "if (lines.pop() !== '') yield",
     replace: "if (lines.pop() === '\\0') yield",
     trouble: 'damage',
-    heldBy: 'few damages hit it: test/verify/prove-landing.test.ts, in the memory of the lake',
+    heldBy: "few damages hit it: test/verify/prove-landing.test.ts, in the lake's saved state",
   },
   {
     name: 'verify does not compare data files with the checksums of the log',
@@ -214,7 +214,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: 'file.sha256 === undefined || found === file.sha256',
     replace: 'file.sha256 === undefined || found !== undefined',
     trouble: 'damage',
-    heldBy: 'values show most of it: test/verify/verify-lake.test.ts, a byte that flipped, files that are cut or gone',
+    heldBy: 'values show most of it: test/verify/verify-lake.test.ts, a flipped byte, truncated and missing files',
   },
   {
     name: 'a log entry that changed since it was written is read',
