@@ -1,5 +1,5 @@
 import type { RelationGraph } from '../sql/graph.js';
-import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import { code, type Sql, sql } from '../sql/sql.js';
 
 /** A partition's values as DuckDB prints them, in the order of the partition columns. */
@@ -18,13 +18,4 @@ export async function listPartitions(
       : sql`SELECT DISTINCT ${code(texts.join(', '))} FROM (${rows})`,
   );
   return found.map((row) => columns.map((column, at) => ({ column, text: row[`value_${at}`] as string | null })));
-}
-
-/** Builds an SQL condition for the rows of a partition. */
-export function selectPartition(partition: PartitionKey): Sql {
-  const equal = partition.map(({ column, text }) => {
-    const value = text === null ? 'NULL' : quoteLiteral(text);
-    return `CAST(${quoteIdentifier(column)} AS VARCHAR) IS NOT DISTINCT FROM ${value}`;
-  });
-  return code(`(${equal.join(' AND ') || 'true'})`);
 }
