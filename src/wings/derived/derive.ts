@@ -59,8 +59,9 @@ export async function deriveTables(
     const deriving = { merge, staging, next: withMade, one, reads, products };
     const isFollowing = isMadeOfItems(found, one) && [...reads.values()].every(({ isKept }) => isKept);
     const narrowed = isFollowing ? await NARROW[one.by](deriving) : 'all';
-    if (narrowed !== 'all') return renew(deriving, narrowed);
-    return { staged: await inTurn(() => remake(deriving, divide)), isKept: false };
+    if (narrowed === 'all') return { staged: await inTurn(() => remake(deriving, divide)), isKept: false };
+    const isWhole = narrowed !== 'none' && narrowed.keys === undefined;
+    return isWhole ? inTurn(() => renew(deriving, narrowed)) : renew(deriving, narrowed);
   };
   for (const one of derived) made.set(one.table, begin(make(one)));
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
