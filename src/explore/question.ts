@@ -1,6 +1,5 @@
 import type { DuckDBConnection, DuckDBResultReader, DuckDBType, DuckDBValue } from '@duckdb/node-api';
-import { PricelakeError } from '../io/errors.js';
-import { isOutOfMemory } from '../lake/faults.js';
+import { isOutOfMemory, PricelakeError } from '../io/errors.js';
 import { interruptOnAbort } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';

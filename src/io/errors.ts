@@ -74,3 +74,8 @@ export function ignoreMissing(error: unknown): undefined {
   if (hasSystemCode(error, 'ENOENT')) return undefined;
   throw error;
 }
+
+/** True if DuckDB reached its memory limit. At its limit for temporary files, the disk is full instead. */
+export function isOutOfMemory(error: unknown): error is Error {
+  return error instanceof Error && /^Out of Memory Error(?!.*max_temp_directory_size)/su.test(error.message);
+}

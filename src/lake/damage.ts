@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
-import { PricelakeError } from '../io/errors.js';
+import { isOutOfMemory, PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
 import { describeDamage, findDamagedFile } from './damaged-file.js';
-import { isOutOfMemory } from './faults.js';
 import { readPartial } from './partial.js';
 import { readTable } from './read.js';
 import { findFault } from './system-faults.js';

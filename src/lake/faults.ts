@@ -1,13 +1,4 @@
-import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
-
-/** True if DuckDB reached its memory limit. At its limit for temporary files, the disk is full instead. */
-export function isOutOfMemory(error: unknown): error is Error {
-  return (
-    error instanceof Error &&
-    error.message.startsWith('Out of Memory Error') &&
-    !error.message.includes('max_temp_directory_size')
-  );
-}
+import { type ErrorCode, hasSystemCode, isOutOfMemory, PricelakeError } from '../io/errors.js';
 
 /** Runs `work`. @throws PricelakeError `out_of_memory` with the task and the limit, if DuckDB reaches its limit */
 export async function explainMemory<T>(doing: string, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { chooseMemoryLimit } from '../io/machine.js';
+import { chooseMemoryLimits } from '../io/machine.js';
 import { makeTemporaryFolder, removeBusyFolder } from '../io/temporary-folder.js';
 import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
@@ -12,8 +12,8 @@ interface SessionOptions {
   /** The session's folder, which is emptied first. By default, a new temporary folder. */
   workFolder?: string;
   /**
-   * DuckDB's memory limit in bytes or as DuckDB text, by default a third of RAM. `default` is DuckDB's own limit, four
-   * fifths of RAM.
+   * DuckDB's memory limit in bytes or as DuckDB text. By default, it begins small, and is raised to a third of RAM if a
+   * statement needs more. `default` is DuckDB's own limit, four fifths of RAM.
    */
   memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;
@@ -27,10 +27,10 @@ export interface Session {
 
 /** Opens a database for work on a lake. If that fails, removes the folder. */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  const { hasModels, sessions = 1, signal, memoryLimit = chooseMemoryLimit() } = options;
+  const { hasModels, sessions = 1, signal, memoryLimit } = options;
   const workFolder = await makeWorkFolder(options.workFolder);
-  const text = typeof memoryLimit === 'number' ? `${memoryLimit / 1024 ** 2}MiB` : memoryLimit;
-  const limit = text === 'default' ? {} : { memoryLimit: text };
+  const own = memoryLimit === undefined ? chooseMemoryLimits() : { memoryLimit };
+  const limit = memoryLimit === 'default' ? {} : own;
   const stop = signal === undefined ? {} : { signal };
   let db: Database | undefined;
   const close = async () => {

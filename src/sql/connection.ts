@@ -7,6 +7,7 @@ import {
 } from '@duckdb/node-api';
 import accessors from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import pLimit from 'p-limit';
+import { isOutOfMemory } from '../io/errors.js';
 import { settleAll } from '../io/side-by-side.js';
 
 // The bindings' own decoder drops a leading U+FEFF. Shop titles may start with one, and both the value and the bounds
@@ -17,8 +18,10 @@ export interface DuckDbOptions {
   /** The path of a database file, or `:memory:` (default). */
   path?: string;
   tempDirectory?: string;
-  /** The memory limit for DuckDB, such as `2GB`. The process as a whole needs more. */
-  memoryLimit?: string;
+  /** The memory limit for DuckDB, in bytes or such as `2GB`. The process as a whole needs more. */
+  memoryLimit?: number | string;
+  /** The limit that replaces `memoryLimit` when work runs out of memory, which then runs again. */
+  mostMemory?: number | string;
   threads?: number;
   /** The number of statements that may run in parallel; default 1. Above 1, session variables are unreliable. */
   sessions?: number;
@@ -33,7 +36,7 @@ const LANES = 2;
 /** A DuckDB instance whose sessions use UTC. A statement runs on any free session, and its values are bound. */
 export class Database {
   readonly #instance: DuckDBInstance;
-  readonly #signal: AbortSignal | undefined;
+  readonly #options: DuckDbOptions;
   readonly #sessions: Session[] = [];
   readonly #free: Session[] = [];
   /** Statements that are waiting for a session, in order. */
@@ -53,7 +56,7 @@ export class Database {
 
   private constructor(instance: DuckDBInstance, first: DuckDBConnection, options: DuckDbOptions, threads: number) {
     this.#instance = instance;
-    this.#signal = options.signal;
+    this.#options = options;
     this.#most = options.sessions ?? 1;
     this.#threads = threads;
     this.#setTo = threads;
@@ -67,7 +70,7 @@ export class Database {
       autoload_known_extensions: 'false',
     };
     if (options.tempDirectory !== undefined) settings.temp_directory = options.tempDirectory;
-    if (options.memoryLimit !== undefined) settings.memory_limit = options.memoryLimit;
+    if (options.memoryLimit !== undefined) settings.memory_limit = writeMemory(options.memoryLimit);
     if (options.threads !== undefined) settings.threads = String(options.threads);
     const instance = await DuckDBInstance.create(options.path ?? ':memory:', settings);
     const first = await connect(instance);
@@ -104,11 +107,17 @@ export class Database {
     return (await this.rows(sql, values))[0];
   }
 
-  /** Reserves a session while `work` runs. */
+  /** Reserves a session while `work` runs. If it runs out of memory, raises the limit and runs it again. */
   async withSession<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw CLOSED();
     const session = await this.#acquire();
-    const statement = this.#closing === undefined ? work(session.connection) : Promise.reject(CLOSED());
+    const workAgain = async (error: unknown) => {
+      if (this.#options.mostMemory === undefined || !isOutOfMemory(error)) throw error;
+      await session.connection.run(`SET memory_limit = '${writeMemory(this.#options.mostMemory)}'`);
+      return work(session.connection);
+    };
+    const statement =
+      this.#closing === undefined ? work(session.connection).catch(workAgain) : Promise.reject(CLOSED());
     this.#running.add(statement);
     return statement.finally(() => {
       this.#running.delete(statement);
@@ -161,7 +170,7 @@ export class Database {
 
   /** Throws if the signal was aborted. Call it between the statements of long work. */
   throwIfStopped(): void {
-    this.#signal?.throwIfAborted();
+    this.#options.signal?.throwIfAborted();
   }
 
   /** Closes the database. Interrupts running statements and waits for them first, because DuckDB hangs otherwise. */
@@ -179,7 +188,7 @@ export class Database {
   }
 
   #addSession(connection: DuckDBConnection): Session {
-    const release = this.#signal === undefined ? () => {} : interruptOnAbort(connection, this.#signal);
+    const release = this.#options.signal === undefined ? () => {} : interruptOnAbort(connection, this.#options.signal);
     const session = { connection, release };
     this.#sessions.push(session);
     return session;
@@ -216,6 +225,8 @@ export class Database {
     return setting;
   }
 }
+
+const writeMemory = (size: number | string) => (typeof size === 'number' ? `${size / 1024 ** 2}MiB` : size);
 
 const CLOSED = () => new Error('the database is closed');
 

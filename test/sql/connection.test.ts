@@ -67,6 +67,24 @@ test('closing ends the statements that run and those that wait, and no more begi
   await db.close();
 });
 
+test('a statement that runs out of memory runs again under the highest limit, beside others that did', async () => {
+  const lists =
+    'SELECT max(len(v)) AS n FROM (SELECT list(md5(CAST(range AS VARCHAR))) AS v FROM range(400000) GROUP BY range % 7)';
+  await using(await Database.open({ memoryLimit: '20MB', sessions: 2 }), async (one) => {
+    await expect(one.rows(lists)).rejects.toThrow('Out of Memory Error');
+  });
+  await using(await Database.open({ memoryLimit: '20MB', mostMemory: '500MiB', sessions: 2 }), async (one) => {
+    expect(await Promise.all([one.row(lists), one.row(lists)])).toEqual([{ n: 57_143n }, { n: 57_143n }]);
+    await one.run(`CREATE TABLE longest AS ${lists}`);
+    expect(await one.row("SELECT n, current_setting('memory_limit') AS memory FROM longest")).toEqual({
+      n: 57_143n,
+      memory: '500.0 MiB',
+    });
+    // Only a lack of memory is a reason to run a statement again.
+    await expect(one.run("SELECT error('no')")).rejects.toThrow('no');
+  });
+});
+
 test('footers that are not kept any more are kept by no session', async () => {
   const keeps = () =>
     Promise.all([1, 2, 3].map(() => db.row("SELECT current_setting('parquet_metadata_cache') AS kept")));

@@ -79,7 +79,7 @@ export class RowsInParts {
     await this.#graph.ready(select);
     const own = path.join(folder, randomUUID());
     await mkdir(own, { recursive: true });
-    const copy = `COPY (${select.text}) TO ${quoteLiteral(own)} (FORMAT parquet, PARTITION_BY (part), RETURN_STATS true)`;
+    const copy = `COPY (${select.text}) TO ${quoteLiteral(own)} (FORMAT parquet, PARTITION_BY (part), APPEND, RETURN_STATS)`;
     const written = await this.#graph.db.rows(copy);
     const files = written.map(({ filename }) => String(filename));
     // A part without rows has no file, so it needs an empty relation; reading no files would fail.

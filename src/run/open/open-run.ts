@@ -2,7 +2,7 @@ import { type ApiClient, type ClientOptions, createClient } from '../../api/clie
 import type { Pipeline } from '../../config/pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
-import { chooseMemoryLimit, readFreeBytes, readMachineMemory } from '../../io/machine.js';
+import { chooseMemoryLimits, readFreeBytes, readMachineMemory } from '../../io/machine.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '../../journal/landings.js';
 import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../../journal/memory.js';
 import type { EntryOf } from '../../journal/run-entry.js';
@@ -74,7 +74,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     if (source?.aborted) stop.abort(source.reason);
     source?.addEventListener('abort', () => stop.abort(source.reason), { signal: closed.signal });
   }
-  const memoryLimit = pipeline.lake.memory ?? chooseMemoryLimit();
+  const memoryLimit = pipeline.lake.memory ?? chooseMemoryLimits().memoryLimit;
   let landing: Landing | undefined;
   let session: Session | undefined;
   let memory: Memory | undefined;
@@ -98,7 +98,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       hasModels: true,
       sessions: SESSIONS,
       workFolder: lock.workFolder,
-      memoryLimit,
+      memoryLimit: pipeline.lake.memory,
       signal: stop.signal,
     });
     const { db, workFolder } = session;
