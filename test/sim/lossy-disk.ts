@@ -26,6 +26,14 @@ const CALLS = [
 const READS = ['readFile', 'readdir', 'stat'] as const;
 const HANDLE_CALLS = ['sync', 'datasync', 'truncate', 'write', 'writeFile', 'appendFile'] as const;
 
+/** The nth call of a kind, or the nth of all calls. Calls are of one kind if they differ only in numbers and ids. */
+export interface Moment {
+  kind?: string;
+  nth: number;
+}
+/** Matches numbers and ids in the names of files. */
+const NUMBERED = /[0-9a-f-]*\d[0-9a-f-]*/g;
+
 type Call = (this: unknown, ...args: unknown[]) => Promise<unknown>;
 
 const TAILS = ['none', 'some', 'all', 'zeros', 'noise', 'hole'] as const;
@@ -36,7 +44,7 @@ type Names = Map<string, number>;
 export class LossyDisk {
   readonly #root: string;
   readonly #random: Seeded;
-  readonly #lossAt: number;
+  readonly #lossAt: Moment;
   readonly #schedule: Schedule;
   /** Keeps what was removed or replaced: the loss may bring it back. */
   readonly #removed: string;
@@ -51,12 +59,14 @@ export class LossyDisk {
   readonly #open: number[] = [];
   readonly #restore: (() => void)[] = [];
   #calls = 0;
+  /** The number of calls of each kind so far. */
+  readonly kinds = new Map<string, number>();
   /** Where the rest was written, once the power is lost. */
   rest: string | undefined;
   /** The call before which the power was lost. */
   struck = '';
 
-  private constructor(root: string, random: Seeded, lossAt: number, schedule: Schedule) {
+  private constructor(root: string, random: Seeded, lossAt: Moment, schedule: Schedule) {
     this.#root = root;
     this.#random = random;
     this.#lossAt = lossAt;
@@ -66,8 +76,8 @@ export class LossyDisk {
     this.#noteDurable(root);
   }
 
-  /** Watches from now on. The power is lost before call number `lossAt`. */
-  static async watch(root: string, random: Seeded, lossAt: number, schedule: Schedule): Promise<LossyDisk> {
+  /** Watches from now on. The power is lost before the call `lossAt`. */
+  static async watch(root: string, random: Seeded, lossAt: Moment, schedule: Schedule): Promise<LossyDisk> {
     const disk = new LossyDisk(root, random, lossAt, schedule);
     const handle = await promises.open('/dev/null');
     const prototype = Object.getPrototypeOf(handle) as object;
@@ -154,11 +164,21 @@ export class LossyDisk {
     await this.#schedule.turn(what);
     if (this.rest !== undefined) throw new PowerLoss(`the power is lost: ${what}`);
     // Opening may be for reading alone: no moment of its own.
-    if (isReading || ++this.#calls !== this.#lossAt) return;
+    if (isReading || !this.#isMoment(what)) return;
     this.struck = what;
     this.rest = `${this.#root}-rest`;
     this.#writeRest(this.rest);
     throw new PowerLoss(`the power is lost: ${what}`);
+  }
+
+  /** Counts a call. Returns true if the power is lost before it. */
+  #isMoment(what: string): boolean {
+    const kind = what.replaceAll(NUMBERED, '*');
+    const count = (this.kinds.get(kind) ?? 0) + 1;
+    const { kind: wanted, nth } = this.#lossAt;
+    this.kinds.set(kind, count);
+    this.#calls++;
+    return wanted === undefined ? this.#calls === nth : kind === wanted && count === nth;
   }
 
   #noteDurable(folder: string): void {
@@ -211,8 +231,7 @@ export class LossyDisk {
         const file = places.get(ino);
         const target = path.join(at, name);
         if (chosen.has(ino)) place(ino, target);
-        else if (file !== undefined && fs.existsSync(file))
-          fs.writeFileSync(target, this.#tear(ino, fs.readFileSync(file)));
+        else if (file !== undefined && fs.existsSync(file)) this.#placeFile(ino, file, target);
       }
     };
     place(fs.statSync(this.#root).ino, to);
@@ -245,6 +264,12 @@ export class LossyDisk {
     const left = new Set([...chosen.values()].flatMap((names) => [...names.values()]));
     for (const { ino, folder, name } of moved) if (!left.has(ino)) chosen.get(folder)?.set(name, ino);
     return chosen;
+  }
+
+  #placeFile(ino: number, file: string, target: string): void {
+    const isDurable = this.#sizes.get(ino) === fs.statSync(file).size && !this.#cut.has(ino);
+    if (isDurable) fs.linkSync(file, target);
+    else fs.writeFileSync(target, this.#tear(ino, fs.readFileSync(file)));
   }
 
   #tear(ino: number, bytes: Buffer): Buffer {

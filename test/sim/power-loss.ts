@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Io } from '../../src/io/io.js';
+import type { Seeded } from '../seeded.js';
 import { Mismatch } from './compare.js';
-import { LossyDisk } from './lossy-disk.js';
+import { LossyDisk, type Moment } from './lossy-disk.js';
 import { Schedule } from './schedule.js';
 import type { Script } from './script.js';
 
@@ -19,6 +20,8 @@ export interface Losses {
   runs: number;
   /** File calls of a run, as far as is known: losses come at any of them. */
   calls: number;
+  /** The number of calls of each kind in the latest run that had them. */
+  kinds: Map<string, number>;
   /** The call before which the power was lost, for people. */
   struck: string[];
   end(): void;
@@ -30,7 +33,7 @@ export function expectLosses(script: Script): Losses {
     script.trace = schedule.trace;
     schedule.end();
   };
-  return { script, schedule, runs: 0, calls: 500, struck: [], end };
+  return { script, schedule, runs: 0, calls: 500, kinds: new Map(), struck: [], end };
 }
 
 type Log = Io['log'];
@@ -51,8 +54,8 @@ export async function workThroughLosses<T>(
   for (let loss = 1; ; loss++) {
     const name = `loss ${loss} of run ${run}`;
     const random = script.draw(name);
-    const moment = 1 + random.integer(losses.calls);
-    const lossAt = loss <= LOSSES && script.takes(name) ? moment : Number.POSITIVE_INFINITY;
+    const moment = drawMoment(random, losses);
+    const lossAt = loss <= LOSSES && script.takes(name) ? moment : NEVER;
     schedule.reseed(script.draw(`order ${name}`));
     const disk = await LossyDisk.watch(root, random, lossAt, schedule);
     const said: Promised[] = [];
@@ -71,6 +74,7 @@ export async function workThroughLosses<T>(
     } catch (error) {
       if (disk.rest === undefined || error instanceof Mismatch) throw tellLosses(error, losses);
     } finally {
+      for (const [kind, count] of disk.kinds) losses.kinds.set(kind, count);
       disk.stop();
     }
     losses.struck.push(disk.struck);
@@ -87,6 +91,22 @@ export async function workThroughLosses<T>(
     renameSync(disk.rest, root);
     endOwners(path.join(lakePath, '_pricelake'));
   }
+}
+
+const NEVER: Moment = { nth: Number.POSITIVE_INFINITY };
+
+/**
+ * Half of the moments are drawn by a place in the lake and a kind of call there, so that a call that comes once in a run
+ * is about as likely as one of hundreds.
+ */
+function drawMoment(random: Seeded, { calls, kinds }: Losses): Moment {
+  const isOfKind = random.fraction() < 0.5;
+  const nth = 1 + random.integer(calls);
+  if (!isOfKind || kinds.size === 0) return { nth };
+  const placeOf = (kind: string) => /_pricelake\/\w+|_delta_log|$/.exec(kind)?.[0];
+  const place = random.pick([...new Set([...kinds.keys()].map(placeOf))]);
+  const [kind, count] = random.pick([...kinds].filter(([one]) => placeOf(one) === place));
+  return { kind, nth: 1 + (nth % count) };
 }
 
 /** Events of a run that finds bytes other than its journal names. */

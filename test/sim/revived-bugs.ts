@@ -32,6 +32,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: 'if (!this.#isNamed) await syncFolder(dirname(this.#path));',
     replace: '',
     trouble: 'power-loss',
+    seed: 17,
   },
   {
     name: 'the torn tail of a journal stays before the next line',
