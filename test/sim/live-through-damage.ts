@@ -38,6 +38,8 @@ const HABITS: HabitName[] = [
  * the next run that publishes writes both again.
  */
 const UNPROVED: readonly FileKind[] = ['lake.json', 'last checkpoint'];
+/** A lake may lack its memory, which errors advise to move away. Only the runs that found nothing new are lost with it. */
+const isAllowed = ({ kind, fault }: Damage) => UNPROVED.includes(kind) || (kind === 'memory' && fault === 'gone');
 const DAMAGES = 4;
 const MOST_ITEMS = 20;
 const EVENTS_A_ROUND = 8;
@@ -113,7 +115,7 @@ async function repair(simulation: Simulation, damage: Damage, steps: string[]): 
   const { lakePath, pipeline, io } = simulation;
   const found = await verify(simulation);
   steps.push(found.length === 0 ? 'not found' : `found by ${found.join(' and ')}`);
-  if (found.length === 0 && !UNPROVED.includes(damage.kind))
+  if (found.length === 0 && !isAllowed(damage))
     throw new Mismatch(`verify does not find the ${damage.fault} of a ${damage.kind}`, []);
   const { signal } = new AbortController();
   const actions: Record<string, () => Promise<void>> = {
