@@ -60,12 +60,13 @@ function replay({ seed, habits, items, rounds, trouble, without }: Life): string
 async function liveAll(workers: Worker[], lives: Life[]) {
   const failures: Failure[] = [];
   const faults = new Map<string, number>();
-  let seconds = 0;
+  let [lived, seconds] = [0, 0];
   const waiting = [...lives];
   const work = async (worker: Worker) => {
     for (let life = waiting.shift(); life !== undefined; life = waiting.shift()) {
       const outcome = await worker.live(life);
       seconds += outcome.seconds;
+      lived++;
       for (const fault of outcome.faults ?? []) faults.set(fault, (faults.get(fault) ?? 0) + 1);
       if (lives.length === 1 && outcome.trace !== undefined) say(`order of work: ${outcome.trace}`);
       if (outcome.failure === undefined) continue;
@@ -76,7 +77,7 @@ async function liveAll(workers: Worker[], lives: Life[]) {
     }
   };
   await Promise.all(workers.map(work));
-  return { failures, faults, seconds };
+  return { failures, faults, lived, seconds };
 }
 
 /** Of each way to fail, the first seed is shrunk. */
@@ -99,11 +100,10 @@ async function shrinkAll(workers: Worker[], groups: Map<string, Failure[]>): Pro
   return shrunk;
 }
 
-function report(lives: Life[], seconds: number, groups: Map<string, Failure[]>, shrunk: Map<string, Life>): void {
+function report(lived: number, seconds: number, groups: Map<string, Failure[]>, shrunk: Map<string, Life>): void {
   const failed = [...groups.values()].reduce((sum, group) => sum + group.length, 0);
-  const pairs =
-    lives.length >= SEEDS_OF_ALL_PAIRS ? 'all pairs of readings met' : `all pairs take ${SEEDS_OF_ALL_PAIRS}`;
-  say(`\n${lives.length} seeds (${pairs}), ${failed} failed, ${(seconds / lives.length).toFixed(2)} CPU seconds each`);
+  const pairs = lived >= SEEDS_OF_ALL_PAIRS ? 'all pairs of readings met' : `all pairs take ${SEEDS_OF_ALL_PAIRS}`;
+  say(`\n${lived} seeds (${pairs}), ${failed} failed, ${(seconds / lived).toFixed(2)} CPU seconds each`);
   for (const [line, group] of [...groups].sort((a, b) => b[1].length - a[1].length)) {
     const seeds = group.map(({ life }) => life.seed);
     say(`- ${group.length} × ${line}`);
@@ -118,7 +118,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const first = Number(options.seed);
 const lives = Array.from({ length: Number(options.seeds) }, (_, index) => planLife(first + index));
 const workers = Array.from({ length: Math.min(Number(options.workers), lives.length) }, () => new Worker());
-const { failures, faults, seconds } = await liveAll(workers, lives);
+const { failures, faults, lived, seconds } = await liveAll(workers, lives);
 const groups = new Map<string, Failure[]>();
 for (const failure of failures) {
   const line = firstLine(failure.message);
@@ -126,7 +126,7 @@ for (const failure of failures) {
 }
 const isShrunk = !options['no-shrink'] && options.only === undefined;
 const shrunk = isShrunk ? await shrinkAll(workers, groups) : new Map<string, Life>();
-report(lives, seconds, groups, shrunk);
+report(lived, seconds, groups, shrunk);
 for (const [fault, count] of [...faults].sort()) say(`${String(count).padStart(6)} × ${fault}`);
 for (const worker of workers) worker.stop();
 process.exitCode = failures.length === 0 ? 0 : 1;

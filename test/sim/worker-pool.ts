@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import type { Outcome } from './life-worker.js';
 import type { Life } from './live-through.js';
 
-/** A life takes seconds; one of so many milliseconds hangs. */
-const PATIENCE_MS = 180_000;
+/** A life takes seconds of CPU time, which are minutes on a busy machine at low priority. One of 20 minutes hangs. */
+const PATIENCE_MS = 1_200_000;
 /** A process is replaced after so many lives: what native code leaks stays small. */
 const LIVES = 150;
+/** Node collects the garbage of its small default heap 17 times in a life; with so many megabytes, once. */
+const HEAP = ['--initial-heap-size=600', '--min-semi-space-size=64', '--max-semi-space-size=64'];
 
 export class Worker {
   #child: ChildProcess | undefined;
@@ -46,7 +48,7 @@ export class Worker {
   #start(): ChildProcess {
     return fork(fileURLToPath(new URL('./life-worker.ts', import.meta.url)), {
       stdio: 'inherit',
-      execArgv: [...process.execArgv, '--no-warnings'],
+      execArgv: [...process.execArgv, ...HEAP, '--no-warnings'],
     });
   }
 }
