@@ -37,7 +37,7 @@ test('machines can take turns: one publishes, and another with an empty disk con
   }
 });
 
-test('a lake that is older than its remote uploads only its newest version, with a checkpoint', async () => {
+test('a lake that existed before its remote uploads only its newest version, with a checkpoint', async () => {
   const { store, machine, io } = await openRemoteWorld();
   const [old, other] = [await machine(), await machine()];
   await old.run(1);
@@ -200,7 +200,7 @@ test("if the landing's copy or the release fails too, the error of the work is t
   expect(io.logged).toContain('remote.release_missed {"reason":"no write"}');
 });
 
-test('a machine that finds its version already published takes over that version', async () => {
+test('a run whose version another machine has already published fails, and its hint is to run again', async () => {
   const { store, machine } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
