@@ -5,7 +5,7 @@ import { openAlteredWorld } from './altered-world.js';
 const { world, leaveAltered, syncAgain, countAsked, expectExact } = await openAlteredWorld();
 afterAll(() => world.close());
 
-test('a price of the feed that changed on the disk between two tries is read again, with a warning', async () => {
+test('a price in the feed that was altered on disk between two attempts is requested again, with a warning', async () => {
   const file = await leaveAltered('feed', /^feed\.ndjson$/);
   const { report, warned } = await syncAgain();
   expect(report).toMatchObject({ published: true, resumed: true });
@@ -14,8 +14,8 @@ test('a price of the feed that changed on the disk between two tries is read aga
   await expectExact();
 });
 
-describe('a price of an export that changed on the disk', () => {
-  test('is not published: the export is bought again as one that broke off, with a warning that says how many rows', async () => {
+describe('a price in an export that was altered on disk', () => {
+  test("isn't published: the export is requested again as if interrupted, with a warning that names the number of rows", async () => {
     const file = await leaveAltered('snapshot', /^export-/);
     const { report, warned } = await syncAgain();
     const rows = report.row.export_rows_landed;
@@ -25,7 +25,7 @@ describe('a price of an export that changed on the disk', () => {
     await expectExact();
   });
 
-  test('stays as it is where a held batch is to be published without a call', async () => {
+  test('makes publishing a held batch fail, because that makes no calls', async () => {
     const file = await leaveAltered('snapshot', /^export-/);
     const { code, message } = await failure(world.sync({ publishHeld: true }));
     expect([code, message]).toEqual(['lake_invalid', expect.stringContaining(`${file} bytes 0 to `)]);

@@ -9,7 +9,7 @@ import { testIo } from './world.js';
 const { world, leaveLanded, leaveAltered, syncAgain, countAsked, expectExact } = await openAlteredWorld();
 afterAll(() => world.close());
 
-test('a price of the feed behind a complete copy is read again, and the export that is whole is not', async () => {
+test('an altered price in the feed after a complete copy is requested again, but not the complete export', async () => {
   await leaveAltered('snapshot', /^feed\.ndjson$/);
   const { report, warned } = await syncAgain();
   expect(report).toMatchObject({ published: true, resumed: true });
@@ -18,7 +18,7 @@ test('a price of the feed behind a complete copy is read again, and the export t
   await expectExact();
 });
 
-test('a price of a page of products is read again, and nothing before it', async () => {
+test('an altered price on a page of products is requested again, and nothing before it', async () => {
   await leaveAltered('snapshot', /^products/, /"min":\d/);
   const { report } = await syncAgain();
   expect(report.row).toMatchObject({ products_different: 0n });
@@ -29,7 +29,7 @@ test('a price of a page of products is read again, and nothing before it', async
 test.each([
   ['poll', 'poll'],
   ['feed', 'hydrate'],
-] as const)('in a run by %s, rows behind the last one that the journal names are not read', async (mode, kind) => {
+] as const)('in a run in mode %s, rows after the last one that the journal lists are ignored', async (mode, kind) => {
   const folder = await leaveLanded(mode);
   const names = (await readdir(folder)).filter((name) => name.startsWith(kind));
   expect(names).not.toEqual([]);
@@ -45,8 +45,8 @@ test.each([
   await expectExact();
 });
 
-describe('a price of an export that changed on the disk', () => {
-  test('is not bought again where the budget does not allow it: pages bring the rows', async () => {
+describe('an export with a price that was altered on disk', () => {
+  test("isn't requested again if the budget doesn't allow it, and pages replace its rows", async () => {
     await leaveAltered('snapshot', /^export-/);
     world.pipeline.budget.exportRows = { count: 1 };
     const { report, warned } = await syncAgain();
@@ -54,7 +54,7 @@ describe('a price of an export that changed on the disk', () => {
     await expectExact();
   });
 
-  test('is not bought again where neither the budget of rows nor that of calls allows it; larger ones go on', async () => {
+  test("isn't requested again if neither rows nor calls are left, and a larger budget lets the run continue", async () => {
     await leaveAltered('snapshot', /^export-/);
     Object.assign(world.pipeline.budget, { exportRows: { count: 1 }, calls: { count: 1 } });
     expect((await failure(syncAgain())).code).toBe('budget');
@@ -65,7 +65,7 @@ describe('a price of an export that changed on the disk', () => {
   });
 });
 
-test('a price of a history that changed on the disk is refused by each run until it is requested again', async () => {
+test('an altered price in an item history is refused by each run until the history is requested again', async () => {
   const read = () => backfillHistory(world.pipeline, { where: 'true' }, testIo, new AbortController().signal);
   await leaveAltered('feed', /^history\.ndjson$/, undefined, read);
   for (const _run of ['the next', 'the one after it']) {

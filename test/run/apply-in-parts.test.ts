@@ -15,7 +15,7 @@ const openThree = async () => {
 
 const ODD_IDS = [-5n, 0n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n];
 
-/** Items that change, are read whole, are stale, gone or renamed, by chance. */
+/** Random items that change, are read completely, are stale, gone or renamed. */
 function makeWorld(seed: number): ModelWorld {
   const { fraction, integer, pick } = createSeeded(seed);
   const chance = (share: number) => fraction() < share;
@@ -48,18 +48,21 @@ function makeWorld(seed: number): ModelWorld {
   };
 }
 
-test.each([1, 2, 3, 4, 5, 6])('changes that are applied part by part give the same rows, world %i', async (seed) => {
-  const world = makeWorld(seed);
-  const whole = await play(world);
-  const divided = await play(world, await openThree());
-  for (const rows of ['needed', 'judged', 'applied'] as const) {
-    const expected = await readTexts(whole[rows]);
-    expect(expected.length).toBeGreaterThan(2);
-    expect(await readTexts(divided[rows])).toEqual(expected);
-  }
-});
+test.each([1, 2, 3, 4, 5, 6])(
+  'changes applied in several parts give the same rows as in one part, world %i',
+  async (seed) => {
+    const world = makeWorld(seed);
+    const whole = await play(world);
+    const divided = await play(world, await openThree());
+    for (const rows of ['needed', 'judged', 'applied'] as const) {
+      const expected = await readTexts(whole[rows]);
+      expect(expected.length).toBeGreaterThan(2);
+      expect(await readTexts(divided[rows])).toEqual(expected);
+    }
+  },
+);
 
-test('no rows at all give none in parts either', async () => {
+test('several parts without rows give no rows', async () => {
   const divided = await play({}, await openThree());
   for (const rows of ['needed', 'judged', 'applied'] as const) expect(await readTexts(divided[rows])).toEqual([]);
 });

@@ -16,7 +16,7 @@ const readHistory = (where = 'true') =>
   );
 
 describe('a backfill of history', () => {
-  test('adds what history lacks, with the ids of changes, and nothing twice', async () => {
+  test('adds the missing history rows with their change ids, and none twice', async () => {
     world = await openWorld({ items: 80, sites: 3, history: 'none' });
     await world.sync();
     await world.sandbox.advance({ hours: 3, changes: 60 });
@@ -38,19 +38,24 @@ describe('a backfill of history', () => {
     expect(await readHistory()).toEqual(after);
   });
 
-  test.each(['null', '{"id":1}'])('takes entries that have an item, as changes of the feed do: %s', async (item) => {
-    const intercept = changeText(/\/history$/, (text) => text.replaceAll(/\{"id":(\d+),/g, `{"id":$1,"item":${item},`));
-    world = await openWorld({ items: 30, sites: 2, history: 'none', intercept });
-    await world.sync();
-    const { run } = await backfillHistory(world.pipeline, { where: 'true' }, testIo, signal);
-    expect(run.row.rejected).toBe(0n);
-    const told = new Set((await truthOf()).map(([, itemId, , at]) => `${itemId} ${at}`));
-    const rows = await readHistory("origin = 'history'");
-    expect(rows.length).toBeGreaterThan(20);
-    expect(rows.filter(([, itemId, , at]) => !told.has(`${itemId} ${at}`))).toEqual([]);
-  });
+  test.each(['null', '{"id":1}'])(
+    'accepts entries that contain an item, like changes in the feed: %s',
+    async (item) => {
+      const intercept = changeText(/\/history$/, (text) =>
+        text.replaceAll(/\{"id":(\d+),/g, `{"id":$1,"item":${item},`),
+      );
+      world = await openWorld({ items: 30, sites: 2, history: 'none', intercept });
+      await world.sync();
+      const { run } = await backfillHistory(world.pipeline, { where: 'true' }, testIo, signal);
+      expect(run.row.rejected).toBe(0n);
+      const told = new Set((await truthOf()).map(([, itemId, , at]) => `${itemId} ${at}`));
+      const rows = await readHistory("origin = 'history'");
+      expect(rows.length).toBeGreaterThan(20);
+      expect(rows.filter(([, itemId, , at]) => !told.has(`${itemId} ${at}`))).toEqual([]);
+    },
+  );
 
-  test('of items that a condition chooses gives a plan without the feed a history', async () => {
+  test('of items selected by a condition adds history on a plan without the feed', async () => {
     world = await openWorld({
       items: 120,
       plan: 'free',
@@ -61,13 +66,13 @@ describe('a backfill of history', () => {
     expect(run.row.mode).toBe('poll');
     const rows = await readHistory();
     expect(rows.length).toBeGreaterThan(50);
-    // The document does not say that an entry's id is that of a change: without one to compare with it is left open.
+    // The document doesn't say that an entry's id is a change id, so it is left out if no known id confirms it.
     expect(new Set(rows.map((row) => row[0]))).toEqual(new Set(['∅']));
     const columns = rows.map((row) => row.slice(1, 4).join());
     expect(columns).toEqual((await truthOf()).map((row) => row.slice(1).join()).filter((row) => columns.includes(row)));
   });
 
-  test('that was stopped goes on with the items that are missing; a run before that leaves it alone', async () => {
+  test('that was stopped continues with the missing items, and a run in between leaves it alone', async () => {
     let left = 7;
     world = await openWorld({
       items: 50,
@@ -89,7 +94,7 @@ describe('a backfill of history', () => {
     expect(run.row.calls).toBeGreaterThan(BigInt(items));
     expect(new Set((await readHistory()).map((row) => row[1])).size).toBeGreaterThan(45);
 
-    // A condition that chooses nothing, or is none, is refused before a call.
+    // A condition that selects nothing or is invalid is refused before any call.
     world.requests.length = 0;
     for (const [where, message] of [
       ['price >', /--backfill price >: .*syntax error/i],
@@ -102,7 +107,7 @@ describe('a backfill of history', () => {
   });
 });
 
-/** All changes that the feed of the sandbox holds: id, item, kind, time. */
+/** All changes in the sandbox's feed: id, item, kind, time. */
 async function truthOf(): Promise<string[][]> {
   const { changes } = await world.sandbox.dump();
   const rows = changes.map((line) => {

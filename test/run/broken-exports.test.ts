@@ -12,7 +12,7 @@ afterEach(() => world.close());
 const HOUR_MS = 3600 * 1000;
 const exports = () => world.requests.filter((request) => request.startsWith('/export')).length;
 
-/** 60 items, and exports that break off from now on. */
+/** 60 items, and exports that are interrupted from now on. */
 async function openBroken(): Promise<void> {
   world = await openWorld({ items: 60, sites: 2, history: 'none' });
   world.sandbox.armFaults(['export:drop=0.5']);
@@ -33,13 +33,13 @@ const estimate = () => {
   return estimateWithWings(world.pipeline, { ...testIo, now });
 };
 
-/** Too few for pages. */
+/** Leaves too few calls for pages. */
 async function leaveCalls(left: number): Promise<void> {
   world.pipeline.budget.calls = { count: (await countUsed(world)) + left };
 }
 
-describe('an export that always breaks off', () => {
-  test('is bought three times by one run and once by the next; then pages bring the copy', async () => {
+describe('an export that is always interrupted', () => {
+  test('is requested three times by one run and once by the next; then pages replace it', async () => {
     await openBroken();
     const first = await syncError();
     expect([exports(), exitCodeOf(first), first.facts.nextRunAt]).toEqual([3, 75, expect.any(Date)]);
@@ -55,7 +55,7 @@ describe('an export that always breaks off', () => {
     await expectExactCopy(world);
   });
 
-  test('is tried again when the wait is over, and one that comes whole is trusted again', async () => {
+  test("is tried again after a delay, and isn't remembered as interrupted once it succeeds", async () => {
     await openBroken();
     await syncError();
     await syncError();
@@ -79,7 +79,7 @@ describe('an export that always breaks off', () => {
     expect(exports()).toBe(3);
   });
 
-  test('ends the run until then where the calls do not suffice for pages, and plan says so without a row', async () => {
+  test("ends the run until then if the calls don't suffice for pages, and plan reports this without an export row", async () => {
     await openBroken();
     await leaveCalls(40);
     await syncError();
@@ -100,7 +100,7 @@ describe('an export that always breaks off', () => {
     await expectExactCopy(world);
   });
 
-  test('does not keep a lake from the feed that a comparison is due for', async () => {
+  test("doesn't stop the feed of a lake with a due comparison", async () => {
     world = await openWorld({ items: 60, sites: 2, history: 'none' });
     await sync();
     world.sandbox.armFaults(['export:drop=0.5']);

@@ -9,7 +9,7 @@ const world = await openWorld({ items: 40, sites: 2, exportShape: 'dotted' });
 beforeEach(() => world.renew());
 afterAll(() => world.close());
 
-test('the body of a webhook may begin with a byte-order mark, which its signature covers', async () => {
+test('the body of a webhook may begin with a byte-order mark, which is covered by the signature', async () => {
   await world.sync();
   const changes = await moveOn(world, { hours: 1, changes: 5 });
   const store = await EventStore.open(world.lakePath, testIo);
@@ -31,7 +31,7 @@ test('the body of a webhook may begin with a byte-order mark, which its signatur
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
-describe('answers of the service', () => {
+describe('responses of the service', () => {
   test.each(['ndjson', 'csv'] as const)('may begin with a byte-order mark, with an export as %s', async (format) => {
     world.intercept = changeText(/./, (text) => `\uFEFF${text}`);
     world.pipeline.source.export = format;
@@ -46,20 +46,17 @@ describe('answers of the service', () => {
   test.each([
     [';', 'semicolons'],
     ['\t', 'tabs'],
-  ])(
-    'are refused at the header where %j separates the columns of an export, and asked for once',
-    async (mark, name) => {
-      world.intercept = changeText(/\/export$/, (text) =>
-        text.replaceAll(/("(?:[^"]|"")*")|,/g, (_, cell?: string) => cell ?? mark),
-      );
-      world.pipeline.source.export = 'csv';
-      const error = await failure(world.sync());
-      expect(error).toMatchObject({
-        code: 'contract',
-        message: `/export: the CSV columns are separated by ${name}, but pricelake only reads commas`,
-      });
-      expect(error.facts.hint).toContain('source.export to ndjson');
-      expect(world.requests.filter((request) => request.startsWith('/export'))).toHaveLength(1);
-    },
-  );
+  ])('are refused by the header if %j separates the columns of an export, and requested once', async (mark, name) => {
+    world.intercept = changeText(/\/export$/, (text) =>
+      text.replaceAll(/("(?:[^"]|"")*")|,/g, (_, cell?: string) => cell ?? mark),
+    );
+    world.pipeline.source.export = 'csv';
+    const error = await failure(world.sync());
+    expect(error).toMatchObject({
+      code: 'contract',
+      message: `/export: the CSV columns are separated by ${name}, but pricelake only reads commas`,
+    });
+    expect(error.facts.hint).toContain('source.export to ndjson');
+    expect(world.requests.filter((request) => request.startsWith('/export'))).toHaveLength(1);
+  });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** As many runs would leave them: files of one row each. */
+/** Writes files with one row each, like many runs do. */
 async function addRejects(count: number): Promise<void> {
   const db = await Database.open();
   for (let i = 0; i < count; i++) {
@@ -34,13 +34,13 @@ async function addRejects(count: number): Promise<void> {
 
 const countFiles = async () => (await readTable(lake, 'rejects')).files.length;
 
-test('a sync joins the files of a table that has too many, after it has published; the copy stays exact', async () => {
+test('after publishing, a sync merges the files of a table that has too many, and the copy stays exact', async () => {
   await addRejects(17);
   await world.sandbox.advance({ hours: 1, changes: 10 });
   const report = await world.sync();
   expect(report.published).toBe(true);
   expect(await countFiles()).toBe(1);
-  // History is not due, and no day of it is rewritten.
+  // History has few files, and none of its days is rewritten.
   expect((await readTable(lake, 'history')).version).toBe(1n);
   const pointer = await readPointer(lake);
   expect(pointer).toMatchObject({ runId: report.row.run_id });
@@ -48,7 +48,7 @@ test('a sync joins the files of a table that has too many, after it has publishe
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
-test('a process that dies between a compaction and lake.json leaves the table whole; the next sync points at it', async () => {
+test('a crash between a compaction and lake.json leaves the table complete, and the next sync updates lake.json', async () => {
   await addRejects(3);
   const dying: Io = {
     ...testIo,
@@ -64,7 +64,7 @@ test('a process that dies between a compaction and lake.json leaves the table wh
   expect((await readPointer(lake))?.tables.rejects?.version).toBe(version);
 });
 
-test('the command joins what there is, says so, and finds nothing the next time', async () => {
+test('the command merges small files, reports it, and finds nothing the next time', async () => {
   const context = openContext();
   await runCompact({ lake: world.lakePath }, context);
   expect(context.output.text).toMatch(/runs +2 +2 +1 +2\n/);
@@ -77,7 +77,7 @@ test('the command joins what there is, says so, and finds nothing the next time'
   });
 });
 
-test('lake.retention keeps superseded files; without it a plain glob is the table again after the next run', async () => {
+test('lake.retention keeps superseded files; without it, a plain glob equals the table again after the next run', async () => {
   world.pipeline.lake.retention = 24 * 3_600_000;
   await world.sandbox.advance({ hours: 1, changes: 10 });
   await world.sync();

@@ -12,9 +12,9 @@ const NOW = '2026-11-21T00:00:00.000Z';
 const io = { ...testIo, now: () => new Date(NOW) };
 const CHILD = fileURLToPath(new URL('./run-until-killed.mjs', import.meta.url));
 
-/** Of the staged tables one stands for all: none is visible yet. Of the commits, the first, the last and one between. */
+/** One staged table stands for all, because none is visible yet. The first, the last and one other commit are included. */
 const STEP = /^(landed|settled|staged items|audited|committed (history|items|runs)|pointed)/;
-/** What differs in a first run: what lands, and commits over nothing. */
+/** The steps that differ in a first run: what lands, and commits without a previous version. */
 const FIRST_STEP = /^(landed (export|feed|datasets)|committed (history|runs))/;
 
 let folder: string;
@@ -33,15 +33,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A lake as a kill at a step of its run would leave it. */
+/** A lake in the state in which a kill at this step leaves it. */
 interface Still {
   step: string;
   lakePath: string;
-  /** What the run had asked for until then. */
+  /** The requests of the run until then. */
   asked: string[];
 }
 
-/** Runs, and copies the lake at each step, without the folder of work that a run removes first. */
+/** Runs, and copies the lake at each step, without the work folder, which a run deletes first. */
 async function syncWithStills(lakePath: string, at: RegExp): Promise<Still[]> {
   const stills: Still[] = [];
   world.requests.length = 0;
@@ -57,14 +57,14 @@ async function syncWithStills(lakePath: string, at: RegExp): Promise<Still[]> {
   return stills;
 }
 
-/** The lock's owner is gone: a process of this number that started at another time. */
+/** Makes the lock's owner a process with this number that started at another time, and so has ended. */
 function abandonLock(lakePath: string): void {
   const file = path.join(lakePath, '_pricelake', 'lock');
   const owner = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   writeFileSync(file, JSON.stringify({ ...owner, startedAt: '1' }));
 }
 
-/** A run in a process of its own that SIGKILL ends at `step`. */
+/** Runs in another process, which SIGKILL ends at `step`. */
 async function killAt(step: string, lakePath: string): Promise<Still> {
   world.requests.length = 0;
   const input = JSON.stringify({ pipeline: makePipeline(world.sandbox, lakePath), now: NOW, killAt: step });
@@ -84,16 +84,16 @@ async function expectSameAfterRestart({ step, lakePath, asked }: Still, tables: 
   await rm(lakePath, { recursive: true });
 }
 
-/** Plan and low watermark aside, what has landed is not asked for again: only the one request under way when it was killed. */
+/** Except for the plan and the low watermark, at most the request in progress at the kill is repeated. */
 function expectNothingTwice(step: string, requests: string[]): void {
   const paid = requests.filter((request) => /^\/(export|changes\?|items)/.test(request));
   const repeated = paid.length - new Set(paid).size;
   expect(repeated, `${step}: ${requests.join(' ')}`).toBeLessThanOrEqual(1);
 }
 
-describe('a run that is killed at any step and started again', () => {
+describe('a run that is killed at any step and restarted', () => {
   // I0 of SPEC.md
-  test('ends in the tables of a first run that was never killed', async () => {
+  test('ends with the same tables as a first run that was never killed', async () => {
     const stills = await syncWithStills(bootstrapped, FIRST_STEP);
     first = await readTables(bootstrapped);
     expect(stills.length).toBeGreaterThanOrEqual(4);
@@ -101,7 +101,7 @@ describe('a run that is killed at any step and started again', () => {
     for (const still of stills) await expectSameAfterRestart(still, first);
   });
 
-  test('ends in the tables of a later run that was never killed', async () => {
+  test('ends with the same tables as a later run that was never killed', async () => {
     await world.sandbox.advance({ hours: 6, changes: 40 });
     const synced = path.join(folder, 'synced');
     await cp(bootstrapped, synced, { recursive: true });
@@ -111,7 +111,7 @@ describe('a run that is killed at any step and started again', () => {
     expect(stills.length).toBeGreaterThanOrEqual(9);
 
     for (const still of stills) await expectSameAfterRestart(still, later);
-    // That a still is what SIGKILL leaves.
+    // Shows that a copied lake equals one that SIGKILL left.
     for (const step of ['staged items', 'committed items']) {
       const lakePath = path.join(folder, 'killed');
       await cp(bootstrapped, lakePath, { recursive: true });

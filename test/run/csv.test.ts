@@ -6,7 +6,7 @@ import { changeText, openWorld, readItems, readLake, readTruth, testIo, type Wor
 let world: World;
 afterEach(() => world.close());
 
-/** What of each table does not say when, or by which run. */
+/** The columns of each table that don't depend on the time or the run. */
 const TABLES: Record<string, string> = {
   items: '* EXCLUDE (read_at, run_id)',
   history: '* EXCLUDE (run_id)',
@@ -25,9 +25,9 @@ async function readTables(): Promise<Record<string, string[][]>> {
 
 const formats = () => world.requests.flatMap((request) => /^\/export.*format=(\w+)/.exec(request)?.[1] ?? []);
 
-describe('a copy by CSV', () => {
+describe('a copy from CSV', () => {
   test.each<NonNullable<SandboxOptions['exportShape']>>(['item', 'flat-camel', 'dotted'])(
-    'gives the tables that NDJSON does, its columns named %s',
+    'gives the same tables as NDJSON, with columns named %s',
     async (exportShape) => {
       world = await openWorld({ items: 60, sites: 3, exportShape });
       expect((await world.sync()).row.schema_drift).toBe('[]');
@@ -43,7 +43,7 @@ describe('a copy by CSV', () => {
     },
   );
 
-  test.each([0, 1])('takes empty cells for null where all cells are quoted, with %i damaged rows', async (damaged) => {
+  test.each([0, 1])('reads empty cells as null if all cells are quoted, with %i damaged rows', async (damaged) => {
     const quoteAll = changeText(/\/export$/, (text) => {
       const quoted = text.replaceAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n)/g, (_, cell: string, end: string) =>
         cell.startsWith('"') ? cell + end : `"${cell}"${end}`,
@@ -58,7 +58,7 @@ describe('a copy by CSV', () => {
   });
 
   test.each([';', '\t'])(
-    'whose columns %j separates is paid for once, and read by pages until ndjson is set',
+    'with columns separated by %j is paid for once, and pages replace it until ndjson is set',
     async (mark) => {
       const separate = changeText(/\/export$/, (text) => (text.startsWith('{') ? text : text.replaceAll(',', mark)));
       world = await openWorld({ items: 60, sites: 3, exportShape: 'dotted', intercept: separate });
@@ -81,7 +81,7 @@ describe('a copy by CSV', () => {
     },
   );
 
-  test('may be split by website, and go on where it was stopped', async () => {
+  test('may be split by website, and continues where it was stopped', async () => {
     world = await openWorld({ items: 60, sites: 3, history: 'none', faults: ['export:drop@3-'] });
     Object.assign(world.pipeline.source, { export: 'csv', splitAbove: 40 });
     await expect(world.sync()).rejects.toMatchObject({ code: 'unavailable' });

@@ -23,7 +23,7 @@ async function overwrite(file: string, share: number, bytes: Buffer): Promise<vo
 const SHARES = [0, 0.1, 0.3, 0.5, 0.7, 0.85, 0.9, 0.95, 1];
 
 test.each(SHARES)(
-  'bytes of the files of items that changed at %d of their length end a run as damage, or not at all',
+  'altered bytes at %d of the length of the items files stop a run as damage, or have no effect',
   async (share) => {
     for (const bytes of [Buffer.alloc(16), Buffer.alloc(1, 0xff)]) {
       world.renew();
@@ -43,7 +43,7 @@ test.each(SHARES)(
   },
 );
 
-/** Flips a bit with which DuckDB reads other rows and finds nothing wrong. */
+/** Flips a bit that makes DuckDB read other rows without an error. */
 async function changeSilently(file: string): Promise<void> {
   const bytes = await readFile(file);
   const db = await Database.open();
@@ -60,7 +60,7 @@ async function changeSilently(file: string): Promise<void> {
   throw new Error('DuckDB notices every bit');
 }
 
-test('rows that a changed bit made other values are never written again: the run ends as damage', async () => {
+test('rows that a flipped bit altered are never written again: the run reports the damage', async () => {
   world.renew();
   await cp(original, world.lakePath, { recursive: true });
   const items = path.join(world.lakePath, 'items');

@@ -11,9 +11,9 @@ import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
 
-/** A lake after a first copy, a run with news and a complete comparison; the service has moved on since. */
+/** A lake after a first copy, a run with changes and a complete comparison. The service has changed since. */
 let original: string;
-/** The same before that comparison was published: its landing is whole, and it has no end. */
+/** The same lake before that comparison was published. Its landing is complete, but has no end. */
 let unfinished: string;
 
 const world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
@@ -58,7 +58,7 @@ async function replace(file: string, make: () => Promise<unknown>): Promise<void
 const DAMAGES: [string, (file: string) => Promise<void>][] = [
   ['is cut in the middle of a line', async (file) => truncate(file, 1000)],
   [
-    'is cut behind a line',
+    'is cut off after a line',
     async (file) => writeFile(file, (await readFile(file, 'utf8')).split('\n').slice(0, 4).join('\n').concat('\n')),
   ],
   ['has a flipped byte', flipByte],
@@ -66,7 +66,7 @@ const DAMAGES: [string, (file: string) => Promise<void>][] = [
   ['is missing', (file) => rm(file)],
   ['is garbage', (file) => writeFile(file, Buffer.from([0, 255, 10, 13, 0, 200, 10, 7]))],
   ['is a folder', (file) => replace(file, () => mkdir(file))],
-  ['is a link that leads nowhere', (file) => replace(file, () => symlink('journal.ndjson', file))],
+  ['is a broken link', (file) => replace(file, () => symlink('journal.ndjson', file))],
 ];
 
 async function findLandingFaults(): Promise<string[]> {
@@ -76,17 +76,17 @@ async function findLandingFaults(): Promise<string[]> {
   return failed.flatMap(({ findings }) => findings.map(({ file, what }) => `${file} ${what}`));
 }
 
-/** Each is read another way. */
-const REBUILT = ['is cut behind a line', 'is missing', 'is garbage', 'is a folder'];
+/** The damages of which each is read in a different way. */
+const REBUILT = ['is cut off after a line', 'is missing', 'is garbage', 'is a folder'];
 
-describe.each(DAMAGES)('the journal of the newest published run that %s', (how, damage) => {
+describe.each(DAMAGES)('if the journal of the newest published run %s', (how, damage) => {
   let journal: string;
   beforeEach(async () => {
     journal = await findJournal(3);
     await damage(journal);
   });
 
-  test('stops neither status, plan nor runs, which ask for nothing again; verify reports it', async () => {
+  test('status, plan and runs still work and request nothing again, and verify reports it', async () => {
     const { open: left } = await showStatus({ lake: world.lakePath }, openContext(true));
     expect(left).toBeUndefined();
     expect(await estimateWithWings(world.pipeline, testIo)).toMatchObject({ unfinished: undefined, mode: 'feed' });
@@ -102,7 +102,7 @@ describe.each(DAMAGES)('the journal of the newest published run that %s', (how, 
   });
 
   if (!REBUILT.includes(how)) return;
-  test('is named by a rebuild, which does without that run where it can', async () => {
+  test('a rebuild names it, and skips that run if possible', async () => {
     const { code, message, facts } = await failure(runRebuild({ lake: world.lakePath }, openContext(true)));
     expect([code, message]).toEqual(['landing_gone', expect.stringContaining(journal)]);
     expect(facts.hint).toContain('pricelake sync --reconcile');
@@ -115,8 +115,8 @@ describe.each(DAMAGES)('the journal of the newest published run that %s', (how, 
   });
 });
 
-describe.each(DAMAGES.slice(1))('the journal of an unfinished run that %s', (_how, damage) => {
-  test('is resumed from what stands, or refused with advice that holds', async () => {
+describe.each(DAMAGES.slice(1))('if the journal of an unfinished run %s', (_how, damage) => {
+  test('the run is resumed from the intact entries, or refused with advice that works', async () => {
     world.renew(unfinished);
     world.pipeline.source.mode = 'snapshot';
     const journal = await findJournal(3);
@@ -143,7 +143,7 @@ test.each([
   ['zeros', Buffer.alloc(4096)],
   ['an empty line', Buffer.from('\n')],
 ])(
-  'a run whose journal a power cut left with %s behind its last synced line goes on, and buys nothing again',
+  "a run continues and pays for nothing twice if a power failure left %s after its journal's last synced line",
   async (_what, tail) => {
     world.renew(unfinished);
     world.pipeline.source.mode = 'snapshot';
@@ -159,7 +159,7 @@ test.each([
   },
 );
 
-test('the journal of a published run that lacks its end alone gets one, and the service is asked for no row', async () => {
+test('a journal of a published run that only lacks its end gets one, without requesting rows', async () => {
   const journal = await findJournal(3);
   const text = await readFile(journal, 'utf8');
   await truncate(journal, text.lastIndexOf('\n', text.length - 2) + 1);

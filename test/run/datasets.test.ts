@@ -15,14 +15,14 @@ import { failure } from '../failure.js';
 import { countUsed } from './exact-copy.js';
 import { landEvent, moveOn, openWorld, readItems, readLake, readTruth, refuse, testIo } from './world.js';
 
-/** Two of the account's datasets that share shops, and the names that items give them. */
+/** Two of the account's datasets with common shops, and the names that items give them. */
 const [ELECTRONICS, CENTRAL] = [11n, 26n];
 const NAMES = new Map([
   [ELECTRONICS, 'Consumer electronics'],
   [CENTRAL, 'Central Europe'],
 ]);
 
-/** What happens in the service when the n-th request that matches arrives. */
+/** Changes the service when the n-th matching request arrives. */
 let happen: { matches: (url: URL) => boolean; nth: number; what: () => unknown } | undefined;
 
 let pageLimit: number;
@@ -56,7 +56,7 @@ function choose(datasets: DatasetSelection): void {
 const asked = (endpoint: string) => world.requests.filter((request) => request.startsWith(`${endpoint}?`));
 const datasetsOf = (endpoint: string) =>
   asked(endpoint).map((request) => new URLSearchParams(request.slice(endpoint.length)).get('dataset') ?? 'all');
-/** Datasets of the exports that bring all of one, and not what changed in it. */
+/** The datasets of complete exports, without exports of changed items. */
 const copies = () => {
   const whole = asked('/export').map((request) => new URLSearchParams(request.slice('/export'.length)));
   return whole.filter((query) => !query.has('changedSince')).map((query) => query.get('dataset'));
@@ -64,7 +64,7 @@ const copies = () => {
 const ofDataset = (endpoint: string, id: bigint) => (url: URL) =>
   url.pathname.endsWith(endpoint) && url.searchParams.get('dataset') === String(id);
 
-/** Items of these datasets as the service has them. */
+/** The items of these datasets, as the service has them. */
 async function readScope(datasets: readonly bigint[]): Promise<Map<string, string[]>> {
   const names = datasets.map((id) => NAMES.get(id) as string);
   const truth = await readTruth(world.sandbox);
@@ -73,7 +73,7 @@ async function readScope(datasets: readonly bigint[]): Promise<Map<string, strin
   );
 }
 
-/** The lake has these datasets' items and nothing else, and each change of them once. */
+/** The lake has exactly the items of these datasets, and each of their changes once. */
 async function expectExactCopy(datasets: readonly bigint[], withHistory = true): Promise<void> {
   const truth = await readScope(datasets);
   expect(truth.size).toBeGreaterThan(10);
@@ -105,7 +105,7 @@ function expectEquation({ received, written, rejected, deduplicated }: RunReport
 const lockAllBut = (datasets: number | null) =>
   world.sandbox.changeAccount({ limits: { ratePerSecond: null, ...(datasets === null ? {} : { datasets }) } });
 
-test('a new dataset that comes empty, though /datasets counts its items, is not caught up; later runs bring them', async () => {
+test("a lake isn't caught up if a new dataset arrives empty although /datasets counts items, and later runs add them", async () => {
   choose([ELECTRONICS]);
   await world.sync();
   choose([ELECTRONICS, CENTRAL]);
@@ -122,13 +122,13 @@ test('a new dataset that comes empty, though /datasets counts its items, is not 
   expect(row.reason).toMatch(/the copy is incomplete: it lists 0 of \d+ items that \/datasets counts/);
   world.intercept = undefined;
   expect((await world.sync()).row).toMatchObject({ mode: 'poll', listing_unknown: 0n, caught_up: true });
-  // Items that are no longer listed come with a complete copy alone.
+  // Items that are no longer listed only arrive with a complete copy.
   world.pipeline.source.mode = 'snapshot';
   await world.sync();
   await expectExactCopy([ELECTRONICS, CENTRAL], false);
 });
 
-test('a list that grows copies what is new to it alone, with its history; one that shrinks is refused', async () => {
+test('adding a dataset copies only the new dataset with its history, and removing a dataset is refused', async () => {
   choose([ELECTRONICS]);
   Object.assign(world.pipeline.proof, { products: true, sample: 5 });
   const { row } = await world.sync();
@@ -187,7 +187,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   const changes = String((await world.sandbox.dump()).changes.length);
   expect(ids).toEqual([[changes, changes]]);
 
-  // Datasets that the plan locks are no removals; when it has them again, they are copied again.
+  // Datasets that the plan locks don't count as removals. When the plan includes them again, they are copied again.
   const all = await readItems(world.lakePath);
   lockAllBut(2);
   world.pipeline.source.mode = 'snapshot';
@@ -207,13 +207,13 @@ test('a list that grows copies what is new to it alone, with its history; one th
   );
 });
 
-test('several datasets are one copy: an item in two of them is one row, a change one change, no news one look', async () => {
+test('several datasets share one copy: an item in two datasets is one row, a change is one change', async () => {
   choose([ELECTRONICS, CENTRAL]);
   const said = await estimateWithWings(world.pipeline, testIo);
   world.requests.length = 0;
   const { row } = await world.sync();
   await expectExactCopy([ELECTRONICS, CENTRAL]);
-  // What both exports brought is billed twice and kept once.
+  // Rows in both exports are billed twice and kept once.
   expect(copies().sort()).toEqual(['11', '26']);
   expect(row.export_rows).toBeGreaterThan(row.items);
   expectEquation(row);
@@ -246,7 +246,7 @@ test('several datasets are one copy: an item in two of them is one row, a change
   await expectExactCopy([ELECTRONICS, CENTRAL]);
 });
 
-test('a run that was stopped goes on where it was in each dataset', async () => {
+test('a stopped run continues in each dataset where it was', async () => {
   pageLimit = 60;
   choose([ELECTRONICS, CENTRAL]);
   world.pipeline.source.splitAbove = 20;
@@ -258,13 +258,13 @@ test('a run that was stopped goes on where it was in each dataset', async () => 
   await world.sync();
   const repeated = (endpoint: string) => asked(endpoint).filter((one, at, all) => all.indexOf(one) !== at);
   expect(repeated('/export')).toHaveLength(1); // that was refused
-  // That was refused, and a look behind the end that the feed had by then.
+  // The refused request, and one after the previous end of the feed.
   expect(repeated('/changes')).toHaveLength(2);
   expect(asked('/export').filter((one) => one.includes('removed')).length).toBe(2);
   await expectExactCopy([ELECTRONICS, CENTRAL]);
 });
 
-test('several datasets without a feed are read by pages, polled and compared, each for itself', async () => {
+test('without a feed, each of several datasets is read page by page, polled and compared separately', async () => {
   world.sandbox.changeAccount({ plan: 'pro', limits: { ratePerSecond: null, changeFeed: false } });
   choose([ELECTRONICS, CENTRAL]);
   world.pipeline.budget.exportRows = { count: 0 };
@@ -286,7 +286,7 @@ test('several datasets without a feed are read by pages, polled and compared, ea
   });
 });
 
-test('a dataset that the key can not read is told before anything is paid for', async () => {
+test("a dataset that the key can't read is reported before anything is paid for", async () => {
   choose([ELECTRONICS, 12n]);
   const error = await failure(world.sync());
   expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
@@ -304,7 +304,7 @@ test('a dataset that the key can not read is told before anything is paid for', 
   expect(asked('/export')).toEqual([]);
 });
 
-test('a run that has copied a new dataset and turns to a complete copy copies the others, too', async () => {
+test('a run that has copied a new dataset and changes to a complete copy also copies the other datasets', async () => {
   world.pipeline.source.feedOverlap = 0;
   choose([ELECTRONICS]);
   await world.sync();
@@ -319,7 +319,7 @@ test('a run that has copied a new dataset and turns to a complete copy copies th
   await expectExactCopy([ELECTRONICS, CENTRAL]);
 });
 
-test('a complete comparison is refused by the rows of all its exports: an item in two datasets is two', async () => {
+test('a complete comparison is refused by the total of its exports, in which an item in two datasets counts twice', async () => {
   choose([ELECTRONICS, CENTRAL]);
   const { row } = await world.sync();
   const { budget } = world.pipeline;
@@ -334,7 +334,7 @@ test('a complete comparison is refused by the rows of all its exports: an item i
   ]);
 });
 
-test('a run that was refused before it asked for items goes on with the same list, and makes way for another', async () => {
+test('a run that was refused before it requested items continues with the same datasets, but is replaced for others', async () => {
   const refusePlan = async () => {
     happen = { matches: (url) => url.pathname.endsWith('/plan'), nth: 1, what: () => refuse(401) };
     expect((await failure(world.sync())).code).toBe('unauthorized');

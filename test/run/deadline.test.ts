@@ -36,7 +36,7 @@ async function syncUntil(minutes: number, lakePath: string): Promise<PricelakeEr
   );
 }
 
-test('a run stops at its deadline wherever it is, keeps what has landed, and is done after a few more', async () => {
+test('a run stops at its deadline at any step, keeps what has landed, and completes after a few attempts', async () => {
   const lakePath = `${world.folder}/in-steps`;
   world.requests.length = 0;
   let tries = 0;
@@ -45,7 +45,7 @@ test('a run stops at its deadline wherever it is, keeps what has landed, and is 
     if (error === undefined) break;
     expect([error.code, exitCodeOf(error)]).toEqual(['deadline', 75]);
     expect(error.message).toBe('the deadline of 3m has passed; landed data is kept');
-    expect(requested).toBeLessThanOrEqual(4); // four may be under way side by side
+    expect(requested).toBeLessThanOrEqual(4); // up to four requests run concurrently
   }
   expect(tries).toBeGreaterThanOrEqual(2);
   const paid = world.requests.filter((request) => /^\/(export|changes|items)/.test(request));
@@ -53,7 +53,7 @@ test('a run stops at its deadline wherever it is, keeps what has landed, and is 
   expect(await readItems(lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
-test('a wait that would outlast the deadline is not begun', async () => {
+test("a wait that would exceed the deadline isn't begun", async () => {
   refuse = true;
   try {
     const error = await syncUntil(1, `${world.folder}/refused`);
@@ -67,7 +67,7 @@ test('a wait that would outlast the deadline is not begun', async () => {
 test.each([
   ['refuses the connection', 'http://127.0.0.1:9', /can't reach \S+ \(connection refused: ECONNREFUSED\)/],
   ['is not found', 'http://nowhere.invalid', /can't reach nowhere\.invalid:80 \((host not found|the name server)/],
-])('a host that %s is named with the deadline that ended the tries', async (_name, baseUrl, reason) => {
+])('a host that %s is reported with the deadline that ended the attempts', async (_name, baseUrl, reason) => {
   let now = Date.parse('2026-11-20T00:00:00Z');
   const sleep = async (ms: number) => {
     now += ms;
@@ -86,6 +86,6 @@ test.each([
   );
 });
 
-test('a run that is done before its deadline does not notice it', async () => {
+test("a run that ends before its deadline isn't affected by it", async () => {
   expect(await syncUntil(600, `${world.folder}/in-time`)).toBeUndefined();
 });

@@ -10,7 +10,7 @@ async function open(habits: Partial<Habits>): Promise<Simulation> {
   return simulation;
 }
 
-/** The stock of so many listed items changes. */
+/** Changes the stock of this many listed items. */
 function changeStocks({ world }: Simulation, count: number): void {
   const listed = world.visibleItems().filter(({ removedAt }) => removedAt === null);
   for (let n = 0; n < count; n++) events.changeStock(world, listed[n % listed.length] as (typeof listed)[0]);
@@ -22,10 +22,10 @@ const feedCalls = ({ service }: Simulation) => service.requests.filter((request)
 const DENYING: Partial<Habits> = { shortPages: true, deniesMore: true };
 
 test.each<[string, Partial<Habits>]>([
-  ['whose history took several pages', DENYING],
-  ['whose history is not read', { ...DENYING, history: 'none' }],
-  ['of two datasets', { ...DENYING, scope: 'two' }],
-])('a service that denies waiting changes is read to the end by the feed: %s', async (_name, habits) => {
+  ['with a history of several pages', DENYING],
+  ["with a history that isn't read", { ...DENYING, history: 'none' }],
+  ['with two datasets', { ...DENYING, scope: 'two' }],
+])('the feed of a service that denies waiting changes is read to its end: %s', async (_name, habits) => {
   const simulation = await open(habits);
   const { sync, world, expectCopy, service } = simulation;
   await sync();
@@ -41,7 +41,7 @@ test.each<[string, Partial<Habits>]>([
   }
 });
 
-test('a service that says when more waits is asked once more only behind a page as long as any so far', async () => {
+test('if the service reports waiting changes correctly, one more request follows only a page as long as the longest so far', async () => {
   const simulation = await open({ history: 'none' });
   const { sync, service, pipeline, io } = simulation;
   pipeline.source.feedOverlap = 0;

@@ -13,7 +13,7 @@ import { makePipeline, openWorld, readItems, readTruth, testIo, type World } fro
 
 let unmount: () => void;
 let world: World;
-/** A lake after its first run, while the service has moved on. */
+/** A lake after its first run; the service has changed since. */
 let before: string;
 let published: Map<string, string[]>;
 let truth: Map<string, string[]>;
@@ -39,7 +39,7 @@ async function syncError(lakePath: string, io = testIo): Promise<PricelakeError>
   return failure(syncWithWings(makePipeline(world.sandbox, lakePath), io));
 }
 
-/** Expects the run to have failed for want of space, and the lake to be as it was. */
+/** Expects that the run failed because the disk was full, and that the lake is unchanged. */
 async function expectFull(lakePath: string, error: PricelakeError, items: Map<string, string[]>): Promise<void> {
   expect([error.code, exitCodeOf(error)]).toEqual(['disk_full', 1]);
   expect(error.message).toMatch(/no space left on the disk/);
@@ -48,7 +48,7 @@ async function expectFull(lakePath: string, error: PricelakeError, items: Map<st
   else expect((await readdir(lakePath)).filter((name) => name !== '_pricelake')).toEqual([]);
 }
 
-/** Expects the next run to go on. @param failed runs before it, each of which may have had one request under way */
+/** Expects the next run to succeed. @param failed the number of failed runs, each of which may have had one request in progress */
 async function expectRecovery(lakePath: string, failed = 1): Promise<void> {
   await syncWithWings(makePipeline(world.sandbox, lakePath), testIo);
   expect(await readItems(lakePath)).toEqual(truth);
@@ -58,8 +58,8 @@ async function expectRecovery(lakePath: string, failed = 1): Promise<void> {
 
 let lakes = 0;
 
-describe('a disk that is full', () => {
-  test('for the journal or while the export lands ends a first run; the next one copies everything', async () => {
+describe('a full disk', () => {
+  test('while the journal or the export is written ends a first run, and the next run copies everything', async () => {
     const lakePath = path.join(world.folder, `lake-${++lakes}`);
     world.requests.length = 0;
     for (const full of [/journal\.ndjson$/, /export-all-1-\d+\.ndjson$/]) {
@@ -72,11 +72,11 @@ describe('a disk that is full', () => {
     await expectRecovery(lakePath, 2);
   });
 
-  test('at any step ends a run with the lake as it was; the next run goes on and pays for nothing again', async () => {
+  test('at any step ends a run without changing the lake, and the next run continues and pays for nothing twice', async () => {
     const lakePath = path.join(world.folder, `lake-${++lakes}`);
     await cp(before, lakePath, { recursive: true });
     world.requests.length = 0;
-    // A page of changes, items read whole, a staged file that is moved into its table, an entry of a log, lake.json.
+    // A page of changes, items read completely, a staged file that is moved into its table, an entry of a log, lake.json.
     const steps = [
       /feed\.ndjson#sync$/,
       /hydrate-\d+\.ndjson$/,
@@ -89,21 +89,21 @@ describe('a disk that is full', () => {
       disk.isFull = (file) => file.startsWith(lakePath) && full.test(file);
       const error = await syncError(lakePath);
       expect(disk.refused, full.source).not.toEqual([]);
-      // lake.json comes last: by then the tables are committed.
+      // lake.json is written last, when the tables are already committed.
       await expectFull(lakePath, error, /lake/.test(full.source) ? truth : published);
     }
-    // Only what was under way when the disk was full, a page of changes and items read whole, is asked for again.
+    // Only the requests in progress when the disk was full are repeated: a page of changes, and items read completely.
     await expectRecovery(lakePath, 2);
   });
 
-  test('while DuckDB types the export ends the run as well', async () => {
+  test('while DuckDB types the export also ends the run', async () => {
     const lakePath = path.join(world.folder, `lake-${++lakes}`);
     world.requests.length = 0;
     const linked: string[] = [];
     const io: typeof testIo = {
       ...testIo,
       log: (_level, event, facts = {}) => {
-        // Before a byte of the export has come, the file it will be typed into leads to a full device.
+        // Before the export arrives, the file for its typed rows is linked to a full device.
         if (event === 'landed' && facts.what === 'watermark') linked.push(linkTypedFile(lakePath));
       },
     };
@@ -114,7 +114,7 @@ describe('a disk that is full', () => {
     expect(world.requests.filter((request) => request.startsWith('/export'))).toHaveLength(1);
   });
 
-  test('is told from other errors by the texts of DuckDB, for want of room to spill as well', async () => {
+  test('is recognized by the messages of DuckDB, including missing space to spill', async () => {
     const db = await Database.open({ memoryLimit: '20MB', tempDirectory: path.join(world.folder, 'spill') });
     try {
       const explain = (sql: string) => explainSystemFault('lake', () => db.run(sql));
@@ -130,7 +130,7 @@ describe('a disk that is full', () => {
   });
 });
 
-/** At once, so that the run can't be quicker. */
+/** Synchronous, so that the run can't overtake it. */
 function linkTypedFile(lakePath: string): string {
   const work = path.join(lakePath, '_pricelake', 'work');
   const [runId = ''] = readdirSync(work);

@@ -7,12 +7,12 @@ import type { BackfillEntry } from '../../src/wings/histories/backfill-journal.j
 import { createFile, keyOf, makeFolders, webhookPath } from '../../src/wings/webhook/event-files.js';
 import { openWorld } from './world.js';
 
-/** What a power cut would leave: bytes of files by their inode, and names, as they were when they were synced. */
+/** What a power failure would leave: bytes of files by inode, and names, as of their last sync. */
 class Disk {
   readonly #bytes = new Map<number, number>();
   readonly #names = new Map<string, number>();
   readonly #root: string;
-  /** What a journal named before it was on this disk. */
+  /** What a journal listed before it was on this disk. */
   readonly faults: string[] = [];
 
   constructor(root: string) {
@@ -28,7 +28,7 @@ class Disk {
     }
   }
 
-  /** Why it would not be as it is now, in words; `end`: so many bytes of it are asked for. */
+  /** Explains what would be lost of a file. `end` is the number of bytes that must be there. */
   async explain(file: string, end?: number): Promise<string | undefined> {
     const info = await fs.stat(file);
     const synced = this.#bytes.get(info.ino) ?? -1;
@@ -40,7 +40,7 @@ class Disk {
   }
 
   async judge(journal: string, lines: string): Promise<void> {
-    // The name of a new journal comes with its first lines.
+    // The name of a new journal is synced with its first lines.
     const faults = (await fs.stat(journal)).size === 0 ? [] : [await this.explain(journal, 0)];
     for (const line of lines.trimEnd().split('\n')) {
       const entry = JSON.parse(line) as (RunEntry | BackfillEntry) & { file?: string; end?: number; bytes?: number };
@@ -54,13 +54,13 @@ class Disk {
   }
 }
 
-/** Entries whose file has one name in each run. */
+/** Entries whose file has the same name in each run. */
 const FILES: Partial<Record<(RunEntry | BackfillEntry)['type'], string>> = {
   'feed.page': 'feed.ndjson',
   'backfill.item': 'history.ndjson',
 };
 
-/** Types of the entries that named a file. */
+/** The types of entries that listed a file. */
 const named = new Set<string>();
 let disk: Disk;
 const { open } = fs;
@@ -96,7 +96,7 @@ beforeEach(() => {
 });
 afterEach(() => use(open));
 
-/** Files that no run needs: they are made again. */
+/** Files that no run needs, because they are recreated. */
 const MADE_AGAIN = /\/_pricelake\/(lock|work|tmp|checkpoints)/;
 
 async function listLost(): Promise<string[]> {
@@ -106,9 +106,9 @@ async function listLost(): Promise<string[]> {
   return lost.filter((one) => one !== undefined);
 }
 
-describe('a power cut', () => {
+describe('a power failure', () => {
   // I6 of SPEC.md
-  test('takes nothing that a journal names, and nothing that a run has written', async () => {
+  test('loses nothing that a journal lists, and nothing that a run has written', async () => {
     await world.sync();
     expect([disk.faults, await listLost()]).toEqual([[], []]);
     await world.sandbox.advance({ hours: 6, changes: 20 });

@@ -12,13 +12,13 @@ import { readAnswersTable } from '../docs/answers-table.js';
 import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, refuse } from './world.js';
 
-/** Answers to requests of the endpoint that the sandbox has no fault for. */
+/** Answers requests to endpoints for which the sandbox has no fault. */
 let stub: { path: RegExp; status: number } | undefined;
-/** Requests that were answered 200. */
+/** The requests that were answered 200. */
 const paid: string[] = [];
 const waits: number[] = [];
 
-/** Time passes by waiting alone. */
+/** Time passes only by waiting. */
 const io = {
   ...realIo,
   now: () => new Date(startedAt + waits.reduce((sum, ms) => sum + ms, 0)),
@@ -49,7 +49,7 @@ const PATHS: Partial<Record<FaultEndpoint, RegExp>> = {
 };
 const pathOf = (endpoint: FaultEndpoint) => PATHS[endpoint] ?? new RegExp(`^/${endpoint}$`);
 
-/** From now on the endpoint answers so. */
+/** Makes the endpoint answer this way from now on. */
 function answerWith(endpoint: FaultEndpoint, answer: string, limit: string): void {
   const status = answer === 'other' ? 418 : Number(answer);
   if (['400', '404', 'other'].includes(answer)) stub = { path: pathOf(endpoint), status };
@@ -62,7 +62,7 @@ function answerAgain(): void {
 }
 
 const ROWS = readAnswersTable('status') as [answer: string, limit: string, code: string, exit: string][];
-/** Where section 7 of the API document has an answer on some endpoints only. */
+/** The endpoints to which section 7 of the API document limits an answer. */
 const ONLY: Record<string, FaultEndpoint[]> = {
   '400': ['items', 'recent', 'export'],
   '402 changeFeed': ['changes'],
@@ -71,17 +71,17 @@ const ONLY: Record<string, FaultEndpoint[]> = {
 };
 const ATTEMPTS: Record<string, number> = { '429 ratePerSecond': 30, '5xx': 8 };
 
-/** What is done with the service, and the endpoints that it can't do without, in the order in which it asks them. */
+/** An operation with the service, and the endpoints that it needs, in the order of its requests. */
 interface Operation {
   name: string;
   needs: FaultEndpoint[];
-  /** On these endpoints SOME answers tell enough, since the others are taken alike elsewhere. Default none. */
+  /** On these endpoints, SOME answers suffice, because the others are handled as elsewhere. Default none. */
   some?: FaultEndpoint[];
   prepare?: () => Promise<unknown>;
   run: () => Promise<RunReport | undefined>;
 }
 
-/** A refusal, a limit, a fault that passes, and what the document has no word for. */
+/** A refusal, a limit, a temporary fault, and an undocumented answer. */
 const SOME = ['401', '429', '5xx', 'other'];
 
 const sync = () => syncWithWings(world.pipeline, io);
@@ -93,7 +93,7 @@ const OPERATIONS: Operation[] = [
     run: sync,
   },
   {
-    name: 'a run by the feed',
+    name: 'a run with the feed',
     needs: ['items'],
     some: ['items'],
     prepare: () => world.sandbox.advance({ hours: 2, changes: 12 }),
@@ -139,7 +139,7 @@ const readPointer = () => {
   return existsSync(pointer) ? readFileSync(pointer, 'utf8') : undefined;
 };
 
-describe.each(OPERATIONS)('in the middle of $name', ({ needs, some = [], prepare, run }) => {
+describe.each(OPERATIONS)('during $name', ({ needs, some = [], prepare, run }) => {
   beforeAll(async () => {
     await prepare?.();
     paid.length = 0;
@@ -168,7 +168,7 @@ describe.each(OPERATIONS)('in the middle of $name', ({ needs, some = [], prepare
     if (limit === 'ratePerSecond') expect(waits.filter((ms) => ms >= 1000).length).toBeGreaterThanOrEqual(29);
   });
 
-  test('what passes is waited for, and nothing that was answered before is asked for or paid again', async () => {
+  test('a temporary fault is waited for, and nothing that was answered before is requested or paid for again', async () => {
     world.sandbox.armFaults(needs.flatMap((one) => [`${one}:429@1`, `${one}:html@2`]));
     const report = await run();
     answerAgain();
@@ -177,21 +177,21 @@ describe.each(OPERATIONS)('in the middle of $name', ({ needs, some = [], prepare
       expect(received).toBe(written + rejected + deduplicated);
       expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
     }
-    // Where the service stands is asked for until something has landed.
+    // The service's newest change is requested until something has landed.
     const isLanded = (request: string) => !/^\/(plan$|changes\/recent|items\?.*size=1$)/.test(request);
     const repeated = paid.filter((request, index) => isLanded(request) && paid.indexOf(request) < index);
     expect(repeated).toEqual([]);
   });
 });
 
-describe('calls that only prove the copy', () => {
+describe('calls that only check the copy', () => {
   beforeAll(async () => {
     world.pipeline.source.mode = 'snapshot';
     world.pipeline.proof = { sample: 3, products: true, facets: true };
     await world.sandbox.advance({ hours: 1, changes: 6 });
   });
 
-  test('stop the run only where the key is refused', async () => {
+  test('stop the run only if the key is refused', async () => {
     const before = readPointer();
     answerWith('facets', '401', '');
     await expect(sync()).rejects.toMatchObject({ code: 'unauthorized' });
@@ -199,7 +199,7 @@ describe('calls that only prove the copy', () => {
     expect(readPointer() === before).toBe(true);
   });
 
-  test('are left out where they are refused otherwise: the run publishes without them', async () => {
+  test('are skipped after any other refusal, and the run publishes without them', async () => {
     world.sandbox.armFaults(['products:402=paymentOverdue', 'item:429=apiCallsPerMonth']);
     stub = { path: pathOf('facets'), status: 404 };
     const { row } = await sync();
@@ -209,7 +209,7 @@ describe('calls that only prove the copy', () => {
   });
 });
 
-test('an item that is not visible any more (404) is left out of a backfill', async () => {
+test('an item that is no longer visible (404) is left out of a backfill', async () => {
   world.pipeline.source.mode = 'auto';
   stub = { path: pathOf('history'), status: 404 };
   const { asked } = await backfillHistory(world.pipeline, { where: 'item_id % 5 = 0' }, io, signal);
@@ -217,8 +217,8 @@ test('an item that is not visible any more (404) is left out of a backfill', asy
   expect(asked).toBeGreaterThan(5);
 });
 
-describe('a fault of the line or of answers', () => {
-  test('that a run can live with costs no row, and what came twice is counted', async () => {
+describe('a fault of the connection or of responses', () => {
+  test('that a run can handle loses no row, and repeated rows are counted as duplicates', async () => {
     world.renew();
     const faults = ['export:drop@1', 'plan:redirect', 'datasets:drop@1', 'recent:html@1'];
     world.sandbox.armFaults([...faults, 'export:duplicate=4', 'export:move=20']);
@@ -248,7 +248,7 @@ describe('a fault of the line or of answers', () => {
     expect(readPointer() === before).toBe(true);
   });
 
-  test('leaves a run that the next one ends, with an exact copy', async () => {
+  test('leaves a run that the next run completes, with an exact copy', async () => {
     expect((await sync()).resumed).toBe(true);
     expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   });

@@ -18,12 +18,12 @@ import { SIM_KEY, startService } from '../sim/service.js';
 import { type Item, SECOND, World } from '../sim/world.js';
 import { GATES_ALONE } from './world.js';
 
-/** A service without the feed whose removals and relistings `changedSince` does not return, and a copy of it. */
+/** A service without the feed, whose `changedSince` omits removals and relistings, and a copy of its items. */
 async function openCopied({ moves = false, isNew = false } = {}) {
   const world = new World(22, { ...PLAIN, feed: false, fraction: 3, stateTimes: moves ? 'moved' : 'kept' });
   populate(world, 40, 3);
   if (isNew) for (const item of unlisted(world)) item.sight = 'gone';
-  // What the first copy shows lies further back than a poll reaches.
+  // The changes in the first copy are older than the range of a poll.
   world.now += 4n * 3_600n * SECOND;
   record(world, listed(world)[0] as Item, 'CHANGED', {}, 7);
   world.now += SECOND;
@@ -51,11 +51,11 @@ async function openCopied({ moves = false, isNew = false } = {}) {
     world,
     pipeline,
     io,
-    /** Sees the path of each request before it is answered. */
+    /** Called with the path of each request before it is answered. */
     watch: (look: (path: string) => void) => {
       onRequest = look;
     },
-    /** A run, and what it asked for. */
+    /** Runs, and returns the ledger row and the requests. */
     run: async (signal?: AbortSignal) => {
       service.requests.length = 0;
       service.used.calls = 4; // the first call of a run, for the plan, is the fifth
@@ -77,8 +77,8 @@ const listed = (world: World) => world.visibleItems().filter((item) => item.remo
 const unlisted = (world: World) => world.visibleItems().filter((item) => item.removedAt !== null);
 const asked = (requests: string[], start: string) => requests.filter((request) => request.startsWith(start));
 
-describe('a poll whose changedSince leaves out removals and relistings', () => {
-  test('finds them, swaps within a website included: items, history and products are as the service has them', async () => {
+describe('a poll whose changedSince omits removals and relistings', () => {
+  test("finds them, even swaps within a website: items, history and products equal the service's", async () => {
     const { world, run, expectCopy, readLake } = await openCopied();
     const removed = listed(world).slice(0, 5);
     const back = unlisted(world).slice(0, 3);
@@ -97,7 +97,7 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     const kinds = (items: Item[]) => history.filter(({ item_id: id }) => items.some((item) => String(item.id) === id));
     expect(kinds(removed).map(({ kind }) => kind)).toEqual(removed.map(() => 'REMOVED'));
     expect(kinds(back).map(({ kind }) => kind)).toEqual(back.map(() => 'RELISTED'));
-    // Which leaves the count of its website alone.
+    // This doesn't change the count of its website.
     const [returned] = back as [Item];
     events.remove(world, returned);
     relist(world, removed.find(({ siteId }) => siteId === returned.siteId) ?? (removed[0] as Item));
@@ -105,7 +105,7 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     await expectCopy();
   });
 
-  test('finds an item that left the data without a word, and calls it gone', async () => {
+  test('finds an item that disappeared without a change, and marks it as gone', async () => {
     const { world, run, readLake } = await openCopied();
     const [lost] = listed(world) as [Item];
     lost.sight = 'hidden';
@@ -114,10 +114,10 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     expect(row).toMatchObject({ is_listed: 'false', gone_at: expect.any(String) });
   });
 
-  test('says what it does not know when no call is left for the counts, and does not claim to be caught up', async () => {
+  test("reports unknown listing states if no call is left for the counts, and isn't caught up", async () => {
     const { world, run, pipeline } = await openCopied();
     for (const item of listed(world).slice(-2)) events.remove(world, item);
-    // Behind the plan: the low watermark, a page and the datasets. The service had counted five before.
+    // Besides the plan: the low watermark, a page and the datasets. The service had counted five calls before.
     pipeline.budget.calls = { count: 5 + 3 };
     const { row, requests } = await run();
     expect(asked(requests, '/facets')).toHaveLength(0);
@@ -140,16 +140,16 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
   });
 
-  test('is not taken for one that returns them because a value changed in the scrape that ended a listing', async () => {
+  test("isn't mistaken for a poll that returns them if a value changed in the scrape that ended a listing", async () => {
     const { world, run, expectCopy } = await openCopied({ isNew: true });
     const [sold, other] = listed(world).filter(({ siteId }, _n, [first]) => siteId === first?.siteId) as [Item, Item];
     events.changePrice(world, sold);
     events.remove(world, sold);
-    // What the next poll asks for begins behind both.
+    // The next poll begins after both changes.
     world.now += 4n * 3_600n * SECOND;
     events.changePrice(world, listed(world).at(-1) as Item);
     expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
-    // Both leave lastChangedAt alone, and the counts as they are.
+    // Neither changes lastChangedAt or the counts.
     world.now += 4n * 3_600n * SECOND;
     events.remove(world, other);
     sold.removedAt = null;
@@ -158,7 +158,7 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     await expectCopy();
   });
 
-  test('goes on with what it had read when it is stopped in the middle', async () => {
+  test('continues with the landed pages after it was stopped', async () => {
     const { world, run, watch, requests, expectCopy } = await openCopied();
     for (const item of listed(world).slice(-3)) events.remove(world, item);
     for (const item of unlisted(world).slice(0, 3)) relist(world, item);
@@ -176,7 +176,7 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     await expectCopy();
   });
 
-  test('leaves out rows that a killed process wrote and did not journal, also if the next try asks for nothing', async () => {
+  test("leaves out rows that a killed process wrote but didn't journal, even if the next attempt requests nothing", async () => {
     const { world, pipeline, io, run, expectCopy } = await openCopied();
     for (const item of listed(world).slice(-3)) events.remove(world, item);
     for (const item of unlisted(world).slice(0, 3)) relist(world, item);
@@ -195,7 +195,7 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     await expectCopy();
   });
 
-  test('invents no removal when the counts lag: it reads twice, reports the difference and stops', async () => {
+  test('invents no removal if the counts lag: it reads twice, reports the difference and stops', async () => {
     const { world, run, watch, expectCopy } = await openCopied();
     const shown = world.visibleItems.bind(world);
     const [late] = listed(world) as [Item];
@@ -215,7 +215,7 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
 });
 
 describe('a poll whose changedSince returns removals and relistings', () => {
-  test('is caught up by one call when the counts agree, and by the news when they do not', async () => {
+  test('is caught up with one call if the counts agree, or else with the newest changes', async () => {
     const { world, run, watch, expectCopy } = await openCopied({ moves: true });
     events.remove(world, listed(world)[0] as Item);
     const quiet = await run();
@@ -236,7 +236,7 @@ describe('a poll whose changedSince returns removals and relistings', () => {
     expect(asked(busy.requests, '/items/')).toEqual([]);
   });
 
-  test('is not relied on before a removal has shown it', async () => {
+  test('is only relied on after a removal has confirmed it', async () => {
     const { world, run } = await openCopied({ moves: true, isNew: true });
     events.changePrice(world, listed(world)[0] as Item);
     const { row, requests } = await run();
@@ -245,7 +245,7 @@ describe('a poll whose changedSince returns removals and relistings', () => {
   });
 });
 
-test('plan prices the counts, and what reading all takes where they may hide something', async () => {
+test('plan includes the calls for the counts, and for all pages if the counts may hide something', async () => {
   const { world, pipeline, io, run } = await openCopied();
   events.remove(world, listed(world)[0] as Item);
   const said = await estimateWithWings(pipeline, io);

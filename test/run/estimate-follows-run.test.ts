@@ -5,7 +5,7 @@ import { openWorld, refuse, testIo, type World, type WorldOptions } from './worl
 let world: World;
 afterEach(() => world.close());
 
-/** The service answers 401 to requests that match. */
+/** The service answers 401 to matching requests. */
 let refused: RegExp | undefined;
 
 async function openSmall(options: WorldOptions): Promise<void> {
@@ -21,7 +21,7 @@ async function openSmall(options: WorldOptions): Promise<void> {
   });
 }
 
-/** The estimate by the clock of the runs. */
+/** Estimates with the clock of the runs. */
 const estimate = () => {
   const now = () => new Date(Date.now() + world.clock.days * 24 * 3600 * 1000);
   return estimateWithWings(world.pipeline, { ...testIo, now });
@@ -33,7 +33,7 @@ async function expectSame(): Promise<void> {
   expect([said.mode, said.reason, said.exportRows]).toEqual([row.mode, row.reason, row.export_rows]);
 }
 
-test('a run that stood still for longer than the feed reaches back is decided again, in the estimate as well', async () => {
+test("a run that paused for longer than the plan's history is decided again, and so is the estimate", async () => {
   await openSmall({ limits: { historyDays: 7 } });
   await world.sync();
   await world.sandbox.advance({ hours: 2, changes: 50 });
@@ -46,7 +46,7 @@ test('a run that stood still for longer than the feed reaches back is decided ag
   await expectSame();
 });
 
-test('without history and cursor the feed starts at the low watermark, in the estimate as well', async () => {
+test('without history and cursor, the feed starts at the low watermark, and so does the estimate', async () => {
   const free = { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0 };
   await openSmall({ plan: 'free', limits: free, history: 'none' });
   await world.sync();

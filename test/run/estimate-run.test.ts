@@ -21,7 +21,7 @@ afterEach(() => {
 
 const estimate = (): Promise<RunEstimate> => estimateWithWings(world.pipeline, testIo);
 
-/** The estimate, and that the run after it takes just so much. */
+/** Estimates, and expects that the next run takes what was estimated. */
 async function expectKept(): Promise<RunEstimate> {
   const said = await estimate();
   expect(said.refusal).toBeUndefined();
@@ -31,8 +31,8 @@ async function expectKept(): Promise<RunEstimate> {
   return said;
 }
 
-describe('what a run says it will take', () => {
-  test('for a first copy: an export of all items, then the history; and nothing is written', async () => {
+describe('the estimate', () => {
+  test('of a first copy includes an export of all items and the history, and writes no file', async () => {
     const said = await estimate();
     expect(existsSync(world.lakePath)).toBe(false);
     expect(said).toMatchObject({ mode: 'snapshot', exportRows: 700n, overageBlocks: 0n, unfinished: undefined });
@@ -49,12 +49,12 @@ describe('what a run says it will take', () => {
     await expectKept();
   });
 
-  test('for a run that finds nothing new: two calls', async () => {
+  test('of a run without changes is two calls', async () => {
     const said = await expectKept();
     expect(said).toMatchObject({ mode: 'feed', calls: 2, exact: true, looked: 2 });
   });
 
-  test('for changes: pages, and whole reads of the items that they tell too little of', async () => {
+  test('of changes includes pages, and reads of the items whose changes lack values', async () => {
     await world.sandbox.advance({ hours: 3, changes: 120 });
     const said = await estimate();
     const before = world.requests.length;
@@ -65,7 +65,7 @@ describe('what a run says it will take', () => {
     expect(said.steps.find(({ step }) => step === 'feed')).toMatchObject({ calls: 1, exact: true });
   });
 
-  test('for more changes than the service puts on a page: a call for each page', async () => {
+  test('of more changes than one page contains includes a call for each page', async () => {
     await world.sandbox.advance({ hours: 3, changes: 600 });
     const said = await estimate();
     world.requests.length = 0;
@@ -75,7 +75,7 @@ describe('what a run says it will take', () => {
     expect(said.steps.find(({ step }) => step === 'feed')).toMatchObject({ calls: pages, exact: false });
   });
 
-  test('for a poll: pages of the items that changed since, and the counts that tell whether it missed any', async () => {
+  test('of a poll includes the pages of changed items, and the counts that show whether it missed any', async () => {
     await world.sandbox.advance({ hours: 3, changes: 60 });
     world.pipeline.source.mode = 'poll';
     const said = await estimate();
@@ -83,11 +83,11 @@ describe('what a run says it will take', () => {
     expect(BigInt(said.calls)).toBe(row.calls);
     expect(said.mode).toBe('poll');
     expect(said.steps.find(({ step }) => step === 'poll')).toMatchObject({ exact: true });
-    // More, should they not agree.
+    // More calls if the counts don't agree.
     expect(said.steps.find(({ step }) => step === 'listing')).toMatchObject({ calls: 1, exact: false });
   });
 
-  test('is what is left, for a run that was interrupted; files stay as they are', async () => {
+  test('of an interrupted run includes only the rest, and leaves the files unchanged', async () => {
     world.pipeline.source.mode = 'snapshot';
     world.sandbox.armFaults(['changes:401@1']);
     await expect(world.sync()).rejects.toMatchObject({ code: 'unauthorized' });
@@ -102,8 +102,8 @@ describe('what a run says it will take', () => {
   });
 });
 
-describe('what would not go', () => {
-  test('an export beyond the plan is told before, with when it goes; or the pages that bring the same', async () => {
+describe('the estimate of a run that would fail', () => {
+  test('reports an export beyond the plan with the date at which it is possible, or the pages that replace it', async () => {
     world.pipeline.source.mode = 'snapshot';
     world.sandbox.changeAccount({ limits: { exportRowsPerMonth: 1_200, ratePerSecond: null } });
     world.pipeline.budget.calls = { count: (await countUsed(world)) + 40 };
@@ -120,11 +120,11 @@ describe('what would not go', () => {
     const log: Io['log'] = (level, event) => void logged.push(`${level} ${event}`);
     const { row } = await syncWithWings(world.pipeline, { ...testIo, log });
     expect(row).toMatchObject({ calls: BigInt(said.calls), export_rows: 0n });
-    // Who looks on learns that it will take longer.
+    // The log says that the copy takes longer.
     expect(logged).toContain('info copy.chosen');
   });
 
-  test('too few calls are told before, and the run lands what it can', async () => {
+  test('reports too few calls, and the run lands what it can', async () => {
     await world.sandbox.advance({ hours: 3, changes: 900 });
     const used = await countUsed(world);
     world.pipeline.budget.calls = { count: used + 7 };
@@ -138,13 +138,13 @@ describe('what would not go', () => {
     await world.sync();
   });
 
-  test('time is told at the rate of the plan', async () => {
+  test("contains the time at the plan's rate", async () => {
     world.sandbox.changeAccount({ limits: { ratePerSecond: 4 } });
     expect(await estimate()).toMatchObject({ calls: 2, seconds: 0.5 });
   });
 });
 
-test('an estimate that is stopped does not wait for the service', async () => {
+test("a stopped estimate doesn't wait for the service", async () => {
   const { intercept } = world;
   const stop = new AbortController();
   world.intercept = () => {
@@ -155,7 +155,7 @@ test('an estimate that is stopped does not wait for the service', async () => {
   world.intercept = intercept;
 });
 
-/** Every file of the lake with its time and size. */
+/** Every file in the lake with its time and size. */
 async function listFiles(): Promise<string[]> {
   const names = await readdir(world.lakePath, { recursive: true });
   const infos = await Promise.all(names.map((name) => stat(path.join(world.lakePath, name))));

@@ -19,7 +19,7 @@ function changeExports(change: ChangeExport): void {
 
 const exports = () => world.requests.filter((request) => request.startsWith('/export')).length;
 
-/** The quota is used up, though nobody knew: nothing of the export comes. */
+/** The quota is used up without anyone knowing, so the export contains no rows. */
 const cutToNothing: ChangeExport = async (answer) => {
   const type = answer.headers.get('content-type') ?? '';
   const [header = ''] = (await answer.text()).split('\n');
@@ -36,9 +36,9 @@ const cutToNothing: ChangeExport = async (answer) => {
 
 describe('the headers X-Export-*', () => {
   test.each([
-    ['always sent', { 'X-Export-Overage': 'false', 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
-    ['sent only when true', { 'X-Export-Overage': undefined, 'X-Export-Truncated': undefined }],
-  ])('%s tell of a whole export that nobody is billed for', async (_how, sent) => {
+    ['if always sent', { 'X-Export-Overage': 'false', 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
+    ['if sent only when true', { 'X-Export-Overage': undefined, 'X-Export-Truncated': undefined }],
+  ])('describe a complete export without overage, %s', async (_how, sent) => {
     changeExports((answer) => {
       const headers = new Headers(answer.headers);
       for (const [name, value] of Object.entries(sent)) value ? headers.set(name, value) : headers.delete(name);
@@ -51,12 +51,12 @@ describe('the headers X-Export-*', () => {
   });
 });
 
-describe('an export that the service cuts in half', () => {
+describe('an export that the service truncates to half', () => {
   test.each([
-    ['flags with 1', { 'X-Export-Truncated': '1', 'X-Export-Matching': '40' }],
+    ['flags with the value 1', { 'X-Export-Truncated': '1', 'X-Export-Matching': '40' }],
     ['does not flag', { 'X-Export-Matching': '40' }],
     ['denies', { 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
-  ])('and %s is not a copy: pages return the other items', async (_how, sent) => {
+  ])('and that it %s is not a copy: pages return the other items', async (_how, sent) => {
     changeExports(async (answer) => {
       const rows = (await answer.text()).split('\n').filter((_, line) => line < 20);
       const headers = { 'content-type': answer.headers.get('content-type') ?? '', 'X-Export-Rows': '20', ...sent };
@@ -67,7 +67,7 @@ describe('an export that the service cuts in half', () => {
   });
 });
 
-describe('an export that the service cuts to no row at all', () => {
+describe('an export that the service truncates to no rows', () => {
   test.each(['ndjson', 'csv'] as const)(
     'in %s is not a copy of an empty service: pages return all items',
     async (format) => {
@@ -81,7 +81,7 @@ describe('an export that the service cuts to no row at all', () => {
     },
   );
 
-  test('ends the run until the next month where the calls do not suffice for pages, and removes no item', async () => {
+  test("if the remaining calls can't cover the pages, stops until the next month and removes no item", async () => {
     await world.sync();
     changeExports(cutToNothing);
     world.pipeline.source.mode = 'snapshot';

@@ -7,7 +7,7 @@ import { failure } from '../failure.js';
 import { expectExactCopy } from './exact-copy.js';
 import { openWorld, readLake, readTruth, testIo } from './world.js';
 
-/** Answers to a path of the API, changed. */
+/** Changes a response of the service. */
 type Change = (answer: Response) => Promise<Response> | Response;
 
 const world = await openWorld({ items: 40, sites: 2, history: 'none' });
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterAll(() => world.close());
 
-/** From now on, answers to `path` are changed by `change`. */
+/** From now on, `change` is applied to the responses to `path`. */
 function breakAnswers(path: string, change: Change): void {
   world.intercept = async (request, next) => {
     const answer = await next(request);
@@ -25,7 +25,7 @@ function breakAnswers(path: string, change: Change): void {
   };
 }
 
-/** From now on, exports have their lines changed. */
+/** From now on, `change` is applied to the lines of exports. */
 function changeExport(change: (lines: string[]) => string[]): void {
   breakAnswers('/export', (answer) => changeLines(answer, change));
 }
@@ -42,7 +42,7 @@ async function expectEmptyLake(): Promise<void> {
   expect((await readdir(world.lakePath)).filter((name) => name !== '_pricelake')).toEqual([]);
 }
 
-describe('an export that is not whole', () => {
+describe('an incomplete export', () => {
   test('without X-Export-Rows is refused', async () => {
     breakAnswers('/export', (answer) => {
       const headers = new Headers(answer.headers);
@@ -54,8 +54,8 @@ describe('an export that is not whole', () => {
   });
 });
 
-describe('rows that cannot be typed', () => {
-  test('go to rejects with their places, raw texts and reasons, and the rest is kept', async () => {
+describe("rows that can't be typed", () => {
+  test('are added to rejects with their positions, raw texts and reasons, and the other rows are kept', async () => {
     const damages: [(line: string) => string, RegExp][] = [
       [() => '{"id": 12, "title": "cut', /not valid JSON/],
       [(line) => line.replace(/"id":\d+/, '"id":1.5'), /id "1\.5" is not an int64/],
@@ -72,7 +72,7 @@ describe('rows that cannot be typed', () => {
     const report = await world.sync();
     const { size } = await readTruth(world.sandbox);
     expect(report.row).toMatchObject({ rejected: 6n });
-    // An item that the feed told of within the last hour is read by itself.
+    // An item that the feed reported within the last hour is read individually.
     expect(report.row.items).toBeGreaterThanOrEqual(BigInt(size - 6));
     expect(report.row.items).toBeLessThan(BigInt(size));
     expect(report.row.received).toBe(report.row.written + report.row.rejected + report.row.deduplicated);
@@ -86,8 +86,8 @@ describe('rows that cannot be typed', () => {
   });
 });
 
-describe('values at the edge', () => {
-  test('long numbers arrive exactly: prices of 18 digits, numbers inside attributes', async () => {
+describe('unusual values', () => {
+  test('long numbers are kept exactly: prices with 18 digits, and numbers inside attributes', async () => {
     changeExport((lines) => {
       const line = (lines[0] as string)
         .replace(/"price":[^,]+/, '"price":98765432109876.5432')
@@ -102,7 +102,7 @@ describe('values at the edge', () => {
     expect(attributes).toContain('"serial":12345678901234567890123,"ratio":0.12345678901234567890');
   });
 
-  test('numbers beyond every double stay what they are, row by row as well', async () => {
+  test('numbers outside the range of doubles are rejected with their text, also when typed row by row', async () => {
     changeExport((lines) => {
       const huge = (lines[0] as string).replace(/"price":[^,]+/, '"price":1e400');
       const tiny = (lines[1] as string).replace(/"price":[^,]+/, '"price":1e-400');
@@ -120,13 +120,13 @@ describe('values at the edge', () => {
     ]);
   });
 
-  test('a field without a name stops no run', async () => {
+  test("a field without a name doesn't stop a run", async () => {
     changeExport((lines) => lines.map((line) => line.replace(/^\{/, '{"":1,')));
     await world.sync();
     await expectExactCopy(world);
   });
 
-  test('fields that the document does not name are kept in extra', async () => {
+  test('undocumented fields are kept in extra', async () => {
     changeExport((lines) =>
       lines.with(3, (lines[3] as string).replace(/^\{/, '{"energyLabel":"A++","score":{"a":[1.50]},')),
     );
@@ -139,8 +139,8 @@ describe('values at the edge', () => {
   });
 });
 
-describe('a run that must not go on', () => {
-  test('a wrong key is refused', async () => {
+describe("a run that can't continue", () => {
+  test('with a wrong key is refused', async () => {
     world.pipeline.source.apiKey = 'wrong-key-0000';
     const error = await failure(world.sync());
     expect(error.code).toBe('unauthorized');
@@ -148,14 +148,14 @@ describe('a run that must not go on', () => {
     await expectEmptyLake();
   });
 
-  test('a plan without the feed, where the feed is asked for, is refused before an export row is paid for', async () => {
+  test('because mode is feed on a plan without the feed is refused before an export row is paid for', async () => {
     world.sandbox.changeAccount({ plan: 'free' });
     world.pipeline.source.mode = 'feed';
     expect(await failure(world.sync())).toMatchObject({ code: 'plan_refuses', facts: { limit: 'changeFeed' } });
     expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
   });
 
-  test('a second run at the same time gets an error of its own', async () => {
+  test('because another run works on the lake gets its own error', async () => {
     const lock = await lockLake(await openLake(world.lakePath, { create: true }), testIo);
     try {
       expect(await failure(world.sync())).toMatchObject({ code: 'lake_locked' });
@@ -166,14 +166,14 @@ describe('a run that must not go on', () => {
     await world.sync();
   });
 
-  test('a folder that holds something else is left untouched', async () => {
+  test('because the folder contains something else leaves the folder unchanged', async () => {
     await mkdir(world.lakePath);
     await writeFile(path.join(world.lakePath, 'thesis.tex'), 'mine');
     expect(await failure(world.sync())).toMatchObject({ code: 'lake_invalid' });
     expect(await readdir(world.lakePath)).toEqual(['thesis.tex']);
   });
 
-  test('another partitioning than the lake has is refused before a call is made', async () => {
+  test("because the partitioning differs from the lake's is refused before any call", async () => {
     await world.sync();
     world.requests.length = 0;
     world.pipeline.lake.tables = { items: { partitionBy: ['currency'] } };

@@ -28,7 +28,7 @@ beforeEach(() => world.renew(original));
 
 const countHistory = () => readLake(world.lakePath, (glob) => `SELECT count(*) FROM ${glob('history')}`);
 
-test('OPTIMIZE and VACUUM of history and items by another program are accepted, and the next sync goes on', async () => {
+test('OPTIMIZE and VACUUM by another program are accepted, and the next sync continues', async () => {
   const before = Number((await countHistory())[0]?.[0]);
   for (const table of ['history', 'items', 'runs'] as const) {
     await optimize(world.lakePath, table);
@@ -42,7 +42,7 @@ test('OPTIMIZE and VACUUM of history and items by another program are accepted, 
   expect((await world.sync()).published).toBe(false);
 });
 
-test('a DELETE of items by another program is refused with table, version, program and way out; a complete copy repairs it', async () => {
+test('a DELETE of items by another program is refused with table, version, program and advice; a complete copy repairs it', async () => {
   const version = await deleteRows(world.lakePath, 'items', 'item_id % 3 = 0');
   const files = (await readTable(await openLake(original, { create: false }), 'items')).files;
   const error = await failure(world.sync());
@@ -51,7 +51,7 @@ test('a DELETE of items by another program is refused with table, version, progr
     new RegExp(`items: .*version ${version} \\(DELETE by ${ENGINE}\\), which changed rows`),
   );
   expect(error.facts.hint).toContain('sync --reconcile');
-  // Nothing was deleted that a restore needs.
+  // No file was deleted that a restore needs.
   for (const file of files) await readFile(path.join(world.lakePath, 'items', file.path));
   const [[before = '']] = (await countHistory()) as [string[]];
   world.pipeline.source.mode = 'snapshot';
@@ -59,7 +59,7 @@ test('a DELETE of items by another program is refused with table, version, progr
   expect(row).toMatchObject({ mode: 'snapshot' });
   expect(row.missed).toBeGreaterThan(0n);
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
-  // It is no change of the items.
+  // The repair isn't recorded as a change of the items.
   const [[diffs = '']] = (await readLake(
     world.lakePath,
     (glob) => `SELECT count(*) FROM ${glob('history')} WHERE origin = 'diff'`,
@@ -70,7 +70,7 @@ test('a DELETE of items by another program is refused with table, version, progr
   expect((await world.sync()).row.mode).toBe('feed');
 });
 
-test('a repair that is killed before and after it has committed items goes on', async () => {
+test('a repair that is killed before and after its commit of items continues', async () => {
   await deleteRows(world.lakePath, 'items', 'item_id % 3 = 0');
   world.pipeline.source.mode = 'snapshot';
   for (const event of ['audited', 'committed', 'pointed']) {
@@ -85,7 +85,7 @@ test('a repair that is killed before and after it has committed items goes on', 
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
-test('a change of history by another program leaves a rebuild alone as the way out', async () => {
+test('after a change of history by another program, the only advice is a rebuild', async () => {
   await deleteRows(world.lakePath, 'history', 'true');
   world.pipeline.source.mode = 'snapshot';
   const error = await failure(world.sync());
@@ -108,7 +108,7 @@ test('rows that another program deleted from a hundred partitions are repaired b
 });
 
 describe('a commit by another program is refused', () => {
-  test('that says no row changed, and has other rows', async () => {
+  test('if it claims that no row changed, but has other rows', async () => {
     const version = await optimize(world.lakePath, 'items');
     const entry = (await listLog(world.lakePath, 'items')).at(-1) ?? '';
     const text = await readFile(entry, 'utf8');
@@ -120,7 +120,7 @@ describe('a commit by another program is refused', () => {
     );
   });
 
-  test('that raises the protocol, by name and with its features', async () => {
+  test('if it raises the protocol, by name and with its features', async () => {
     const protocol = { minReaderVersion: 3, minWriterVersion: 7, readerFeatures: ['deletionVectors'] };
     const version = await commitForeign(world.lakePath, 'items', 'SET TBLPROPERTIES', [{ protocol }]);
     const error = await failure(world.sync());
@@ -130,7 +130,7 @@ describe('a commit by another program is refused', () => {
     expect(error.facts.hint).toContain('rebuild');
   });
 
-  test('that lies behind a checkpoint of its own', async () => {
+  test('even if it is before a checkpoint', async () => {
     const version = await deleteRows(world.lakePath, 'items', 'item_id % 3 = 0');
     const lake = await openLake(world.lakePath, { create: false });
     await writeCheckpoint(lake, 'items', new Date());
@@ -138,7 +138,7 @@ describe('a commit by another program is refused', () => {
   });
 
   // I7 of SPEC.md
-  test('that comes while a run works, before its own and before lake.json', async () => {
+  test("even if it is made while a run works, before the run's own commit or before lake.json", async () => {
     for (const [event, code] of [
       ['audited', 'lake_locked'],
       ['committed', 'lake_invalid'],
@@ -155,7 +155,7 @@ describe('a commit by another program is refused', () => {
   });
 });
 
-/** Another program takes the rows of history away, at once. */
+/** Another program immediately removes the rows of history. */
 function intrude(root: string): void {
   const folder = path.join(root, 'history', '_delta_log');
   const names = readdirSync(folder)

@@ -5,7 +5,7 @@ import { syncWithWings } from '../../src/wings/index.js';
 import { failure } from '../failure.js';
 import { changeText, makePipeline, openWorld, readItems, readLake, readTruth, testIo } from './world.js';
 
-/** A lake whose first batch is held because of its currencies. */
+/** A lake whose first batch is held because of invalid currencies. */
 let held: string;
 let lakes = 0;
 let pipeline: Pipeline;
@@ -41,19 +41,19 @@ const readLetThrough = () =>
 
 describe('a held batch', () => {
   // I5 of SPEC.md
-  test('is held again while nothing was changed, without a call; the log says once what to do next', async () => {
+  test('is held again without a call if nothing has changed, and the log says once what to do next', async () => {
     const logs: unknown[][] = [];
     const log = (level: string, event: string, facts?: object) => logs.push([level, event, facts]);
     expect(await failure(syncWithWings(pipeline, { ...testIo, log }))).toMatchObject({ code: 'gate_failed' });
     expect(world.requests).toEqual([]);
     const failed = { name: 'currency_iso_4217', severity: 'gate', next: expect.stringMatching(/./u) };
     expect(logs.filter(([level]) => level === 'error')).toEqual([['error', 'check', expect.objectContaining(failed)]]);
-    // Checks that find nothing are no news.
+    // Checks without violations aren't logged as news.
     const found = logs.filter(([level, event]) => event === 'check' && level !== 'debug').map(([, , facts]) => facts);
     expect(found.map((facts) => (facts as { violations: bigint }).violations)).not.toContain(0n);
   });
 
-  test('is published without a call once its gate is an error, which the run logs once at level warn', async () => {
+  test('is published without a call if its gate becomes an error, which the run logs once at level warn', async () => {
     pipeline.checks = { currency_iso_4217: { severity: 'error' } };
     const logs: unknown[][] = [];
     const log = (level: string, event: string, facts?: object) => logs.push([level, event, facts]);
@@ -70,7 +70,7 @@ describe('a held batch', () => {
     expect(logs.filter(([, , facts]) => (facts as { name?: string })?.name === 'currency_iso_4217')).toHaveLength(1);
   });
 
-  test('is published by --publish-held without a call, and the results say that it was let through', async () => {
+  test('is published by --publish-held without a call, and check_results records the check that was overridden', async () => {
     const report = await syncWithWings(pipeline, testIo, undefined, { publishHeld: true });
     expect(report).toMatchObject({ published: true, resumed: true });
     expect(world.requests).toEqual([]);
@@ -84,7 +84,7 @@ describe('a held batch', () => {
     expect(world.requests).toEqual([]);
   });
 
-  test('that was let through is published by a plain sync, should the process have died in between', async () => {
+  test('that was allowed to publish is published by a plain sync if the process died in between', async () => {
     const io = {
       ...testIo,
       log: (_level: string, event: string) => {
@@ -99,7 +99,7 @@ describe('a held batch', () => {
 });
 
 describe('--publish-held', () => {
-  test('leaves a run that was merely interrupted to sync, and makes no lake where there is none', async () => {
+  test("leaves an interrupted run to sync, and doesn't create a lake", async () => {
     const lakePath = `${world.folder}/lake-${++lakes}`;
     const other = { ...makePipeline(world.sandbox, lakePath, { history: 'none' }) };
     expect(await failure(syncWithWings(other, testIo, undefined, { publishHeld: true }))).toMatchObject({

@@ -23,8 +23,8 @@ async function changeMuch(): Promise<void> {
   world.requests.length = 0;
 }
 
-describe('many changed items, where calls are scarce', () => {
-  test('are read by one export of them, in the format that the pipeline asks for', async () => {
+describe('many changed items, if calls are scarce', () => {
+  test('are read with one export in the configured format', async () => {
     await changeMuch();
     for (const format of ['csv', 'ndjson'] as const) {
       world.pipeline.source.export = format;
@@ -41,7 +41,7 @@ describe('many changed items, where calls are scarce', () => {
     }
   });
 
-  test('are read by pages all the same where the export breaks off: its rows are lost, not the copy', async () => {
+  test('are read page by page if the export is interrupted, which loses its rows but not the copy', async () => {
     await changeMuch();
     world.sandbox.armFaults(['export:drop=0.5']);
     const { row } = await world.sync();

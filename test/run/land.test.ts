@@ -9,7 +9,7 @@ afterAll(() => world.close());
 
 const exports = () => world.requests.filter((url) => url.startsWith('/export'));
 
-test('a run that only lands leaves no table; the next one continues it and pays for nothing twice', async () => {
+test('a run that only lands creates no table, and the next run continues it and pays for nothing twice', async () => {
   const landed = await landWithWings(world.pipeline, testIo);
   expect(landed).toMatchObject({ landed: true, resumed: false, runNumber: 1n });
   expect(landed.rows).toBeGreaterThanOrEqual(60n);
@@ -20,7 +20,7 @@ test('a run that only lands leaves no table; the next one continues it and pays 
 
   const again = await landWithWings(world.pipeline, testIo);
   expect(again).toMatchObject({ landed: true, resumed: true, runNumber: 1n, rows: landed.rows });
-  // What a plan allows is asked by each try.
+  // Each attempt requests the plan.
   expect(world.requests.slice(asked).filter((url) => url !== '/plan')).toEqual([]);
 
   const report = await world.sync();
@@ -29,7 +29,7 @@ test('a run that only lands leaves no table; the next one continues it and pays 
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
-test('changes that have landed are applied by the next run', async () => {
+test('landed changes are applied by the next run', async () => {
   await world.sandbox.advance({ hours: 3, changes: 20 });
   const landed = await landWithWings(world.pipeline, testIo);
   expect(landed).toMatchObject({ landed: true, runNumber: 2n });
@@ -38,7 +38,7 @@ test('changes that have landed are applied by the next run', async () => {
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
-test('where nothing is new, the run is forgotten', async () => {
+test('a run without changes is removed', async () => {
   expect(await landWithWings(world.pipeline, testIo)).toMatchObject({ landed: false });
   expect(await world.sync()).toMatchObject({ published: false, resumed: false });
 });

@@ -6,10 +6,10 @@ import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { readJsonLine, runPricelake } from '../cli/pricelake.js';
 import { readItems, readTruth } from './world.js';
 
-/** Runs behind a first copy: what happens before each, and how it is asked for. */
+/** The runs after a first copy: what changes before each, and its arguments. */
 type Runs = [happens: { hours: number; changes?: number }, ...args: string[]][];
 
-/** A process of its own has all threads of the machine. */
+/** Runs in another process, which uses all threads of the machine. */
 async function expectExactLake(service: SandboxOptions, source: string, runs: Runs): Promise<void> {
   const sandbox = await startSandbox({ ratePerSecond: null, ...service });
   const cwd = await mkdtemp(path.join(tmpdir(), 'pricelake-large-'));
@@ -35,9 +35,9 @@ async function expectExactLake(service: SandboxOptions, source: string, runs: Ru
   expect(await run('verify', '--lake', 'lake')).toMatchObject({ ok: true });
 }
 
-// More than one slice of items, and more than one batch of landed bytes.
+// The lake has more than one slice of items, and more than one batch of landed bytes.
 test.skipIf(availableParallelism() < 2)(
-  'a lake whose batches and slices are worked on side by side is exact after a copy, few changes and many',
+  'a lake whose batches and slices are processed concurrently is exact after a copy, few changes and many changes',
   () =>
     expectExactLake({ items: 160_000, sites: 30, pastDays: 3, plan: 'unlimited' }, ', history: none', [
       [{ hours: 1, changes: 60 }],
@@ -47,7 +47,7 @@ test.skipIf(availableParallelism() < 2)(
 );
 
 // So many files of items that reading their footers takes longer than reading the changes.
-test('a lake of 400 shops is reconciled, and goes on', () => {
+test('a lake of 400 shops is reconciled, and continues afterwards', () => {
   const runs: Runs = [[{ hours: 1 }], [{ hours: 1 }, '--reconcile'], [{ hours: 1 }]];
   return expectExactLake({ items: 5_000, sites: 400 }, '', runs);
 }, 600_000);

@@ -13,14 +13,14 @@ async function openLate(habits: Partial<Habits> = {}): Promise<Simulation> {
   await simulation.sync();
   simulation.world.settle(300);
   await simulation.sync();
-  // The changes so far are not read again.
+  // The changes so far aren't read again.
   simulation.world.now += 3600n * SECOND;
   return simulation;
 }
 
 const listed = ({ world }: Simulation): Item[] => world.visibleItems().filter(({ removedAt }) => removedAt === null);
 
-/** The stock of some items changes, and the last of these changes is visible before some others. */
+/** Changes the stock of some items, so that the last of these changes becomes visible before some others. */
 function changeStocks(simulation: Simulation): bigint[] {
   const { world } = simulation;
   const before = world.changes.length;
@@ -35,7 +35,7 @@ function changeStocks(simulation: Simulation): bigint[] {
 
 const feedCalls = ({ service }: Simulation) => service.requests.filter((request) => request.startsWith('/changes'));
 
-test('a change that becomes visible behind others is read by the next run, in one call, and its item is read whole', async () => {
+test('a change that becomes visible late is read by the next run in one call, and its item is read completely', async () => {
   const simulation = await openLate();
   const { sync, world, service, expectCopy } = simulation;
   const late = changeStocks(simulation);
@@ -52,7 +52,7 @@ test('a change that becomes visible behind others is read by the next run, in on
   await simulation.expectSound();
 });
 
-test('changes that the lake has are not landed again: a run without late ones is idle, and takes two calls', async () => {
+test("changes that the lake contains don't land again: a run without late changes is idle, with two calls", async () => {
   const simulation = await openLate();
   const { sync, world, service } = simulation;
   changeStocks(simulation);
@@ -67,7 +67,7 @@ test('changes that the lake has are not landed again: a run without late ones is
   expect(after).toBeLessThan(idle.row.cursor_to as bigint);
 });
 
-test('the plan says what a run takes that finds late changes alone, and one that finds none', async () => {
+test('plan predicts the calls of a run with only late changes, and of a run without any', async () => {
   const simulation = await openLate();
   const { sync, world, service, pipeline, io } = simulation;
   changeStocks(simulation);
@@ -81,7 +81,7 @@ test('the plan says what a run takes that finds late changes alone, and one that
   }
 });
 
-test('source.feedOverlap 0 switches it off; a complete comparison then repairs the items', async () => {
+test('feedOverlap 0 disables this, and a complete comparison then repairs the items', async () => {
   const simulation = await openLate();
   const { sync, world, service, pipeline, expectCopy } = simulation;
   pipeline.source.feedOverlap = 0;
@@ -96,7 +96,7 @@ test('source.feedOverlap 0 switches it off; a complete comparison then repairs t
   await expectCopy(await sync(), true);
 });
 
-test('a lake that is made again from its landing has the late changes, whatever the setting is by then', async () => {
+test('a rebuilt lake contains the late changes, regardless of the current setting', async () => {
   const simulation = await openLate();
   const { sync, world, pipeline, io, expectCopy } = simulation;
   changeStocks(simulation);
@@ -108,7 +108,7 @@ test('a lake that is made again from its landing has the late changes, whatever 
   await expectCopy(report, true);
 });
 
-test('several datasets are asked for late changes together with the next news', async () => {
+test('the late changes of several datasets are requested together with the next new changes', async () => {
   const simulation = await openLate({ scope: 'two' });
   const { sync, world, service, expectCopy } = simulation;
   changeStocks(simulation);
@@ -122,7 +122,7 @@ test('several datasets are asked for late changes together with the next news', 
   await expectCopy(await sync(), true);
 });
 
-test('a service that refuses the earlier cursor is asked from the usual one', async () => {
+test('if the service refuses the earlier cursor, the usual cursor is used', async () => {
   const simulation = await openLate({ oldCursor: '410', historyDays: 7 });
   const { sync, world, service, expectCopy } = simulation;
   changeStocks(simulation);
@@ -132,7 +132,7 @@ test('a service that refuses the earlier cursor is asked from the usual one', as
   world.settle(300);
   const newest = world.changes.at(-1);
   await sync();
-  // The service's history no longer has all of the changes that are read again, but it has the newest one.
+  // The service's history no longer has all changes that would be read again, but it has the newest one.
   world.now = (newest?.observedAt ?? 0n) + 7n * 86_400n * SECOND - 2n * SECOND;
   service.requests.length = 0;
   const { row } = await sync();

@@ -8,7 +8,7 @@ import { openWorld, readTables, testIo, type World } from './world.js';
 
 const io = { ...testIo, now: () => new Date('2026-11-21T00:00:00.000Z') };
 
-/** Statements are late at random, so that they run in another order for each seed. */
+/** Statements are delayed at random, so that they run in another order for each seed. */
 const SEEDS = [1, 2, 3, 4, 5, 6];
 const drawLate = (seed: number) => {
   const random = createSeeded(seed);
@@ -22,7 +22,7 @@ describe.each(Object.entries(STORIES))('runs %s', (_name, { options, runs }) => 
   });
   afterAll(() => world.close());
 
-  test.each(runs)('%s: the tables are the same, in whatever order statements run', async (name, before) => {
+  test.each(runs)('%s: the tables are the same for any order of statements', async (name, before) => {
     await before(world);
     const { pipeline, lakePath, folder } = world;
     const copies = SEEDS.map((seed) => `${folder}/${name} ${seed}`);

@@ -1,4 +1,4 @@
-/** What a run takes from the machine that it has: memory, threads, disk. */
+/** The memory, threads and disk space that a run uses. */
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Until the test ends, the disk of every path has so much room. */
+/** Sets the free disk space of every path until the test ends. */
 function setFreeBytes(bytes: number): void {
   const { statfs } = fs;
   const use = (one: typeof statfs) => {
@@ -44,7 +44,7 @@ async function readLogged(): Promise<Record<string, unknown> | undefined> {
   return logged[0];
 }
 
-test('a run says the memory, the threads and the disk that it may use, by the limit of its container', async () => {
+test('a run logs its memory, threads and disk space within the limit of its container', async () => {
   setMemory(2 * GIB);
   const { threads } = (await readLogged()) ?? {};
   expect(threads).toBeGreaterThan(0);
@@ -54,7 +54,7 @@ test('a run says the memory, the threads and the disk that it may use, by the li
   world.renew();
 });
 
-test('DuckDB gets half a GiB, and a third of the container’s or machine’s memory for what needs more', async () => {
+test('DuckDB gets half a GiB, or up to a third of the container’s or machine’s memory if a query needs more', async () => {
   const read = async () => {
     const session = await openSession();
     const memory = async () => (await session.db.row("SELECT current_setting('memory_limit') AS memory"))?.memory;
@@ -69,14 +69,14 @@ test('DuckDB gets half a GiB, and a third of the container’s or machine’s me
   };
   setMemory(3 * GIB);
   expect(await read()).toEqual(['512.0 MiB', '1.0 GiB']);
-  // Control groups without a limit name a number beyond any machine's memory, and other systems none.
+  // Without a limit, control groups report more than any machine's memory, and other systems report 0.
   setMemory(2 ** 64);
   const ofMachine = await read();
   setMemory(0);
   expect(await read()).toEqual(ofMachine);
 });
 
-test('a first copy that will not fit on the disk ends before it asks for an export, and plan says so', async () => {
+test("a first copy that doesn't fit on the disk ends before it requests an export, and plan reports this", async () => {
   setFreeBytes(1e6);
   world.requests.length = 0;
   const error = await failure(world.sync());
@@ -90,17 +90,17 @@ test('a first copy that will not fit on the disk ends before it asks for an expo
   expect(disk.needed).toBeGreaterThan(error.facts.neededBytes as number);
 });
 
-test('with more room, the next run copies everything', async () => {
+test('with more disk space, the next run copies everything', async () => {
   setFreeBytes(1e9);
   expect((await estimateWithWings(world.pipeline, testIo)).refusal).toBeUndefined();
   await world.sync();
   expect((await readItems(world.lakePath)).size).toBeGreaterThan(1_900);
 });
 
-test('changes that will not fit end a run at the page that shows it, whatever the distances of their ids', async () => {
+test("changes that don't fit on the disk end a run at the page that shows this, for any distances between ids", async () => {
   await world.sandbox.advance({ hours: 24, changes: 4_000 });
   world.renew();
-  // Enough for the items, and not for all changes of their past.
+  // Enough space for the items, but not for all their past changes.
   setFreeBytes(9e6);
   const error = await failure(world.sync());
   expect(error).toMatchObject({

@@ -29,7 +29,7 @@ test('1,000 shops share files, from the first copy through changes to a complete
   await verify();
 }, 600_000);
 
-test('a lake that is partitioned by more shops stays so until a complete copy, which joins their files', async () => {
+test('a lake partitioned by many shops stays so until a complete copy merges the files', async () => {
   world = await openWorld({ items: 2000, sites: 2000, pastDays: 5, history: 'none' });
   world.pipeline.lake.tables = { items: { partitionBy: ['site_id'] } };
   await world.sync();
@@ -41,7 +41,7 @@ test('a lake that is partitioned by more shops stays so until a complete copy, w
   await world.sync();
   expect((await readItemsTable()).partitionColumns).toEqual(['site_id']);
   world.pipeline.source.mode = 'snapshot';
-  // Nothing differs: the items are written again for their files alone.
+  // Nothing differs, so the items are rewritten only to merge their files.
   expect(await world.sync()).toMatchObject({ published: true, row: { differences: 0n } });
   const joined = await readItemsTable();
   expect([joined.partitionColumns, joined.files.length]).toEqual([[], 1]);
@@ -50,7 +50,7 @@ test('a lake that is partitioned by more shops stays so until a complete copy, w
   await verify();
 });
 
-test('too little memory is an error that says the step, the limit and what to set; with more the run goes on', async () => {
+test('too little memory is an error with the step, the limit and advice, and with more memory the run continues', async () => {
   world = await openWorld({ items: 1200, sites: 2000, pastDays: 5, history: 'none' });
   world.pipeline.lake.memory = 16 * 1024 ** 2;
   const error = await failure(world.sync());

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('a complete copy over a lake whose export lacks fields', () => {
-  test.each(['price', 'gtin', 'category'])('keeps what the lake has in %s', async (field) => {
+describe('a complete copy from an export that lacks fields', () => {
+  test.each(['price', 'gtin', 'category'])("keeps the lake's values in %s", async (field) => {
     world.sandbox.armFaults([`export:missing=${field}`]);
     const { row } = await world.sync();
     expect(row).toMatchObject({ mode: 'snapshot', differences: 0n, gone: 0n });

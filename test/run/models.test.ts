@@ -11,7 +11,7 @@ await db.run('SET VARIABLE feed_skew = INTERVAL 2 MINUTE');
 
 const minute = (text: string) => `2026-11-20T${text}Z`;
 
-/** Rows of a query as JSON has them. */
+/** The rows of a query, as parsed JSON. */
 async function readJson(query: string): Promise<Record<string, unknown>[]> {
   const rows = await db.rows(`SELECT CAST(to_json(r) AS VARCHAR) AS text FROM (${query}) AS r ORDER BY text`);
   return rows.map(({ text }) => JSON.parse(String(text)));
@@ -28,7 +28,7 @@ describe('a sampled item', () => {
     isMissing?: boolean;
   }
 
-  /** The differences that are told of an item that has another brand than in the lake; undefined: it is not judged. */
+  /** The reported differences of an item whose brand differs from the lake's, or undefined if it isn't judged. */
   async function judge({ read, lake, history, stale, cursor = null, watermark, isMissing }: Sample) {
     await loadRows(db, 'exported_items', 'items', isMissing ? [] : [fullItem({ brand: 'B', ...read })]);
     await loadRows(db, 'items', 'items', [fullItem({ ...lake })]);
@@ -46,13 +46,17 @@ describe('a sampled item', () => {
   const JUDGED = ['brand'];
 
   test.each<[string, Sample, string[] | undefined]>([
-    ['is judged where nothing says how far the lake is', {}, JUDGED],
-    ['that is as the lake has it differs in nothing', { read: { brand: 'Acme' } }, []],
-    ['is judged a minute after its change', { history: [feed(minute('05:01:00'))] }, JUDGED],
-    ['is not judged before', { history: [feed(minute('05:00:59'))] }, undefined],
+    ['is judged if nothing shows how current the lake is', {}, JUDGED],
+    ["that equals the lake's row has no differences", { read: { brand: 'Acme' } }, []],
+    ['is judged if the feed is a minute past its change', { history: [feed(minute('05:01:00'))] }, JUDGED],
+    [
+      "isn't judged if the feed is less than a minute past its change",
+      { history: [feed(minute('05:00:59'))] },
+      undefined,
+    ],
     ['is judged by the newest change', { history: [feed(at(9)), feed(at(3))] }, JUDGED],
     [
-      'is not judged by what a comparison found',
+      "isn't judged by a change from a comparison",
       { history: [feed(at(9), { origin: 'diff' }), feed(at(3))] },
       undefined,
     ],
@@ -62,41 +66,49 @@ describe('a sampled item', () => {
       JUDGED,
     ],
     [
-      'is not judged by changes ahead of it',
+      "isn't judged by changes ahead of the cursor",
       { history: [feed(at(9), { change_id: 201 }), feed(at(3))], cursor: 200n },
       undefined,
     ],
-    ['is judged by the watermark where there is no feed', { watermark: minute('05:00:59') }, undefined],
-    ['is judged by the feed where there is one', { history: [feed(at(9))], watermark: at(3) }, JUDGED],
-    ['is judged by its removal as well', { read: { removed_at: at(8) }, history: [feed(at(7))] }, undefined],
+    ["isn't judged if the watermark is too old and there is no feed", { watermark: minute('05:00:59') }, undefined],
+    ['is judged by the feed rather than the watermark', { history: [feed(at(9))], watermark: at(3) }, JUDGED],
     [
-      'is not judged when it came back since',
+      "isn't judged if its removal is newer than the feed",
+      { read: { removed_at: at(8) }, history: [feed(at(7))] },
+      undefined,
+    ],
+    [
+      "isn't judged if it came back after the newest change",
       { read: { last_seen_at: at(8) }, lake: { removed_at: at(5) }, history: [feed(at(7))] },
       undefined,
     ],
     [
-      'is judged when it came back before',
+      'is judged if it came back before the newest change',
       { read: { last_seen_at: minute('06:59:00') }, lake: { removed_at: at(5) }, history: [feed(at(7))] },
       ['brand', 'removedAt'],
     ],
     [
-      'is judged when it came back and nothing says how far the lake is',
+      'is judged if it came back and nothing shows how current the lake is',
       { read: { last_seen_at: at(8) }, lake: { removed_at: at(5) } },
       ['brand', 'removedAt'],
     ],
-    ['is not judged when its read lags behind the lake', { read: { last_changed_at: at(4) } }, undefined],
+    ["isn't judged if its read lags behind the lake", { read: { last_changed_at: at(4) } }, undefined],
     [
-      'lags less than the feed dates changes later',
+      "is judged if its read lags by less than the feed's delay",
       { read: { last_changed_at: minute('04:58:00') } },
       ['brand', 'lastChangedAt'],
     ],
     [
-      'lags all the same when its price is another',
+      "isn't judged despite a small lag if its price differs",
       { read: { last_changed_at: minute('04:58:00'), price: 11 } },
       undefined,
     ],
-    ['lags all the same when its title is', { read: { last_changed_at: minute('04:58:00'), title: 'B' } }, undefined],
-    ['is not judged while it is stale', { stale: true }, undefined],
+    [
+      "isn't judged despite a small lag if its title differs",
+      { read: { last_changed_at: minute('04:58:00'), title: 'B' } },
+      undefined,
+    ],
+    ["isn't judged if it is in stale_items", { stale: true }, undefined],
   ])('%s', async (_name, world, expected) => {
     expect(await judge(world)).toEqual(expected);
   });
@@ -104,14 +116,14 @@ describe('a sampled item', () => {
   test.each<[string, Sample, string[] | undefined]>([
     ['is missing', {}, ['missing']],
     ['is missing an hour after it was first seen', { watermark: minute('02:01:00') }, ['missing']],
-    ['may be too new before', { watermark: minute('02:00:59') }, undefined],
-    ['is not judged while it is stale', { stale: true }, undefined],
-  ])('that the service does not show %s', async (_name, world, expected) => {
+    ["isn't judged if it may be too new", { watermark: minute('02:00:59') }, undefined],
+    ["isn't judged if it is in stale_items", { stale: true }, undefined],
+  ])("that the service doesn't return %s", async (_name, world, expected) => {
     expect(await judge({ ...world, isMissing: true })).toEqual(expected);
   });
 });
 
-describe('items as far as it matters whether they are listed', () => {
+describe('the listing states of items', () => {
   interface Listing {
     lake?: Row[];
     read?: Row[];
@@ -141,18 +153,22 @@ describe('items as far as it matters whether they are listed', () => {
   }
 
   test.each<[string, Listing, string[]]>([
-    ['are those of the lake', { lake: [{}, { item_id: 2, is_listed: false }] }, ['1 of 7 listed', '2 of 7 removed']],
+    ['are those in the lake', { lake: [{}, { item_id: 2, is_listed: false }] }, ['1 of 7 listed', '2 of 7 removed']],
     [
-      'are rows of this run in place of the lake’s',
+      "are those of this run's rows instead of the lake’s",
       { lake: [{}], read: [{ is_listed: false }] },
       ['1 of 7 removed, read'],
     ],
-    ['are removed by a change', { lake: [{}], told: [{ kind: 'REMOVED' }] }, ['1 of 7 removed']],
-    ['come back by a change', { lake: [{ is_listed: false }], told: [{ kind: 'RELISTED' }] }, ['1 of 7 listed']],
-    ['stay as a row of this run says', { read: [{}], told: [{ kind: 'REMOVED' }] }, ['1 of 7 listed, read']],
-    ['stay when a change is of something else', { lake: [{ is_listed: false }], told: [{}] }, ['1 of 7 removed']],
+    ['are removed after a removal', { lake: [{}], told: [{ kind: 'REMOVED' }] }, ['1 of 7 removed']],
+    ['are listed after a relisting', { lake: [{ is_listed: false }], told: [{ kind: 'RELISTED' }] }, ['1 of 7 listed']],
     [
-      'are as the last change says',
+      "are those of this run's rows, despite a change",
+      { read: [{}], told: [{ kind: 'REMOVED' }] },
+      ['1 of 7 listed, read'],
+    ],
+    ["don't change with a change of another kind", { lake: [{ is_listed: false }], told: [{}] }, ['1 of 7 removed']],
+    [
+      'are those of the last change',
       {
         told: [
           { kind: 'NEW', site_id: 8 },
@@ -162,20 +178,24 @@ describe('items as far as it matters whether they are listed', () => {
       ['1 of 7 removed'],
     ],
     [
-      'have the website that a row says, not a change',
+      "have the row's website, and not the change's",
       { lake: [{}], told: [{ kind: 'NEW', site_id: 8 }] },
       ['1 of 7 listed'],
     ],
-    ['are not those of a change without an item', { told: [{ kind: 'NEW', item_id: null }] }, []],
-    ['are not those that the service no longer shows', { lake: [{}, { item_id: 2 }], gone: [1n] }, ['2 of 7 listed']],
-    ['are not those that had left', { lake: [{ gone_at: at(6) }] }, []],
+    ["don't include a change without an item", { told: [{ kind: 'NEW', item_id: null }] }, []],
     [
-      'are those that had left and that a change tells of',
+      "don't include items that the service no longer returns",
+      { lake: [{}, { item_id: 2 }], gone: [1n] },
+      ['2 of 7 listed'],
+    ],
+    ["don't include gone items", { lake: [{ gone_at: at(6) }] }, []],
+    [
+      'include gone items that a change reports',
       { lake: [{ gone_at: at(6) }], told: [{ kind: 'NEW' }] },
       ['1 of 7 listed'],
     ],
     [
-      'are of the datasets that are named',
+      'only include items in the selected datasets',
       { lake: [{}, { item_id: 2, datasets: '[c]' }], datasets: ['b', 'x'] },
       ['1 of 7 listed'],
     ],
@@ -183,7 +203,7 @@ describe('items as far as it matters whether they are listed', () => {
     expect(await list(world)).toEqual(expected);
   });
 
-  /** `returned`, `hiding` and `moving` of an item that was removed at eight. */
+  /** Returns `returned`, `hiding` and `moving` for an item that was removed at eight. */
   async function weigh(row: Row, since: string | null, isRead: boolean): Promise<Record<string, unknown>> {
     const removed = { is_listed: false, removed_at: at(8), change_id: null, last_seen_at: at(5), ...row };
     await list(isRead ? { read: [removed] } : { lake: [removed] });
@@ -194,41 +214,71 @@ describe('items as far as it matters whether they are listed', () => {
 
   test.each<[string, Row, string | null, boolean, Record<string, number>]>([
     ['hides behind an older time of change', { last_changed_at: minute('07:58:59') }, null, false, { hiding: 1 }],
-    ['of a minute before may be either', { last_changed_at: minute('07:59:00') }, null, false, {}],
-    ['a second before its time moved it', { last_changed_at: minute('07:59:59') }, null, false, { moving: 1 }],
-    ['more than a second before did not', { last_changed_at: minute('07:59:58') }, null, false, {}],
-    ['a minute after its time moved it', { last_changed_at: minute('08:01:00') }, null, false, { moving: 1 }],
-    ['more than a minute after did not', { last_changed_at: minute('08:01:01') }, null, false, {}],
+    ['a minute after the time of change may be either', { last_changed_at: minute('07:59:00') }, null, false, {}],
     [
-      'in whose hour a scrape found the item may be either',
+      'a second after the time of change changed that time',
+      { last_changed_at: minute('07:59:59') },
+      null,
+      false,
+      { moving: 1 },
+    ],
+    [
+      "more than a second after the time of change didn't change that time",
+      { last_changed_at: minute('07:59:58') },
+      null,
+      false,
+      {},
+    ],
+    [
+      'a minute before the time of change changed that time',
+      { last_changed_at: minute('08:01:00') },
+      null,
+      false,
+      { moving: 1 },
+    ],
+    [
+      "more than a minute before the time of change didn't change that time",
+      { last_changed_at: minute('08:01:01') },
+      null,
+      false,
+      {},
+    ],
+    [
+      'in whose hour a scrape saw the item may be either',
       { last_changed_at: at(8), last_seen_at: at(7) },
       null,
       false,
       {},
     ],
-    ['that a change told of shows nothing', { last_changed_at: at(8), change_id: 5 }, null, false, {}],
-    ['that was read shows it, whatever was told', { last_changed_at: at(8), change_id: 5 }, null, true, { moving: 1 }],
-    ['is no removal without its time', { removed_at: null, last_changed_at: at(8) }, null, true, {}],
+    ['that a change reported shows nothing', { last_changed_at: at(8), change_id: 5 }, null, false, {}],
     [
-      'is returned by a poll since its last change',
+      'of a read item shows that it changed the time, regardless of changes',
+      { last_changed_at: at(8), change_id: 5 },
+      null,
+      true,
+      { moving: 1 },
+    ],
+    ["without its time isn't a removal", { removed_at: null, last_changed_at: at(8) }, null, true, {}],
+    [
+      "is returned by a poll since the item's last change",
       { last_changed_at: at(5) },
       at(5),
       true,
       { hiding: 1, returned: 1 },
     ],
-    ['is not returned where it changed since', { last_changed_at: minute('05:00:01') }, at(5), true, { hiding: 1 }],
-    ['is not returned where it was not read', { last_changed_at: at(5) }, at(5), false, { hiding: 1 }],
-    ['was there before a poll since its time', { last_changed_at: at(5) }, at(8), true, { hiding: 1 }],
+    ["isn't returned if the item changed since", { last_changed_at: minute('05:00:01') }, at(5), true, { hiding: 1 }],
+    ["isn't returned if the item wasn't read", { last_changed_at: at(5) }, at(5), false, { hiding: 1 }],
+    ["before a poll's start isn't returned by it", { last_changed_at: at(5) }, at(8), true, { hiding: 1 }],
   ])('a removal %s', async (_name, row, since, isRead, expected) => {
     expect(await weigh(row, since, isRead)).toEqual(expected);
   });
 });
 
-describe('counts of the service beside those of the lake', () => {
+describe('counts of the service compared with those of the lake', () => {
   const CATEGORIES = [
     { id: '1', name: 'Office', slug: 'office', parentId: null, items: 3 },
     { id: '2', name: 'Pens', slug: 'pens', parentId: '1', items: 2 },
-    // A ring.
+    // A cycle.
     { id: '8', name: 'A', slug: 'a', parentId: '9', items: 0 },
     { id: '9', name: 'B', slug: 'b', parentId: '8', items: 0 },
   ];
@@ -245,7 +295,7 @@ describe('counts of the service beside those of the lake', () => {
 
   beforeEach(async () => expect(await count([], {})).toEqual([]));
 
-  test('are by website, currency and category, with those above it', async () => {
+  test('are compared by website, currency, and category with its parents', async () => {
     const lake = [{}, { item_id: 2, category_slug: 'office' }, { item_id: 3, category_slug: 'a', is_listed: false }];
     const answer = {
       sites: [{ id: 7, name: 'Shop', items: 2 }],
@@ -262,7 +312,7 @@ describe('counts of the service beside those of the lake', () => {
     ]);
   });
 
-  test('are nothing where one of both has none; a category that the service lacks goes by its slug', async () => {
+  test('are 0 on a side without the value, and a category that the service lacks is named by its slug', async () => {
     const lake = [
       { category_slug: 'a', currency: null },
       { item_id: 2, site_id: 8, category_slug: null },
@@ -277,7 +327,7 @@ describe('counts of the service beside those of the lake', () => {
     ).toEqual(['category a : 0 1', 'currency EUR : 0 1', 'site 7 Shop: 1 1', 'site 8 : 0 1', 'site 9 Other: 4 0']);
   });
 
-  test('of a category are not counted again for a website that has the number of one above it', async () => {
+  test("of a category aren't increased by a website with the same number as a parent category", async () => {
     const [office, pens] = CATEGORIES;
     const categories = [
       { ...office, parentId: '3' },
@@ -292,13 +342,13 @@ describe('counts of the service beside those of the lake', () => {
     ]);
   });
 
-  test('in a ring of categories are those of each', async () => {
+  test('in a cycle of categories include those of each', async () => {
     const found = await count([{ category_slug: 'a' }], { categories: CATEGORIES });
     expect(found).toContain('category 8 A: 0 1');
     expect(found).toContain('category 9 B: 0 1');
   });
 
-  test('leave out items in datasets alone that cannot be read', async () => {
+  test('leave out items that are only in unreadable datasets', async () => {
     const lake = [{ datasets: '[a, b]' }, { datasets: '[c]' }, { datasets: '[]' }, { datasets: null }];
     const numbered = lake.map((row, n) => ({ ...row, item_id: n, category_slug: null, currency: null }));
     expect(await count(numbered, {}, ['b'])).toEqual(['site 7 : 0 3']);
@@ -325,7 +375,7 @@ describe('a product of the service', () => {
   }
   const quote = (value: unknown) => `'${JSON.stringify(value)}'`;
 
-  test('is ours where offers, shops and prices are the same, in whatever order', async () => {
+  test("equals the lake's if offers, shops and prices are equal, in any order", async () => {
     const prices = [price('PLN', '40', '50', '1'), price('EUR', '9.50', '12', '3')];
     const ours = [{ ...PRICE, currency: 'PLN', min: 40, max: 50, offers: 1 }, PRICE];
     expect(await compare([{ ...THEIRS, prices }], [OURS], ours)).toEqual([]);
@@ -334,28 +384,28 @@ describe('a product of the service', () => {
   });
 
   test.each<[string, object[], Row[], Row[], string[]]>([
-    ['that we lack is missing', [THEIRS], [], [], ['p1 missing']],
+    ['is missing if the lake lacks it', [THEIRS], [], [], ['p1 missing']],
     ['may differ in offers', [{ ...THEIRS, offers: '4' }], [OURS], [], ['p1 offers']],
     ['may differ in shops', [{ ...THEIRS, shops: '3' }], [OURS], [], ['p1 shops']],
-    ['may differ in prices that we have', [THEIRS], [OURS], [PRICE], ['p1 prices']],
+    ['may differ by prices that only the lake has', [THEIRS], [OURS], [PRICE], ['p1 prices']],
     [
-      'may differ in prices that it has',
+      'may differ by prices that only the service has',
       [{ ...THEIRS, prices: [price('EUR', '1', '2', '3')] }],
       [OURS],
       [],
       ['p1 prices'],
     ],
-    ['is one by its id where that is a GTIN', [{ ...THEIRS, gtin: null, id: '4006381333931' }], [OURS], [], []],
-    ['is one by its GTIN first', [{ ...THEIRS, id: '96385074' }], [OURS], [], []],
+    ['is identified by its id if that is a GTIN', [{ ...THEIRS, gtin: null, id: '4006381333931' }], [OURS], [], []],
+    ['is identified by its GTIN before its id', [{ ...THEIRS, id: '96385074' }], [OURS], [], []],
     [
-      'is none by another id',
+      "isn't identified by another kind of id",
       [{ ...THEIRS, gtin: null, id: 'p4006381333931' }],
       [OURS],
       [],
       ['p4006381333931 missing'],
     ],
     [
-      'counts with most offers where it comes twice',
+      'is represented by the entry with most offers if it occurs twice',
       [
         { ...THEIRS, offers: '9' },
         { ...THEIRS, offers: '10' },
@@ -364,7 +414,7 @@ describe('a product of the service', () => {
       [],
       [],
     ],
-    ['without an id is none', [{ ...THEIRS, id: null }], [], [], []],
+    ['without an id is ignored', [{ ...THEIRS, id: null }], [], [], []],
   ])('%s', async (_name, theirs, ours, prices, expected) => {
     expect(await compare(theirs, ours, prices)).toEqual(expected);
   });

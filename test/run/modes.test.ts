@@ -24,7 +24,7 @@ describe('without a change feed', () => {
     await expectExactCopy(world);
   });
 
-  test('a run that finds nothing new writes nothing, and the overlap writes no difference twice', async () => {
+  test('a run that finds no change writes nothing, and the overlap of polls adds no difference twice', async () => {
     const history = () => readLake(world.lakePath, (glob) => `SELECT count(*) FROM ${glob('history')}`);
     const before = await history();
     const report = await world.sync();
@@ -51,7 +51,7 @@ async function leaveOut(
   return new Response(`${lines.join('\n')}\n`, { headers });
 }
 
-describe('a complete copy over a lake', () => {
+describe('a complete copy of a lake that exists', () => {
   let copied: string;
   beforeAll(async () => {
     world = await openWorld({ items: 120, sites: 3 });
@@ -61,7 +61,7 @@ describe('a complete copy over a lake', () => {
   afterAll(() => world.close());
   beforeEach(() => world.renew(copied));
 
-  test('marks what it lacks as gone, and what comes back as there again', async () => {
+  test('marks missing items as gone, and lists them again when they return', async () => {
     let hidden: string | undefined;
     world.intercept = (request, next) => {
       if (hidden === undefined) return undefined;
@@ -83,7 +83,7 @@ describe('a complete copy over a lake', () => {
     expect(await read('gone_at IS NULL')).toEqual([['true']]);
   });
 
-  test('takes no item for gone whose row it could not read', async () => {
+  test("doesn't mark an item as gone if its row couldn't be read", async () => {
     world.intercept = changeText(/export/, (text) => text.replace(/"price":[^,]+,/, '"price":"soon",'));
     world.pipeline.source.mode = 'snapshot';
     const { row } = await world.sync();

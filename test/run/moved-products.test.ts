@@ -6,7 +6,7 @@ import { changeText, makePipeline, openWorld, readLake, testIo, type World } fro
 
 const DAYS = 'SELECT * EXCLUDE (run_id) FROM';
 let world: World;
-/** Rows of the closed days before and behind the run that learns the GTINs. */
+/** The rows of the closed days before and after the run that learns the GTINs. */
 let before: string[][];
 let behind: string[][];
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
     (glob) => `SELECT gtin FROM ${glob('items')} JOIN ${glob('price_spread_daily')} USING (product_id)
       WHERE gtin IS NOT NULL AND is_listed GROUP BY gtin ORDER BY count(*) DESC, gtin LIMIT 3`,
   );
-  // Two products in several shops turn out to be one, and some offers are of none any more.
+  // Two products in several shops turn out to be the same, and some offers no longer have a product.
   const [from, to, gone] = sold.map(([gtin]) => `"gtin":"${gtin}"`) as [string, string, string];
   world.intercept = changeText(/\/(export|items)/, (text) => text.replaceAll(from, to).replaceAll(gone, '"gtin":null'));
   world.pipeline.source.mode = 'snapshot';
@@ -45,7 +45,7 @@ describe('closed days of products whose GTINs become known later', () => {
     expect(kept.length).toBeGreaterThan(0);
   });
 
-  it('are as made at once', async () => {
+  it('equal those computed from scratch', async () => {
     const pipeline = { ...world.pipeline, lake: { ...world.pipeline.lake, path: `${world.lakePath}-at-once` } };
     await cp(world.lakePath, pipeline.lake.path, { recursive: true });
     const kept = await readDays();
@@ -59,7 +59,7 @@ describe('closed days of products whose GTINs become known later', () => {
     expect(await readDays(pipeline.lake.path)).toEqual(kept);
   });
 
-  it('are the same in a rebuild from the run on that learned them', async () => {
+  it('are the same in a rebuild that starts with the run that learned them', async () => {
     const pipeline = makePipeline(world.sandbox, `${path.dirname(world.lakePath)}/rebuilt`);
     await cp(world.lakePath, pipeline.lake.path, { recursive: true });
     const landing = path.join(pipeline.lake.path, '_pricelake', 'landing');

@@ -10,13 +10,13 @@ beforeEach(() => {
 });
 afterAll(() => usual.close());
 
-/** Goes on with a service of its own. */
+/** Continues with another service. */
 async function useOther(options: WorldOptions): Promise<void> {
   world = await openWorld({ ...SMALL, ...options });
   onTestFinished(() => world.close());
 }
 
-/** Names of fields are exact: `Price` is another field than `price`, as `Novel` is another one than `novel`. */
+/** Field names are case-sensitive: `Price` and `price` are different fields, like `Novel` and `novel`. */
 const FIELDS = '"Price":1,"ID":"7","novel":1,"Novel":2,';
 const addFields = (text: string) => text.replaceAll('"title":', `${FIELDS}"title":`);
 const addColumns = (text: string) =>
@@ -25,7 +25,7 @@ const addColumns = (text: string) =>
     .map((line, n) => (line === '' ? line : `${n === 0 ? 'Price,ID,novel,Novel' : '1,7,1,2'},${line}`))
     .join('\n');
 
-/** `extra` of all items, and the unknown fields that the run reports. */
+/** The column `extra` of all items. */
 async function readExtra() {
   const extra = await readLake(world.lakePath, (glob) => `SELECT DISTINCT extra FROM ${glob('items')}`);
   return extra.map(([text = '']) => JSON.parse(text) as unknown);
@@ -38,15 +38,15 @@ async function expectExact(row: { schema_drift: string }, drift: string[]) {
   expect(found.map(({ finding, field }) => `${finding} ${field}`).sort()).toEqual(drift);
 }
 
-describe('fields whose names differ in case alone', () => {
-  test('are kept apart in rows of an NDJSON export', async () => {
+describe('fields whose names differ only in case', () => {
+  test('are kept separately in rows of an NDJSON export', async () => {
     world.intercept = changeText(/\/export$/, addFields);
     const { row } = await world.sync();
     await expectExact(row, ['unknown ID', 'unknown Novel', 'unknown Price', 'unknown novel']);
     expect(await readExtra()).toEqual([{ Price: 1, ID: '7', novel: 1, Novel: 2 }]);
   });
 
-  test('are kept apart in rows of a CSV export', async () => {
+  test('are kept separately in rows of a CSV export', async () => {
     await useOther({ exportShape: 'dotted', intercept: changeText(/\/export$/, addColumns) });
     world.pipeline.source.export = 'csv';
     const { row } = await world.sync();
@@ -54,7 +54,7 @@ describe('fields whose names differ in case alone', () => {
     expect(await readExtra()).toEqual([{ Price: '1', ID: '7', novel: '1', Novel: '2' }]);
   });
 
-  test('are kept apart in pages of items', async () => {
+  test('are kept separately in pages of items', async () => {
     const limits = { datasets: null, delayHours: 0, exportRowsPerMonth: 10 };
     await useOther({ plan: 'free', limits, intercept: changeText(/\/items$/, addFields) });
     world.pipeline.proof = { sample: 0, products: false, facets: false };
@@ -63,7 +63,7 @@ describe('fields whose names differ in case alone', () => {
     expect(await readExtra()).toEqual([{ Price: 1, ID: '7', novel: 1, Novel: 2 }]);
   });
 
-  test('are kept apart in changes of the feed, in histories and in attributes', async () => {
+  test('are kept separately in changes of the feed, in histories and in attributes', async () => {
     const changes = (text: string) =>
       text.replaceAll('"price":', '"Price":1,"price":').replaceAll('"kind":', '"Kind":"X","KIND":1,"kind":');
     const attributes = (text: string) =>

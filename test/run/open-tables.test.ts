@@ -17,7 +17,7 @@ const GLOBS: Partial<Record<TableName, string>> = {
   items: 'items/*.parquet',
   history: 'history/*.parquet',
 };
-/** No row was rejected, no answer lagged, and the service's own products were not asked for. */
+/** No row was rejected, no response lagged, and the service's own products were not requested. */
 const EMPTY: TableName[] = ['service_products', 'rejects', 'stale_items', 'offer_rules', 'user_matches'];
 const globOf = (table: TableName) => GLOBS[table] ?? `${table}/*.parquet`;
 
@@ -29,7 +29,7 @@ async function syncThrice(world: World): Promise<void> {
   }
 }
 
-/** Rows of a relation as text, in order. */
+/** The rows of a relation as text, sorted. */
 async function readRows(db: Database, relation: string): Promise<Rows> {
   const reader = await db.connection.runAndReadAll(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ${relation} ORDER BY ALL`);
   return reader.getRows() as Rows;
@@ -55,18 +55,18 @@ describe('after three syncs with changes', () => {
     await world.close();
   });
 
-  test('every table has rows by a plain glob', () => {
+  test('a plain glob reads rows from every table', () => {
     for (const table of tables) expect([table, globbed.get(table)?.length ?? 0]).not.toEqual([table, 0]);
   });
 
-  test('a glob reads the same whether or not the reader takes the names of folders for columns', async () => {
+  test('a glob reads the same rows whether or not the reader treats folder names as columns', async () => {
     for (const table of ['items', 'history'] as const) {
       const file = path.join(world.lakePath, globOf(table));
       expect(await readRows(db, `read_parquet('${file}', hive_partitioning = false)`)).toEqual(globbed.get(table));
     }
   });
 
-  test('catalog.sql, run with the lake as working directory, gives the rows of the globs', async () => {
+  test('catalog.sql, run with the lake as working directory, gives the same rows as the globs', async () => {
     const run = promisify(execFile)(process.execPath, [CHILD, JSON.stringify(TABLE_NAMES)], {
       cwd: world.lakePath,
       maxBuffer: 1 << 28,
@@ -79,7 +79,7 @@ describe('after three syncs with changes', () => {
     for (const [table, rows] of views) expect([table, rows]).toEqual([table, globbed.get(table) ?? []]);
   });
 
-  test('the Delta log, replayed by the protocol, names the files of the globs and their rows', async () => {
+  test('the Delta log, replayed according to the protocol, lists exactly the files and rows that the globs read', async () => {
     for (const table of tables) {
       const delta = await readDeltaTable(path.join(world.lakePath, table));
       const onDisk = (await readdir(path.join(world.lakePath, table), { recursive: true }))
@@ -92,7 +92,7 @@ describe('after three syncs with changes', () => {
     }
   });
 
-  test('the partition values of the log are those of the rows', async () => {
+  test('the partition values in the log equal the values in the rows', async () => {
     for (const [table, column] of [
       ['items', 'site_id'],
       ['history', 'observed_date'],
@@ -106,7 +106,7 @@ describe('after three syncs with changes', () => {
     }
   });
 
-  test('every file carries the license texts of the open-data ones', async () => {
+  test('every file contains the license texts of the open data', async () => {
     const [credits = []] = (await readRows(
       db,
       `(SELECT string_agg(DISTINCT attribution, '|' ORDER BY attribution) FROM read_parquet('${world.lakePath}/sites/*.parquet') WHERE is_current)`,
@@ -124,7 +124,7 @@ describe('after three syncs with changes', () => {
   });
 });
 
-describe('items may be laid out otherwise', () => {
+describe('items may be partitioned differently', () => {
   let world: World;
   afterEach(() => world.close());
 

@@ -13,7 +13,7 @@ import { openContext } from '../cli/open-context.js';
 import { reseal } from '../lake/log-writer.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
 
-/** A lake after two runs; the service has not moved on since. */
+/** A lake after two runs. The service hasn't changed since. */
 let original: string;
 let expected: Map<string, string[]>;
 let pipelineFile: string;
@@ -38,7 +38,7 @@ beforeEach(() => world.renew(original));
 
 type Action = (context: ReturnType<typeof openContext>) => Promise<unknown>;
 
-/** What a command writes. */
+/** The output of a command. */
 async function run(action: Action): Promise<string> {
   const context = openContext();
   await action(context);
@@ -48,7 +48,7 @@ async function run(action: Action): Promise<string> {
 const query = (sql = 'SELECT count(*) AS n FROM runs') =>
   run((context) => runQuery({ sql, lake: world.lakePath, memory: '1GB', format: 'ndjson' }, context));
 const verify = () => run((context) => runVerify({ lake: world.lakePath }, context));
-/** With the pipeline file, which says again what tables of another format can't be read for. */
+/** With the pipeline file, because tables in another format can't provide its settings. */
 const rebuild = () => run((context) => runRebuild({ pipeline: pipelineFile, lake: world.lakePath }, context));
 const WRITERS: [string, () => Promise<unknown>][] = [
   ['sync', () => world.sync()],
@@ -63,7 +63,7 @@ const READERS: [string, () => Promise<unknown>][] = [
 const inLake = (...names: string[]) => path.join(world.lakePath, ...names);
 const readFiles = () => readdir(world.lakePath, { recursive: true });
 
-/** Each command exits with 2, names what differs and `rebuild`, asks for nothing and changes nothing. */
+/** Each command exits with 2, names the difference and `rebuild`, makes no request and changes nothing. */
 async function expectRefused(commands: [string, () => Promise<unknown>][], message: RegExp): Promise<void> {
   const before = await readFiles();
   for (const [name, work] of commands) {
@@ -85,7 +85,7 @@ async function expectRefused(commands: [string, () => Promise<unknown>][], messa
   expect(await readFiles()).toEqual(before);
 }
 
-/** A rebuild makes the lake again without a call, and runs go on behind it. */
+/** A rebuild recreates the lake without a call, and runs continue afterwards. */
 async function expectRebuilt(): Promise<void> {
   const written = await rebuild();
   expect(world.requests).toEqual([]);
@@ -96,20 +96,23 @@ async function expectRebuilt(): Promise<void> {
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 }
 
-describe('a lake whose marker names another format', () => {
+describe('a lake with another format number', () => {
   const mark = (version: number) =>
     writeFile(inLake('_pricelake', 'format.json'), `{"format":"pricelake","version":${version}}\n`);
 
-  test.each([1, 4])('format %j: is refused by every command but rebuild, which makes it again', async (version) => {
-    await mark(version);
-    const message = new RegExp(
-      `format.json: the lake has format ${version}, but this version of pricelake reads format 3$`,
-    );
-    await expectRefused([...WRITERS, ...READERS, ['verify', verify]], message);
-    await expectRebuilt();
-  });
+  test.each([1, 4])(
+    'format %j is refused by every command except rebuild, which recreates the lake',
+    async (version) => {
+      await mark(version);
+      const message = new RegExp(
+        `format.json: the lake has format ${version}, but this version of pricelake reads format 3$`,
+      );
+      await expectRefused([...WRITERS, ...READERS, ['verify', verify]], message);
+      await expectRebuilt();
+    },
+  );
 
-  test('is not made again without the pipeline file, which alone knows what it has said', async () => {
+  test("isn't rebuilt without the pipeline file, because its settings would be lost", async () => {
     await mark(4);
     const alone = run((context) => runRebuild({ lake: world.lakePath }, context));
     await expect(alone).rejects.toThrow(
@@ -118,7 +121,7 @@ describe('a lake whose marker names another format', () => {
     await expectRebuilt();
   });
 
-  test('is made again from its raw bytes alone, whatever its tables are', async () => {
+  test('is rebuilt from its landed bytes alone, in whatever state its tables are', async () => {
     await mark(1);
     for (const table of ['items', 'runs']) {
       const log = inLake(table, '_delta_log');
@@ -140,7 +143,7 @@ interface Field {
   nullable: boolean;
 }
 
-/** Gives a table other columns in its log, as a program with another contract would have written it. */
+/** Changes a table's columns in its log, as a program with another schema would have written it. */
 async function editColumns(table: TableName, edit: (fields: Field[]) => Field[]): Promise<void> {
   const log = inLake(table, '_delta_log', '00000000000000000000.json');
   const lines = (await readFile(log, 'utf8')).split('\n').map((line) => {
@@ -153,15 +156,15 @@ async function editColumns(table: TableName, edit: (fields: Field[]) => Field[])
   await writeFile(log, reseal(lines.join('\n')));
 }
 
-describe('a table with other columns than the contract', () => {
-  test('one that it lacks', async () => {
+describe('a table whose columns differ from its schema', () => {
+  test('because a column is missing is refused, and a rebuild repairs it', async () => {
     await editColumns('items', (fields) => fields.filter(({ name }) => name !== 'gone_at'));
     await expectRefused([...WRITERS, ...READERS], /items: it is missing column gone_at from schemas\/items.yaml/);
     await expect(verify()).rejects.toMatchObject({ message: expect.stringContaining('logs (1)') });
     await expectRebuilt();
   });
 
-  test('one that the results of checks lack, which a rebuild keeps', async () => {
+  test('because check_results lacks a column is refused by writers, and a rebuild keeps its rows', async () => {
     const count = () => query('SELECT count(*) AS n, count(let_through) AS told FROM check_results');
     const before = await count();
     await editColumns('check_results', (fields) => fields.filter(({ name }) => name !== 'let_through'));
@@ -171,7 +174,7 @@ describe('a table with other columns than the contract', () => {
     expect(await count()).toBe(before);
   });
 
-  test('one of another type', async () => {
+  test('because a column has another type is refused, and a rebuild repairs it', async () => {
     await editColumns('items', (fields) =>
       fields.map((field) => (field.name === 'source_id' ? { ...field, type: 'string' } : field)),
     );
@@ -182,7 +185,7 @@ describe('a table with other columns than the contract', () => {
     await expectRebuilt();
   });
 
-  test('one that is not known, which does not stop a reader', async () => {
+  test('because it has an unknown column is refused by writers, but can be read', async () => {
     await editColumns('runs', (fields) => [...fields, { name: 'mood', type: 'string', nullable: true }]);
     await expectRefused(WRITERS, /runs: .*column mood.*schemas\/runs.yaml.*/);
     expect(await query()).toBe('{"n":2}\n');
@@ -192,7 +195,7 @@ describe('a table with other columns than the contract', () => {
   });
 });
 
-test('a table that is not known is not dropped from lake.json', async () => {
+test('an unknown table in lake.json is refused and not dropped', async () => {
   const pointer = inLake('lake.json');
   await writeFile(pointer, (await readFile(pointer, 'utf8')).replace('"items": {', '"forecasts": {'));
   await expectRefused(WRITERS, /lake.json: damaged, or in another format$/);

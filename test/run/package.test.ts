@@ -12,13 +12,13 @@ import { publishLake } from '../cli/lake-fixture.js';
 
 const run = promisify(execFile);
 const ROOT = packagePath('.');
-/** npm without the network, without a word about versions of itself, and with a cache of its own. */
+/** The environment of npm: without network or update messages, and with its own cache. */
 let env: NodeJS.ProcessEnv;
 
 let project: string;
 let installed: string;
 
-/** The tarball that `npm pack` makes, unpacked where `npm install` would put it; its dependencies are the checkout's. */
+/** The tarball from `npm pack`, unpacked where `npm install` would put it, with the checkout's dependencies. */
 beforeAll(async () => {
   project = await mkdtemp(path.join(tmpdir(), 'pricelake-package-'));
   env = {
@@ -46,16 +46,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(project, { recursive: true }));
 
-/** `npx pricelake …`, never from the registry. */
+/** Runs `npx pricelake …`, never from the registry. */
 const npx = async (args: string[], cwd: string) =>
   (await run('npx', ['--no-install', 'pricelake', ...args], { cwd, env })).stdout;
 
-/** What npx starts. */
+/** Runs what npx starts. */
 const pricelake = async (args: string[], settings: NodeJS.ProcessEnv = {}) =>
   (await run('node_modules/.bin/pricelake', args, { cwd: project, env: { ...env, ...settings } })).stdout;
 
 describe('the package', () => {
-  test('serves agents, and brings the skills', async () => {
+  test('includes the MCP server and the skills', async () => {
     const client = new Client({ name: 'test', version: '1' });
     const [command, lake] = [path.join(project, 'node_modules/.bin/pricelake'), await publishLake()];
     const { PATH = '' } = process.env;
@@ -72,7 +72,7 @@ describe('the package', () => {
     expect(await readdir(path.join(installed, 'schemas/output'))).toContain('sync.json');
   });
 
-  test('holds the built code, SQL, schemas and documents, and no tests or sources', async () => {
+  test('contains the built code, SQL, schemas and documents, but no tests or sources', async () => {
     const names = await readdir(installed);
     expect(names).toEqual(expect.arrayContaining(['dist', 'pipelines', 'schemas', 'package.json', 'LICENSE']));
     expect(names.filter((name) => ['src', 'test', 'bench'].includes(name))).toEqual([]);
@@ -82,12 +82,12 @@ describe('the package', () => {
     }
   });
 
-  test('runs no script of its own when it is installed', async () => {
+  test('runs no script when it is installed', async () => {
     const { scripts } = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'));
     expect(Object.keys(scripts)).not.toEqual(expect.arrayContaining([expect.stringMatching(/install$|^prepare$/)]));
   });
 
-  test('keeps compiled code beside its own, and runs where the folder can not be written', async () => {
+  test("caches compiled code in its own folder, and works if the folder isn't writable", async () => {
     const compiled = path.join(installed, 'dist', 'cli', 'compiled');
     await pricelake(['--version']);
     expect((await readdir(compiled)).length).toBeGreaterThan(0);
@@ -97,19 +97,19 @@ describe('the package', () => {
     await rm(compiled, { recursive: true }); // Node 20 puts a folder in its place
   });
 
-  test('tells its version and its help where it is installed', async () => {
+  test('prints its version and help from where it is installed', async () => {
     const [version, help] = await Promise.all([npx(['--version'], project), pricelake(['check', '--help'])]);
     expect(version).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(help).toContain('Find bad data in the tables');
   });
 
-  test('runs by npx in the checkout, too, which leaves the built code alone', async () => {
+  test('can be run with npx in the checkout, which leaves the built code unchanged', async () => {
     const { ino } = await stat(path.join(ROOT, 'dist'));
     expect(await npx(['--version'], ROOT)).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await stat(path.join(ROOT, 'dist'))).ino).toBe(ino);
   });
 
-  test('tells after the demo how to start it again: by its name only where that leads to it', async () => {
+  test('prints after the demo how to start it again, with its name only if that runs this installation', async () => {
     const next = async (demo: Promise<string>) => /^Next:\n {2}(.*) spread /mu.exec(await demo)?.[1];
     const demo = ['demo', '--items', '60'];
     expect(await next(npx(demo, project))).toBe('node node_modules/pricelake/dist/cli/main.js');
@@ -123,7 +123,7 @@ describe('the package', () => {
     expect(await next(pricelake(demo, { PATH }))).toBe('pricelake');
   });
 
-  test('syncs, checks and compares from where it is installed', async () => {
+  test('syncs and compares prices from where it is installed', async () => {
     const sandbox = await startSandbox({ items: 100, ratePerSecond: null });
     try {
       const settings = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.keys.live };

@@ -21,15 +21,15 @@ async function openFree(options: WorldOptions = {}): Promise<void> {
 const asked = (path: string) => world.requests.filter((request) => request.startsWith(path));
 const pagesAsked = () => asked('/items?').filter((request) => request.includes('size=500'));
 
-/** Hides the plan's use: then nothing tells that an export will be cut. */
+/** Hides the plan's quota, so that nothing shows that an export will be truncated. */
 async function hideQuota(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
   const plan = parse(await (await next(request)).text()) as { limits: object };
   const body = stringify({ ...plan, limits: { ...plan.limits, exportRowsPerMonth: null } });
   return new Response(body, { headers: { 'content-type': 'application/json' } });
 }
 
-describe('a copy by pages', () => {
-  test('takes the place of an export that the plan would cut', async () => {
+describe('a copy page by page', () => {
+  test('replaces an export that the plan would truncate', async () => {
     await openFree();
     const { row } = await world.sync();
     await expectExactCopy(world);
@@ -53,7 +53,7 @@ describe('a copy by pages', () => {
     await expectExactCopy(world);
   });
 
-  test('that shows fewer items than the service counts is read again, and refused when they stay missing', async () => {
+  test('that contains fewer items than counted is read again, and refused if they stay missing', async () => {
     let hidden = 1;
     const hideItem = async (request: Request, next: (request: Request) => Promise<Response>) => {
       const page = parse(await (await next(request)).text()) as { content: object[] };
@@ -73,7 +73,7 @@ describe('a copy by pages', () => {
     await expectExactCopy(world);
   });
 
-  test('goes on after the calls of the month were used up, and asks for no page twice', async () => {
+  test("continues after the month's calls were used up, and requests no page twice", async () => {
     await openFree({ items: 1_600, faults: ['items:429=apiCallsPerMonth@5-'] });
     await expect(world.sync()).rejects.toMatchObject({ code: 'quota', facts: { nextRunAt: expect.any(Date) } });
     const before = pagesAsked().slice(0, 3);
@@ -87,11 +87,11 @@ describe('a copy by pages', () => {
   });
 });
 
-describe('an export that the service cuts', () => {
+describe('an export that the service truncates', () => {
   const intercept: NonNullable<WorldOptions['intercept']> = (request, next) =>
     request.url.endsWith('/plan') ? hideQuota(request, next) : undefined;
 
-  test('is kept, and pages bring the rest', async () => {
+  test('is kept, and pages add the rest', async () => {
     await openFree({ intercept });
     const { row } = await world.sync();
     await expectExactCopy(world);
@@ -101,7 +101,7 @@ describe('an export that the service cuts', () => {
     expect(row.deduplicated).toBeGreaterThanOrEqual(200n);
   });
 
-  test('is kept where the calls do not suffice, until a run can read the pages', async () => {
+  test("is kept if the calls don't suffice, until a run can read the pages", async () => {
     await openFree({ intercept });
     world.pipeline.budget.calls = { count: 30 };
     await expect(world.sync()).rejects.toMatchObject({ code: 'quota', facts: { nextRunAt: expect.any(Date) } });
@@ -113,7 +113,7 @@ describe('an export that the service cuts', () => {
     expect(row).toMatchObject({ tries: 2n, export_rows: 200n, export_rows_landed: 200n, export_rows_lost: 0n });
   });
 
-  test('is kept beside the complete ones of other websites, which count in each later try too', async () => {
+  test('is kept with the complete exports of other websites, which also count in later attempts', async () => {
     let isShut = true;
     await openFree({
       limits: { exportRowsPerMonth: 500 },

@@ -3,7 +3,7 @@ import { events } from '../sim/events.js';
 import { openSimulation, type Simulation } from '../sim/simulation.js';
 import type { Item } from '../sim/world.js';
 
-/** Some listed items, whose price and stock change at once; the feed names the price alone. */
+/** Changes price and stock of some listed items at once. The feed only contains the price. */
 function changeSome({ world }: Simulation): Item[] {
   const some = world.visibleItems().filter(({ removedAt, price }) => removedAt === null && price !== null);
   const changed = some.slice(0, 5);
@@ -12,7 +12,7 @@ function changeSome({ world }: Simulation): Item[] {
   return changed;
 }
 
-test('a sample finds that `changes` leave out values; then changed items are read whole, in later runs at once', async () => {
+test('a sample finds that `changes` omits values; then changed items are read completely, in later runs immediately', async () => {
   const simulation = await openSimulation({ seed: 7, items: 30, habits: { namedValues: 'the price alone' } });
   onTestFinished(() => simulation.close());
   const { pipeline, sync, expectCopy, service } = simulation;
@@ -26,12 +26,12 @@ test('a sample finds that `changes` leave out values; then changed items are rea
     await expectCopy({ published: true, resumed: false, row, checks: [] }, true);
     const singles = service.requests.filter((request) => /^\/items\/\d+$/.test(request));
     const ofChanged = singles.filter((request) => changed.some(({ id }) => request === `/items/${id}`));
-    // Two of the sample are of changed items until the habit is known.
+    // Until this habit is known, two items in the sample are changed items.
     if (!hasLearned) expect(ofChanged.length).toBeGreaterThanOrEqual(2);
   }
 });
 
-test('a service whose changes say all is asked for no more than its sample', async () => {
+test('if changes contain all values, no more requests are made than for the sample', async () => {
   const simulation = await openSimulation({ seed: 7, items: 30 });
   onTestFinished(() => simulation.close());
   const { pipeline, sync, service, world } = simulation;

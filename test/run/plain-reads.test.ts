@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Every data file on disk is in its table's folder, and is one that the log names. */
+/** Expects every data file on disk in its table's folder, and listed in the log. */
 async function expectFlat(): Promise<void> {
   const lake = await openLake(world.lakePath, { create: false });
   for (const table of TABLE_NAMES) {
@@ -37,7 +37,7 @@ async function readTables(tables: readonly TableName[]) {
   return tables.map((table) => [table, all[table]]);
 }
 
-test('files that another program wrote, in folders or without columns, are written again as ours', async () => {
+test("files that another program wrote, in folders or without columns, are rewritten in pricelake's layout", async () => {
   const tables = ['items', 'history', 'sites'] as const;
   const before = await readTables(tables);
   for (const table of tables) await optimize(world.lakePath, table);
@@ -52,7 +52,7 @@ test('files that another program wrote, in folders or without columns, are writt
   }
 });
 
-test('an empty table is readable by glob, with its columns and types, until its first rows come', async () => {
+test('an empty table can be read with a glob, with its columns and types, until its first rows arrive', async () => {
   world.renew();
   await world.sync();
   const lake = await openLake(world.lakePath, { create: false });

@@ -16,13 +16,13 @@ const FREE: Partial<Habits> = { feed: false, historyDays: 7 };
 const WORLDS: [name: string, habits: Partial<Habits>][] = [
   ['one export, then the feed', {}],
   ['exports by website of two datasets', { ...SPLIT, ...TWO, ...NO_HISTORY }],
-  ['pages for want of export rows', { ...PAGES, ...NO_HISTORY }],
-  ['no feed, and two datasets by pages', { ...FREE, ...TWO, ...PAGES }],
+  ['pages because of too few export rows', { ...PAGES, ...NO_HISTORY }],
+  ['no feed, and two datasets page by page', { ...FREE, ...TWO, ...PAGES }],
   ['a complete copy each time', { mode: 'snapshot', ...SPLIT }],
-  ['polls beside a feed', { mode: 'poll', ...NO_HISTORY }],
+  ['polls despite a feed', { mode: 'poll', ...NO_HISTORY }],
 ];
 
-/** What the run takes is what was said, or as near to it as the steps allow that are told as about. */
+/** Expects the run to take what was estimated, within the tolerance of steps that are estimated approximately. */
 async function expectAsSaid({ service, pipeline, io, sync }: Simulation): Promise<RunEstimate> {
   const said = await estimateWithWings(pipeline, io);
   expect(said.refusal).toBeUndefined();
@@ -37,7 +37,7 @@ async function expectAsSaid({ service, pipeline, io, sync }: Simulation): Promis
   return said;
 }
 
-/** Stops a run when so many things have landed. */
+/** Stops a run after this number of landings. */
 async function stopAfter({ sync }: Simulation, landed: number): Promise<void> {
   let count = 0;
   const log = (_level: string, event: string) => {
@@ -48,7 +48,7 @@ async function stopAfter({ sync }: Simulation, landed: number): Promise<void> {
   });
 }
 
-describe('a run takes what its plan says', () => {
+describe('a run takes what its plan says with', () => {
   test.each(WORLDS.map((world, place) => [...world, place] as const))('%s', async (_name, habits, seed) => {
     const simulation = await openSimulation({ seed: seed + 1, items: 25, habits });
     onTestFinished(() => simulation.close());
@@ -61,7 +61,7 @@ describe('a run takes what its plan says', () => {
     await expectAsSaid(simulation);
   });
 
-  test('a run that finds nothing new and asks the websites when they were seen', async () => {
+  test('no change, but probes of the websites', async () => {
     const simulation = await openSimulation({ seed: 9, items: 25 });
     onTestFinished(() => simulation.close());
     const { pipeline, sync, world } = simulation;
@@ -75,7 +75,7 @@ describe('a run takes what its plan says', () => {
     expect((await expectAsSaid(simulation)).steps.map(({ step }) => step)).not.toContain('probe');
   });
 
-  test('a run that finds nothing new, but the pipeline file tells other words', async () => {
+  test('no change, but new words in the pipeline file', async () => {
     const simulation = await openSimulation({ seed: 9, items: 25 });
     onTestFinished(() => simulation.close());
     const { pipeline, sync, world } = simulation;

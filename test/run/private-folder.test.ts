@@ -12,7 +12,7 @@ import { openContext } from '../cli/open-context.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
 
 let original: string;
-/** A folder of somebody else. */
+/** A folder that belongs to another program. */
 let target: string;
 let targets = 0;
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
 const inLake = (...parts: string[]) => path.join(world.lakePath, ...parts);
 const listTarget = async () => (await readdir(target, { recursive: true })).sort();
 
-describe('a symbolic link in the place of', () => {
+describe('a symbolic link instead of', () => {
   test.each([
     ...['tmp', 'staging', 'work', 'landing', 'rebuild', 'replaced', 'backfill', 'webhooks', 'memory.ndjson'].map(
       (name) => `_pricelake/${name}`,
@@ -44,7 +44,7 @@ describe('a symbolic link in the place of', () => {
     '_pricelake/backfill/history.ndjson',
     'items',
     'history/_delta_log',
-  ])('%s is refused, and what is behind it stays', async (name) => {
+  ])('%s is refused, and its target is unchanged', async (name) => {
     const before = await listTarget();
     await mkdir(path.dirname(inLake(name)), { recursive: true });
     await rename(inLake(name), inLake('away')).catch(() => {});
@@ -61,7 +61,7 @@ describe('a symbolic link in the place of', () => {
     expect(await readFile(path.join(target, 'lake'), 'utf8')).toBe('precious');
   });
 
-  test('_pricelake of a lake that is still to be made is refused as well', async () => {
+  test("_pricelake in a lake that doesn't exist yet is refused", async () => {
     world.renew();
     await mkdir(world.lakePath);
     const before = await listTarget();
@@ -70,14 +70,14 @@ describe('a symbolic link in the place of', () => {
     expect(await listTarget()).toEqual(before);
   });
 
-  test('a folder of the webhook receiver is refused when it begins', async () => {
+  test('a folder of the webhook receiver is refused when the receiver starts', async () => {
     await mkdir(inLake('_pricelake', 'webhooks'));
     await symlink(target, inLake('_pricelake', 'webhooks', 'tmp'));
     await expect(EventStore.open(world.lakePath, realIo)).rejects.toMatchObject({ code: 'lake_invalid' });
     expect(await readdir(inLake('_pricelake', 'webhooks'))).toEqual(['tmp']);
   });
 
-  test('a partition of a table leads no deletion out of the lake', async () => {
+  test("a partition of a table doesn't lead to deletions outside the lake", async () => {
     const lake = await openLake(world.lakePath, { create: false });
     await symlink(target, inLake('items', 'site_id=1'));
     await deleteFiles(lake, 'items', ['site_id=1/x.parquet']);
@@ -85,7 +85,7 @@ describe('a symbolic link in the place of', () => {
   });
 });
 
-test('a file in the place of a private folder is refused with its name', async () => {
+test('a file instead of a private folder is refused with its name', async () => {
   await rename(inLake('_pricelake', 'landing'), inLake('away'));
   await writeFile(inLake('_pricelake', 'landing'), 'x');
   await expect(world.sync()).rejects.toMatchObject({
@@ -94,7 +94,7 @@ test('a file in the place of a private folder is refused with its name', async (
   });
 });
 
-test('an address in the place of the folder is refused, and says where a bucket goes', async () => {
+test('an address instead of a folder is refused, with advice for buckets', async () => {
   const error = { code: 'usage', message: 's3://bucket/lake: a lake is a folder on this machine, not an address' };
   await expect(showStatus({ lake: 's3://bucket/lake' }, openContext(true))).rejects.toMatchObject(error);
   world.pipeline.lake.path = 's3://bucket/lake';
@@ -105,7 +105,7 @@ test('an address in the place of the folder is refused, and says where a bucket 
   await expect(estimateWithWings(world.pipeline, testIo)).rejects.toMatchObject(error);
 });
 
-test('a lake that is itself behind a link is a lake', async () => {
+test('a link to a lake is accepted as a lake', async () => {
   await symlink(world.lakePath, `${world.lakePath}-link`);
   world.pipeline.lake.path = `${world.lakePath}-link`;
   await world.sandbox.advance({ hours: 1, changes: 5 });
@@ -116,7 +116,7 @@ test('a lake that is itself behind a link is a lake', async () => {
 describe('garbage', () => {
   const GARBAGE = Buffer.from('\0\u0007{"run_number":"7"}\n{"a\n');
 
-  test('in memory.ndjson is named with its line, and what to do, by every command that reads it', async () => {
+  test('in memory.ndjson is reported with its line and advice by every command that reads it', async () => {
     const file = inLake('_pricelake', 'memory.ndjson');
     for (const text of [GARBAGE, '{"type":"idle","row":{"run_number":"x"}}\n', '7\n', '{"type":"histories"}\n']) {
       await writeFile(file, text);
@@ -133,7 +133,7 @@ describe('garbage', () => {
     await world.sync();
   });
 
-  test('in what is a help alone stops nothing', async () => {
+  test("in data that only saves time doesn't stop a run", async () => {
     await writeFile(inLake('_pricelake', 'swap.json'), GARBAGE);
     const text = String(GARBAGE);
     const lines = [
@@ -154,7 +154,7 @@ describe('garbage', () => {
     ['partial.json', 'pricelake lake restore'],
     ['lock', 'Make sure that no run is working on the lake'],
     ['format.json', 'pricelake lake rebuild'],
-  ])('in %s is named, with what to do', async (name, hint) => {
+  ])('in %s is reported with advice', async (name, hint) => {
     const file = inLake('_pricelake', name);
     world.pipeline.source.history = 'items';
     for (const damage of [

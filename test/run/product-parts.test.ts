@@ -7,7 +7,7 @@ import { code, type Sql, sql } from '../../src/sql/sql.js';
 import { countParts, divideTables } from '../../src/wings/derived/product-parts.js';
 import { makeFolder } from '../journal/folder.js';
 
-/** Products and their items in each part that is made of the items of a SELECT. */
+/** The products and their numbers of items, in each part of the items that a SELECT returns. */
 async function divide(items: string, { partItems = 30n } = {}): Promise<string[][]> {
   const db = await Database.open();
   const graph = new RelationGraph(db);
@@ -28,7 +28,7 @@ async function readProducts(graph: RelationGraph, items: Sql): Promise<string[]>
   return rows.map((row) => `${row.product_id} ${row.n}`);
 }
 
-test('items are grouped in parts that hold each product whole, and all of them', async () => {
+test('items are divided into parts that contain each product completely', async () => {
   const parts = await divide('SELECT i AS item_id, CAST(i % 40 AS VARCHAR) AS product_id FROM range(100) AS t(i)');
   expect(parts).toHaveLength(4);
   const whole = Array.from({ length: 40 }, (_, product) => `${product} ${product < 20 ? 3 : 2}`);
@@ -41,17 +41,17 @@ test('items without a product are in no part, and a part may be empty', async ()
   expect(parts.flat()).toEqual(['a 5']);
 });
 
-test('there are no more parts than a table may have small files, unless they would be too large', async () => {
+test('there are at most as many parts as a table may have small files, unless the parts would be too large', async () => {
   const items = (count: number) => `SELECT i AS item_id, CAST(i AS VARCHAR) AS product_id FROM range(${count}) AS t(i)`;
   expect(await divide(items(100), { partItems: 3n })).toHaveLength(16);
   expect(await divide(items(1000), { partItems: 30n })).toHaveLength(20);
 });
 
-test('a table without rows has none in any part', async () => {
+test('a table without rows has no rows in any part', async () => {
   const none = 'SELECT i AS item_id, CAST(NULL AS VARCHAR) AS product_id FROM range(60) AS t(i)';
   expect(await divide(none)).toEqual([[], []]);
 });
 
-test('few items are grouped at once', async () => {
+test('few items are one part', async () => {
   expect(await divide("SELECT 1 AS item_id, 'a' AS product_id")).toEqual([['a 1']]);
 });

@@ -7,7 +7,7 @@ import { syncWithWings } from '../../src/wings/index.js';
 import { act } from '../cli/open-context.js';
 import { openWorld, testIo } from './world.js';
 
-// The past has several pages of changes.
+// The history has several pages of changes.
 const world = await openWorld({ items: 1_500, pastDays: 60 });
 afterAll(() => world.close());
 
@@ -15,7 +15,7 @@ const told: Progress[] = [];
 const io = { ...testIo, progress: (update: Progress) => void told.push(update) };
 const of = (part: string) => told.filter((update) => update.part === part);
 
-test('the long steps of a run know what is ahead of them, and come to it', async () => {
+test('the long steps of a run report their total in advance, and reach it', async () => {
   await syncWithWings(world.pipeline, io);
   for (const part of ['snapshot', 'feed', 'typing', 'tables', 'checks']) {
     const { rows, totalRows, done } = of(part).at(-1) as Progress;
@@ -29,7 +29,7 @@ test('the long steps of a run know what is ahead of them, and come to it', async
   for (const { totalRows = 0n } of estimates) expect(Number(totalRows) / Number(all)).toBeCloseTo(1, 1);
 });
 
-test('plan says how long a run like the next one took, and for how many rows', async () => {
+test('plan reports the duration and rows of the last similar run', async () => {
   const file = path.join(world.folder, 'prices.yaml');
   await writeFile(path.join(world.folder, 'key'), world.sandbox.keys.live);
   const source = `source: { baseUrl: '${world.sandbox.baseUrl}', apiKey: { file: '${world.folder}/key' } }`;
@@ -46,7 +46,7 @@ test('plan says how long a run like the next one took, and for how many rows', a
     /^Time: at least [1-9]\S*s, for the calls at the plan's rate\. In the benchmarks, /u,
   );
   world.sandbox.changeAccount({ limits: { ratePerSecond: null } });
-  // The first run brought all changes as well.
+  // The first run also read all changes.
   expect(await tellTime({ reconcile: true })).toMatch(
     /^Time: run 1 took \d.*s for [\d,]+ rows; this one has ≈ 1,5\d\d\.$/u,
   );

@@ -11,7 +11,7 @@ beforeEach(() => {
 
 const asked = () => world.requests.filter((request) => request === '/facets').length;
 
-test('after a complete copy the counts of the service are those of the lake, subcategories included', async () => {
+test("after a complete copy, the service's counts equal the lake's, including subcategories", async () => {
   const said = await estimateWithWings(world.pipeline, testIo);
   expect(said.steps.find(({ step }) => step === 'facets')).toMatchObject({ calls: 1 });
   const { row, checks } = await world.sync();
@@ -21,13 +21,13 @@ test('after a complete copy the counts of the service are those of the lake, sub
   expect(checks.find(({ name }) => name === 'facet_counts')?.violations).toBe(0n);
 });
 
-test('a run by the feed asks for none', async () => {
+test("a run with the feed doesn't request the counts", async () => {
   await world.sandbox.advance({ hours: 2, changes: 20 });
   expect((await world.sync()).row).toMatchObject({ mode: 'feed', facets_compared: 0n });
   expect(asked()).toBe(0);
 });
 
-test('datasets that became locked are not counted in the lake either', async () => {
+test("datasets that became locked aren't counted in the lake either", async () => {
   world.sandbox.changeAccount({ limits: { datasets: 1 } });
   world.pipeline.source.mode = 'snapshot';
   await world.sandbox.advance({ hours: 1, changes: 5 });

@@ -14,7 +14,7 @@ beforeEach(() => {
 const asked = () => world.requests.filter((request) => request.startsWith('/products'));
 
 describe('the products of the service', () => {
-  test('are compared with ours, a page in a run: offers, shops and prices are the same', async () => {
+  test("are compared with the lake's, one page per run: offers, shops and prices are equal", async () => {
     const { row, checks } = await world.sync();
     expect(asked()).toHaveLength(1);
     expect(row.products_compared).toBeGreaterThan(50n);
@@ -22,7 +22,7 @@ describe('the products of the service', () => {
     expect(checks.find(({ name }) => name === 'products_match')?.violations).toBe(0n);
   });
 
-  test('are all in table service_products when they are asked for', async () => {
+  test('are all in the table service_products if they are requested', async () => {
     world.pipeline.source.products = 'all';
     await world.sandbox.advance({ hours: 1, changes: 5 });
     await world.sync();
@@ -38,7 +38,7 @@ describe('the products of the service', () => {
   });
 });
 
-test('the pages of a sample go through all pages, one a run', () => {
+test('the pages of the samples go through all pages, one per run', () => {
   const pages = Array.from({ length: 10 }, (_, run) => choosePage(2000n, BigInt(run + 1)));
   expect([...new Set(pages)].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(choosePage(0n, 5n)).toBe(0);

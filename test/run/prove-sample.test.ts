@@ -18,12 +18,12 @@ const readProof = () =>
   );
 
 describe('the sample of a run', () => {
-  test('is read again one by one, and equals the lake; each run that publishes has another one', async () => {
+  test('is read one by one and equals the lake, and each run that publishes has another sample', async () => {
     await open({ checks: 'all', items: 200 });
     world.pipeline.proof.sample = 12;
     const { row, checks } = await world.sync();
     expect(singles()).toHaveLength(12);
-    // An item that changed in the last minute before the newest change is not judged.
+    // An item that changed in the last minute before the newest change isn't judged.
     expect(row.sampled).toBeGreaterThan(6n);
     expect(row.sample_mismatches).toBe(0n);
     expect(row.mismatch_bound).toBeCloseTo(1 - 0.05 ** (1 / Number(row.sampled)), 3);
@@ -38,7 +38,7 @@ describe('the sample of a run', () => {
     expect(new Set(singles()).size).toBeGreaterThan(first.length);
   });
 
-  test('that the service answers late does not delay the derived tables', async () => {
+  test("doesn't delay the derived tables if the service answers late", async () => {
     let release = () => {};
     await open({
       items: 200,
@@ -60,8 +60,8 @@ describe('the sample of a run', () => {
 
 const signal = new AbortController().signal;
 
-describe('items of the published lake compared with the service', () => {
-  test('are equal, as many as are asked for, and the lake stays as it is', async () => {
+describe('items in the published lake, compared with the service,', () => {
+  test('are equal, as many as requested, and the lake is unchanged', async () => {
     await open({ items: 150 });
     await world.sync();
     await world.sandbox.advance({ hours: 6, changes: 60 });
@@ -74,7 +74,7 @@ describe('items of the published lake compared with the service', () => {
     expect((await world.sync()).published).toBe(false);
   });
 
-  test('that differ are named with their values; what changed since the last run is no difference', async () => {
+  test('are listed with their values if they differ, unless they changed since the last run', async () => {
     await open({
       items: 100,
       plan: 'free',
@@ -91,7 +91,7 @@ describe('items of the published lake compared with the service', () => {
     expect(proof.differences).toMatch(/^\[\{"item_id":\d+,"differences":\["brand"\]\}/);
   });
 
-  test('need calls: a budget that has none left ends it', async () => {
+  test('need calls, and a budget without calls ends the comparison', async () => {
     await open({ items: 60 });
     await world.sync();
     world.pipeline.budget.calls = { count: 20 };
@@ -111,7 +111,7 @@ describe('the upper bound of a mismatch rate', () => {
     expect(boundMismatchRate(found, sampled)).toBeCloseTo(bound, 3);
   });
 
-  test('is 1 when nothing was sampled, or all of it differs', () => {
+  test('is 1 if nothing was sampled, or if everything differs', () => {
     expect(boundMismatchRate(0, 0)).toBe(1);
     expect(boundMismatchRate(4, 4)).toBe(1);
   });

@@ -18,14 +18,14 @@ const syncWith = (onCommit: (committed: readonly TableName[]) => void) => {
   return syncWithWings(world.pipeline, { ...testIo, log });
 };
 
-/** FileHandle is no export. */
+/** FileHandle isn't exported. */
 async function findFileHandle() {
   const file = await open(process.execPath);
   await file.close();
   return Object.getPrototypeOf(file) as typeof file;
 }
 
-test('every table has its step: history first, items before what follows from them, the ledger last', async () => {
+test('every table has a commit step: history first, items before tables computed from them, the ledger last', async () => {
   expect([...new Set(COMMIT_STEPS.flat())].sort()).toEqual([...TABLE_NAMES].sort());
   const commits: TableName[] = [];
   await syncWith((committed) => commits.push(...committed.slice(-1)));
@@ -35,7 +35,7 @@ test('every table has its step: history first, items before what follows from th
   expect(commits.slice(-2)).toEqual(['check_results', 'runs']);
 });
 
-test('what follows from items is committed side by side: the disk is waited for once', async () => {
+test('tables computed from items are committed concurrently, so that the disk is waited for once', async () => {
   await world.sandbox.advance({ hours: 1, changes: 20 });
   const fileHandle = await findFileHandle();
   const { sync } = fileHandle;
@@ -68,7 +68,7 @@ test('what follows from items is committed side by side: the disk is waited for 
   expect(most).toBeGreaterThanOrEqual(3);
 });
 
-test('where one of them fails, the others are committed, and the next run goes on', async () => {
+test('if one of their commits fails, the others are committed, and the next run continues', async () => {
   await world.sandbox.advance({ hours: 1, changes: 20 });
   let atFailure: readonly TableName[] = [];
   const failing = syncWith((committed) => {

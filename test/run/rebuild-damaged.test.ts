@@ -15,7 +15,7 @@ import { failure } from '../failure.js';
 import { commitForeign, deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
 import { openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
 
-/** A lake after a first copy, a run with news, and a complete comparison; the service has moved on since. */
+/** A lake after a first copy, a run with changes and a complete comparison. The service has changed since. */
 let original: string;
 let before: Record<string, string[]>;
 const { signal } = new AbortController();
@@ -38,7 +38,7 @@ beforeEach(() => world.renew(original));
 const verify = () => runVerify({ lake: world.lakePath }, openContext(true));
 const inLake = (...parts: string[]) => path.join(world.lakePath, ...parts);
 const rebuild = (options = {}) => rebuildWithWings(world.pipeline, testIo, signal, options);
-/** Which tables differ from before. */
+/** The tables that differ from before. */
 async function listDifferent(tables: readonly TableName[] = TABLE_NAMES): Promise<string[]> {
   const after = await readLoggedTables(world.lakePath);
   return tables.filter((table) => JSON.stringify(after[table]) !== JSON.stringify(before[table]));
@@ -58,14 +58,14 @@ async function cutLastLine(file: string): Promise<void> {
   await writeFile(file, text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1));
 }
 
-/** Without it, the next run would copy everything again. */
+/** Without this id, the next run would copy everything again. */
 async function changeLetter(file: string): Promise<void> {
   await writeFile(file, (await readFile(file, 'utf8')).replace('"pricelake.cursor"', '"pricelake.cursos"'));
 }
 
 const lastEntry = async (table: TableName) => (await listLog(world.lakePath, table)).at(-1) ?? '';
 
-/** The rows of each run of the ledger are told in full. */
+/** The row counts of each run in the ledger add up. */
 async function expectEquations(): Promise<void> {
   const { runs = [] } = await readLoggedTables(world.lakePath);
   expect(runs).toHaveLength(3);
@@ -77,15 +77,15 @@ async function expectEquations(): Promise<void> {
 
 const DAMAGES: [string, () => Promise<void>][] = [
   ['a truncated log entry', async () => truncate(await lastEntry('price_spread'), 200)],
-  ['a log entry that is cut between two lines', async () => cutLastLine(await lastEntry('sites'))],
-  ['a log entry in which a letter of an id changed', async () => changeLetter(await lastEntry('items'))],
+  ['a log entry that is cut off between two lines', async () => cutLastLine(await lastEntry('sites'))],
+  ['a log entry with an altered letter in an id', async () => changeLetter(await lastEntry('items'))],
   ['a deleted log entry', async () => rm((await listLog(world.lakePath, 'history'))[1] ?? '')],
   ['a deleted newest log entry', async () => rm(await lastEntry('products'))],
   ['garbage in format.json', () => writeFile(inLake('_pricelake', 'format.json'), '{"x')],
 ];
 
 test.each([...DAMAGES, ['garbage in lake.json', () => writeFile(inLake('lake.json'), 'garbage')]])(
-  'sync names the damage and the way out, before any request: %s',
+  'sync reports the damage and the advice before any request: %s',
   async (_name, damage) => {
     await damage();
     expect(await failure(world.sync())).toMatchObject({
@@ -96,7 +96,7 @@ test.each([...DAMAGES, ['garbage in lake.json', () => writeFile(inLake('lake.jso
   },
 );
 
-test('a rebuild repairs every one of these damages from the raw bytes alone, and the next run goes on', async () => {
+test('a rebuild repairs each of these damages from the landed bytes alone, and the next run continues', async () => {
   for (const [, damage] of DAMAGES) await damage();
   const context = openContext();
   await runRebuild({ lake: world.lakePath }, context);
@@ -110,7 +110,7 @@ test('a rebuild repairs every one of these damages from the raw bytes alone, and
   expect((await readdir(inLake('_pricelake'))).filter((name) => /rebuild|replaced|swap/.test(name))).toEqual([]);
 });
 
-test('of a damaged ledger without lake.json a rebuild says what is lost', async () => {
+test('a rebuild of a damaged ledger without lake.json reports what is lost', async () => {
   await truncate(await lastEntry('items'), 200);
   await truncate(await lastEntry('runs'), 200);
   await rm(inLake('_pricelake', 'format.json'));
@@ -122,15 +122,15 @@ test('of a damaged ledger without lake.json a rebuild says what is lost', async 
   );
 });
 
-test('a rebuild that is killed in the swap is gone on with by the next command', async () => {
+test('a rebuild that is killed during the swap is continued by the next command', async () => {
   await truncate(await lastEntry('items'), 200);
-  // The swap fails behind its commit point.
+  // The swap fails after its commit point.
   const blocked = inLake('_pricelake', 'replaced');
   await writeFile(blocked, 'in the way');
   await expect(rebuild()).rejects.toThrow();
   expect(await readdir(inLake('_pricelake'))).toContain('swap.json');
   await rm(blocked);
-  // Half of the tables had moved.
+  // Half of the tables had been moved.
   for (const table of ['history', 'items'] as const) {
     await rm(inLake(table), { recursive: true });
     await cp(inLake('_pricelake', 'rebuild', table), inLake(table), { recursive: true });
@@ -142,8 +142,8 @@ test('a rebuild that is killed in the swap is gone on with by the next command',
   expect(await readdir(inLake('_pricelake'))).not.toContain('swap.json');
 });
 
-describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
-  test('carries their rows over from the files that lake.json names', async () => {
+describe('if older landed bytes are gone, a rebuild of a damaged lake', () => {
+  test('copies the older rows from the files that lake.json lists', async () => {
     await removeLandings(2);
     await truncate(await lastEntry('history'), 200);
     const { carried, lost } = await rebuild();
@@ -153,7 +153,7 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
     await expectEquations();
   });
 
-  test('refuses to lose rows, names them, and goes on with --accept-loss', async () => {
+  test('refuses to lose rows, names them, and continues with --accept-loss', async () => {
     await removeLandings(2);
     await truncate(await lastEntry('history'), 200);
     await writeFile(inLake('lake.json'), 'garbage');
@@ -169,7 +169,7 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
   });
 });
 
-test('a rebuild undoes a DELETE of history by another program, also where older raw bytes are gone', async () => {
+test('a rebuild undoes a DELETE of history by another program, even if older landed bytes are gone', async () => {
   await optimize(world.lakePath, 'items');
   await removeLandings(2);
   await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
@@ -180,10 +180,10 @@ test('a rebuild undoes a DELETE of history by another program, also where older 
   await expectSound();
 });
 
-describe('a change of history by another program, without the raw bytes for a rebuild', () => {
+describe('a change of history by another program, without the landed bytes for a rebuild,', () => {
   beforeEach(() => removeLandings(99));
 
-  test('is undone by the files that the newest run left, and the next sync goes on', async () => {
+  test('is undone from the files that the newest run left, and the next sync continues', async () => {
     await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
     expect((await failure(world.sync())).facts.hint).toContain('pricelake lake rebuild');
     const { runs, tables, lost } = await rebuild();
@@ -194,7 +194,7 @@ describe('a change of history by another program, without the raw bytes for a re
     await verify();
   });
 
-  test('is undone where it took one file of several away: the others stay as they are', async () => {
+  test('is undone if it removed one of several files, and the other files stay unchanged', async () => {
     const { files } = await readTable(await openLake(world.lakePath, { create: false }), 'history');
     expect(files.length).toBeGreaterThan(1);
     const remove = { path: encodeLogPath(files[0]?.path ?? ''), dataChange: true, deletionTimestamp: Date.now() };
@@ -204,7 +204,7 @@ describe('a change of history by another program, without the raw bytes for a re
     expect(await listDifferent(['history', 'items'])).toEqual([]);
   });
 
-  test('is kept with --accept-loss where these files are gone too', async () => {
+  test('is kept with --accept-loss if these files are gone too', async () => {
     await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
     await vacuum(world.lakePath, 'history');
     const error = await failure(rebuild());
@@ -219,7 +219,7 @@ describe('a change of history by another program, without the raw bytes for a re
 test.each([
   ['a log entry of a derived table', async () => truncate(await lastEntry('offers'), 200)],
   ['the data files of items', damageItems],
-])('where the raw bytes are gone, the advice for damage of %s ends in a new copy', async (_what, damage) => {
+])('if the landed bytes are gone, the advice for damage to %s leads to a new copy', async (_what, damage) => {
   await removeLandings(99);
   await world.sandbox.advance({ hours: 1, changes: 6 });
   await damage();
@@ -240,7 +240,7 @@ async function damageItems(): Promise<void> {
   for (const { path: name, bytes } of files) await truncate(inLake('items', name), bytes - 100);
 }
 
-test('a rebuild in which runs have nothing to do leaves their numbers, so that none is given twice', async () => {
+test('a rebuild keeps the numbers of runs that have nothing to do, so that no number is used twice', async () => {
   await deleteRows(world.lakePath, 'items', 'item_id % 2 = 0');
   world.pipeline.source.mode = 'snapshot';
   expect((await world.sync()).row.run_number).toBe(4n);
@@ -251,7 +251,7 @@ test('a rebuild in which runs have nothing to do leaves their numbers, so that n
   expect((await world.sync()).row.run_number).toBe(5n);
 });
 
-test('a run that was interrupted while it published goes on behind the rebuild of a damaged lake', async () => {
+test('a run that was interrupted while it published continues after the rebuild of a damaged lake', async () => {
   await world.sandbox.advance({ hours: 1, changes: 6 });
   const log: Io['log'] = (_level, name, facts) => {
     if (name === 'committed' && facts?.table === 'items') throw new Error('the process dies');
@@ -265,7 +265,7 @@ test('a run that was interrupted while it published goes on behind the rebuild o
   await verify();
 });
 
-test('a rebuild takes no raw byte for what landed that is another, and names the file', async () => {
+test('a rebuild skips a run with altered landed bytes, and names the file', async () => {
   const [first = ''] = (await readdir(inLake('_pricelake', 'landing'))).sort();
   const folder = inLake('_pricelake', 'landing', first);
   const name = (await readdir(folder)).find((file) => file.startsWith('export-')) ?? '';
@@ -288,9 +288,9 @@ test('a rebuild takes no raw byte for what landed that is another, and names the
 
 /** Alterations of the metaData, the protocol, the files and the transactions of a log. */
 const ALTERED: [string, RegExp, string][] = [
-  ['a schema that is no JSON', /"schemaString":"\{/, '"schemaString":"['],
+  ["a schema that isn't JSON", /"schemaString":"\{/, '"schemaString":"['],
   ['a schema without fields', /\\"fields\\":/, '\\"felds\\":'],
-  ['fields that are no list', /\\"fields\\":\[.*?\]/, '\\"fields\\":7'],
+  ["fields that aren't a list", /\\"fields\\":\[.*?\]/, '\\"fields\\":7'],
   ['a field that is null', /\\"fields\\":\[/, '\\"fields\\":[null,'],
   ['a field without a name', /\\"fields\\":\[\{\\"name\\"/, '\\"fields\\":[{\\"nase\\"'],
   ['a schema that is a number', /"schemaString":"(?:[^"\\]|\\.)*"/, '"schemaString":7'],
@@ -300,12 +300,12 @@ const ALTERED: [string, RegExp, string][] = [
   ['a protocol with texts', /"minReaderVersion":1/, '"minReaderVersion":"1"'],
   ['metaData that is a text', /\{"metaData":\{.*\}\}/, '{"metaData":"x"}'],
   ['a transaction without its application', /"appId":"[^"]*"/, '"appid":"x"'],
-  ['statistics that are no JSON', /"stats":"\{/, '"stats":"['],
+  ["statistics that aren't JSON", /"stats":"\{/, '"stats":"['],
   ['partition values that are null', /"partitionValues":\{[^}]*\}/, '"partitionValues":null'],
 ];
 
 test.each(ALTERED)(
-  'a log with %s is named with its line by a run, and rebuild replaces it',
+  'a run reports a log with %s with its line, and rebuild replaces it',
   async (_what, text, altered) => {
     const [entry = ''] = await listLog(world.lakePath, 'items');
     const whole = await readFile(entry, 'utf8');

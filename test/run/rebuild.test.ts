@@ -11,14 +11,14 @@ import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { changeText, openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
 
-/** A lake after a first run, one with news, one without, and a complete comparison; the service has moved on since. */
+/** A lake after a first run, one with changes, one without, and a complete comparison. The service has changed since. */
 let original: string;
 let before: Record<string, string[]>;
 const { signal } = new AbortController();
 
 const world = await openWorld({ items: 40, sites: 2, limits: { historyDays: 2 } });
 beforeAll(async () => {
-  // A row that can't be typed: it is rejected, and its item is read once more.
+  // One row can't be typed, so it is rejected, and its item is read again.
   world.intercept = changeText(/\/export$/, (text) => text.replace(/"price":[^,]+,/, '"price":"soon",'));
   expect((await world.sync()).row.rejected).toBe(1n);
   world.intercept = undefined;
@@ -45,7 +45,7 @@ async function expectSameRows(): Promise<void> {
   expect(world.requests).toEqual([]);
 }
 
-/** When and by which run a value came is as the complete copy tells it, where older runs are not done again. */
+/** Compares the rows without the values that depend on older runs, which aren't replayed. */
 async function expectSameValues(): Promise<void> {
   const forget = (rows: string[] = []) =>
     rows.map((row) =>
@@ -63,7 +63,7 @@ async function expectSameValues(): Promise<void> {
 
 describe('rebuild', () => {
   // I9 of SPEC.md
-  test('makes every row again, also of damaged and missing files, without a call, a key or a pipeline file', async () => {
+  test('recreates every row, even of damaged and missing files, without a call, a key or a pipeline file', async () => {
     const names = await readdir(world.lakePath, { recursive: true });
     const find = (table: string) => names.filter((name) => name.startsWith(`${table}/`) && name.endsWith('.parquet'));
     for (const table of ['items', 'history', 'products', 'sites']) {
@@ -84,13 +84,13 @@ describe('rebuild', () => {
     const { runId, cursor, at } = (await readPointer(await openLake(world.lakePath, { create: false }))) ?? {};
     expect({ runId, cursor, at }).toEqual({ runId: facts?.runId, cursor: facts?.cursor, at: facts?.at });
     expect(await readdir(path.join(world.lakePath, '_pricelake'))).not.toContain('rebuild');
-    // The next run goes on from the same cursor.
+    // The next run continues from the same cursor.
     const next = await world.sync();
     expect(next.row).toMatchObject({ mode: 'feed', cursor_from: facts?.cursor });
     expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   });
 
-  test('starts at the last complete copy where older runs are gone, keeps what only they tell, and lays items out again', async () => {
+  test('starts at the last complete copy if older runs are gone, keeps their rows, and partitions items anew', async () => {
     await removeLandings(0, 1);
     world.pipeline.lake.tables = { items: { partitionBy: [] } };
     const report = await rebuild();
@@ -100,7 +100,7 @@ describe('rebuild', () => {
     expect(folders.filter((name) => name.startsWith('site_id'))).toEqual([]);
   });
 
-  test('that is killed anywhere is done again, or put right by a sync', async () => {
+  test('that is killed at any step can be repeated, or is cleaned up by a sync', async () => {
     for (const killAt of [8, 3]) {
       world.renew(original);
       await removeLandings(0, 1);
@@ -122,8 +122,8 @@ describe('rebuild', () => {
   });
 });
 
-describe('rebuild refuses, and leaves the tables alone,', () => {
-  test('when a run in between is gone, and names it', async () => {
+describe('rebuild refuses, and leaves the tables unchanged,', () => {
+  test('if a run in between is gone, and names it', async () => {
     const [gone] = await removeLandings(1);
     await rm(path.join(landing(), (await readdir(landing()))[1] ?? ''), {
       recursive: true,
@@ -134,20 +134,20 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
     await expectSameRows();
   });
 
-  test('when no complete copy is kept', async () => {
+  test('if no complete copy is kept', async () => {
     await removeLandings(0, 2);
     const error = await failure(rebuild());
     expect(error.message).toContain('no run with a complete snapshot is saved');
   });
 
-  test('when a gate fails that nobody let through', async () => {
+  test("if a gate fails that wasn't overridden", async () => {
     await removeLandings(0, 1);
     world.pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
     expect(await failure(rebuild())).toMatchObject({ code: 'gate_failed' });
     await expectSameRows();
   });
 
-  test('when rows of older runs stay that can not be read', async () => {
+  test("if rows of older runs are needed that can't be read", async () => {
     await removeLandings(0, 1);
     const file = (await readdir(world.lakePath, { recursive: true })).find((name) => /^history.*parquet$/.test(name));
     await writeFile(path.join(world.lakePath, file ?? ''), 'damaged');
@@ -156,7 +156,7 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
   });
 });
 
-/** Takes the raw bytes of runs away, by their place; their ids. */
+/** Deletes the landed bytes of the runs at these places, and returns their ids. */
 async function removeLandings(...places: number[]): Promise<string[]> {
   const names = await readdir(landing());
   const gone = places.map((place) => names[place] ?? '');

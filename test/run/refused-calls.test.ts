@@ -7,7 +7,7 @@ import { openWorld, readItems, readTruth, refuse, testIo, type World } from './w
 let world: World;
 afterEach(() => world.close());
 
-/** Refuses the calls from one on, so many of them; `counted`: the service counts them like all others. */
+/** Refuses the given number of calls, starting with one of them. `counted` is true if the service counts refused calls. */
 async function openRefusing(status: 401 | 429, from: number, counted: boolean): Promise<{ left: number }> {
   const refusals = { left: 0 };
   world = await openWorld({
@@ -34,8 +34,8 @@ async function expectMatchingLedger(refused: bigint, counted: boolean): Promise<
 
 test.each([
   ['counts them', true],
-  ['does not count them', false],
-])('the ledger matches a service that refuses 15 calls with 429 and %s', async (_how, counted) => {
+  ["doesn't count them", false],
+])("the ledger matches the plan's usage if the service refuses 15 calls with 429 and %s", async (_how, counted) => {
   const refusals = await openRefusing(429, 2, counted);
   refusals.left = 15;
   await expectMatchingLedger(15n, counted);
@@ -43,8 +43,8 @@ test.each([
 
 test.each([
   ['counts it', true],
-  ['does not count it', false],
-])('and one that ends a try with 401 and %s', async (_how, counted) => {
+  ["doesn't count it", false],
+])("the ledger matches the plan's usage if the service ends an attempt with 401 and %s", async (_how, counted) => {
   const refusals = await openRefusing(401, 3, counted);
   refusals.left = 1;
   const error = await failure(world.sync());
@@ -52,7 +52,7 @@ test.each([
   await expectMatchingLedger(1n, counted);
 });
 
-test('a budget of calls holds for the refused ones as well: if they count, it is not passed', async () => {
+test("a budget of calls includes refused calls, so that it isn't exceeded if they are counted", async () => {
   const refusals = await openRefusing(429, 2, true);
   refusals.left = 15;
   world.pipeline.budget.calls = { count: 10 };
@@ -60,7 +60,7 @@ test('a budget of calls holds for the refused ones as well: if they count, it is
   expect(world.requests).toHaveLength(10);
 });
 
-test('a run that has landed all it needs is published although the key is refused, unless it is stopped', async () => {
+test('a run that has landed all data is published even if the key is refused, unless it is stopped', async () => {
   const refusals = await openRefusing(401, 0, false);
   const log: Io['log'] = (_level, event) => {
     if (event === 'staged') throw new Error('the process dies');

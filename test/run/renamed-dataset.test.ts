@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { rebuildWithWings } from '../../src/wings/index.js';
 import { changeText, openWorld, readItems, testIo } from './world.js';
 
-test('a rebuild gives items the names of datasets that they had', async () => {
+test('a rebuild gives items the same dataset names as before', async () => {
   const world = await openWorld({ items: 40, sites: 2 });
   onTestFinished(() => world.close());
   await world.sync();

@@ -16,7 +16,7 @@ const readDrift = async () =>
       '',
   ) as Drift[];
 
-test('a held drift is published without a call when it is allowed, and what it was stands in the ledger', async () => {
+test('a batch held for drift is published without a call once drift is allowed, and the ledger records the drift', async () => {
   world.sandbox.armFaults(DRIFT);
   world.pipeline.checks = { schema_drift: { severity: 'gate' } };
   const error = await failure(world.sync());
@@ -35,7 +35,7 @@ test('a held drift is published without a call when it is allowed, and what it w
   ]);
 });
 
-test('changes and the items that they name are looked at as well; a run without drift says so', async () => {
+test('changes and their items are also checked, and a run without drift records none', async () => {
   await world.sandbox.advance({ hours: 2, changes: 30 });
   const { row, checks } = await world.sync();
   expect(row.mode).toBe('feed');
@@ -51,7 +51,7 @@ test('changes and the items that they name are looked at as well; a run without 
   expect(await readDrift()).toEqual([]);
 });
 
-test('where drift is allowed nothing is recorded, and unknown fields are kept all the same', async () => {
+test('if the check is off, no drift is recorded, and unknown fields are still kept', async () => {
   world.renew();
   world.sandbox.armFaults(DRIFT.slice(0, 2));
   world.pipeline.checks = { schema_drift: { severity: 'off' } };
@@ -63,13 +63,13 @@ test('where drift is allowed nothing is recorded, and unknown fields are kept al
   );
 });
 
-test('checks.schemaDrift of the pipeline file is the severity of the check', async () => {
+test('checks.schemaDrift in the pipeline file sets the severity of the check', async () => {
   const env = { PRICELAKE_BASE_URL: 'http://localhost', PRICELAKE_API_KEY: 'key' };
   const { checks } = await readPipeline(packagePath('pipelines/prices.yaml'), env);
   expect(checks).toEqual({ schema_drift: { severity: 'warn' } });
 });
 
-test('a plan status that the document does not list ends no run: it is drift, and the limits count', async () => {
+test("an undocumented plan status is recorded as drift, and doesn't stop a run", async () => {
   world.intercept = changeText(/plan$/, (text) => JSON.stringify({ ...JSON.parse(text), status: 'PAUSED' }));
   world.sandbox.armFaults([]);
   world.pipeline.checks = {};

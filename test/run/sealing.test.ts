@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** From now on the writer claims a row more than it has written into files of a table. */
+/** From now on, the writer reports one row more than it has written into files of a table. */
 function miscount(table: string): void {
   const { rows } = Database.prototype;
   vi.spyOn(Database.prototype, 'rows').mockImplementation(async function (this: Database, sql, values) {
@@ -25,14 +25,14 @@ function miscount(table: string): void {
 const FAULT = { code: 'lake_invalid', message: expect.stringContaining('the writer reported') };
 const SITE = { table: 'sites' as const, runId: 'r', select: select('sites', { site_id: '1' }) };
 
-test('files are known before they are sealed, and have their checksums behind it', async () => {
+test('files are known before they are sealed, and have checksums afterwards', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const { files, sealed } = await beginStage(db, lake, SITE);
   expect(files.map(({ rows, sha256 }) => [rows, sha256])).toEqual([[1n, undefined]]);
   expect(await sealed).toEqual(files.map((file) => ({ ...file, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })));
 });
 
-test('a file that can not be sealed fails the stage, whose files are removed', async () => {
+test("a file that can't be sealed makes the stage fail, and its files are removed", async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   miscount('sites');
   const { files, sealed } = await beginStage(db, lake, SITE);
@@ -40,7 +40,7 @@ test('a file that can not be sealed fails the stage, whose files are removed', a
   await expect(readdir(path.dirname(files[0]?.stagedAt ?? ''))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('a run whose items or offers can not be sealed publishes nothing; the next one does', async () => {
+test("a run whose items or offers can't be sealed publishes nothing, and the next run does", async () => {
   const world = await openWorld({ items: 100, sites: 3 });
   try {
     for (const table of ['items', 'offers']) {

@@ -5,28 +5,28 @@ import { openWorld, readLake, testIo, type World } from './world.js';
 
 const at = (text: string) => new Date(`2026-11-${text}:00Z`);
 
-describe('the time by which days close', () => {
+describe('the time by which days are closed', () => {
   it.each([
-    ['is that of the Date headers', { date: '20T12:00', seen: '20T11:00', local: '27T12:00' }, '20T12:00'],
+    ["is the Date header's", { date: '20T12:00', seen: '20T11:00', local: '27T12:00' }, '20T12:00'],
     [
-      'is that of the Date headers of a service ahead',
+      "is the Date header's if the service is ahead",
       { date: '27T12:00', seen: '27T11:00', local: '20T12:00' },
       '27T12:00',
     ],
-    ['is that of the Date headers where nothing was seen', { date: '20T12:00', local: '27T12:00' }, '20T12:00'],
+    ["is the Date header's if no row has a time", { date: '20T12:00', local: '27T12:00' }, '20T12:00'],
     [
-      'is that of the Date headers where rows are ahead of them',
+      "is the Date header's if rows are ahead of it",
       { date: '20T12:00', seen: '25T11:00', local: '20T12:00' },
       '20T12:00',
     ],
     [
-      'is what rows show where the Date headers are more than a day ahead',
+      'is the newest time in rows if the Date header is more than a day ahead of it',
       { date: '27T12:00', seen: '20T11:00', local: '27T12:00' },
       '20T11:00',
     ],
-    ['is what rows show without a valid header', { seen: '20T11:00', local: '27T12:00' }, '20T11:00'],
-    ["is this machine's without a header where rows are ahead", { seen: '27T11:00', local: '20T12:00' }, '20T12:00'],
-    ["is this machine's where nothing else tells it", { local: '20T12:00' }, '20T12:00'],
+    ['is the newest time in rows without a valid header', { seen: '20T11:00', local: '27T12:00' }, '20T11:00'],
+    ["is this machine's without a header if rows are ahead of it", { seen: '27T11:00', local: '20T12:00' }, '20T12:00'],
+    ["is this machine's if there is no other evidence", { local: '20T12:00' }, '20T12:00'],
   ] as [string, { date?: string; seen?: string; local: string }, string][])(
     '%s',
     (_name, { date, seen, local }, expected) => {
@@ -38,7 +38,7 @@ describe('the time by which days close', () => {
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('closed days of a service whose clock is 250 days behind', () => {
+describe("if a service's clock is 250 days behind, the closed days", () => {
   let world: World;
   afterEach(() => world.close());
 
@@ -46,9 +46,9 @@ describe('closed days of a service whose clock is 250 days behind', () => {
     (await readLake(world.lakePath, (glob) => `SELECT max(day) FROM ${glob('price_spread_daily')}`)).join();
 
   it.each([
-    ['sends its time as Date', true],
-    ['has a proxy that sends the right time as Date', false],
-  ])('end with the last day that is over there, also in a rebuild, where it %s', async (_name, isOwn) => {
+    ['sends its own time as Date', true],
+    ['has a proxy that sends the real time as Date', false],
+  ])('end with its yesterday, even in a rebuild, if it %s', async (_name, isOwn) => {
     let now = (Math.floor(Date.now() / DAY_MS) - 250) * DAY_MS + DAY_MS / 2;
     world = await openWorld({
       items: 200,

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectExactCopy } from './exact-copy.js';
 import { openWorld, readLake } from './world.js';
 
-/** What happens in the service before an export is answered. */
+/** Changes the service before it answers an export. */
 let beforeExport: () => Promise<unknown>;
 
 const world = await openWorld({
@@ -23,7 +23,7 @@ beforeEach(() => {
   world.pipeline.source.splitAbove = 40;
 });
 
-/** `active 3`, `removed`, as they were asked for. */
+/** The requested exports, as `active 3` or `removed`. */
 const exportsAsked = () =>
   world.requests
     .filter((request) => request.startsWith('/export?'))
@@ -34,8 +34,8 @@ const exportsAsked = () =>
 
 const NO_FEED = { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0, ratePerSecond: null };
 
-describe('a split export', () => {
-  test('brings every item once, removed ones included', async () => {
+describe('an export split into shards', () => {
+  test('returns every item once, including removed items', async () => {
     const { row } = await world.sync();
     await expectExactCopy(world);
     expect(exportsAsked().sort()).toEqual([...new Set(exportsAsked())].sort());
@@ -48,11 +48,11 @@ describe('a split export', () => {
   test.each([
     ['with the feed', undefined],
     ['without a feed', NO_FEED],
-  ])('misses no item that moves from one shard to another while they are read, %s', async (_case, limits) => {
+  ])('misses no item that moves between shards while they are read, %s', async (_case, limits) => {
     if (limits !== undefined) world.sandbox.changeAccount({ plan: 'free', limits });
     let exports = 0;
     beforeExport = async () => {
-      // Items are removed, listed again and new between any two shards.
+      // Items are removed, relisted and added between any two shards.
       if (exports++ > 0) await world.sandbox.advance({ hours: 2, changes: 30 });
     };
     const { row } = await world.sync();
@@ -66,7 +66,7 @@ describe('a split export', () => {
     expect(ids).toBe(rows);
   });
 
-  test('that breaks off in one shard takes that one again, alone', async () => {
+  test('that is interrupted in one shard requests only that shard again', async () => {
     world.sandbox.armFaults(['export:drop@2']);
     const { row } = await world.sync();
     await expectExactCopy(world);
@@ -76,7 +76,7 @@ describe('a split export', () => {
     expect(row.export_rows_landed).toBe(row.items);
   });
 
-  test('of a run that was stopped goes on with the shards that it lacks', async () => {
+  test('of a stopped run continues with the missing shards', async () => {
     world.sandbox.armFaults(['export:drop@4-']);
     await expect(world.sync()).rejects.toMatchObject({ code: 'unavailable' });
     const before = exportsAsked();

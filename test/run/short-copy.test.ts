@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.renew());
 
-/** An export that has these rows only, and whose X-Export-Rows agrees. */
+/** An export that contains only these rows, and whose X-Export-Rows agrees. */
 const exportOnly =
   (keep: (row: string, place: number) => boolean): Intercept =>
   async (request, next) => {
@@ -30,7 +30,7 @@ const HALVED: [string, (row: string, place: number) => boolean][] = [
   ['has every second row', (_row, place) => place % 2 === 0],
 ];
 
-describe('an export whose headers agree, though /items counts more items', () => {
+describe('an export whose headers agree, although /items counts more items', () => {
   test.each(HALVED)(
     'and that %s is not a copy: pages return the other items, and no item is marked as gone',
     async (_how, keep) => {
@@ -45,7 +45,7 @@ describe('an export whose headers agree, though /items counts more items', () =>
     },
   );
 
-  test('is not bought in each try where the calls do not suffice for pages; the lake stays as it was', async () => {
+  test("isn't requested in every attempt if the calls can't cover the pages, and the lake stays unchanged", async () => {
     world.renew(copied);
     world.pipeline.source.mode = 'snapshot';
     world.pipeline.budget.calls = { count: (await countUsed(world)) + 45 };
@@ -59,7 +59,7 @@ describe('an export whose headers agree, though /items counts more items', () =>
   });
 });
 
-/** `/items` shows and counts nothing, and no export has a row. */
+/** `/items` returns and counts nothing, and exports have no rows. */
 const countNothing: Intercept = (request, next) => {
   const hideItems = changeText(/\/items$/, (text) => {
     return JSON.stringify({ ...(JSON.parse(text) as object), content: [], totalElements: 0, totalPages: 0 });
@@ -67,8 +67,8 @@ const countNothing: Intercept = (request, next) => {
   return exportOnly(() => false)(request, (asked) => hideItems(asked, next) ?? next(asked));
 };
 
-describe('a complete copy of nothing, though /facets counts items', () => {
-  test('marks nothing as gone, and is no empty lake that has caught up; a later run has', async () => {
+describe('an empty complete copy, although /facets counts items,', () => {
+  test("marks nothing as gone, and the lake isn't caught up until a later run", async () => {
     for (const lake of [copied, undefined]) {
       world.renew(lake);
       world.pipeline.source.mode = 'snapshot';
@@ -88,7 +88,7 @@ describe('a complete copy of nothing, though /facets counts items', () => {
 });
 
 describe('a copy that lacks a few known items', () => {
-  test('keeps those that the service still shows by id, and marks the others gone', async () => {
+  test('keeps items that the service still returns by id, and marks the others as gone', async () => {
     world.renew(copied);
     world.pipeline.source.mode = 'snapshot';
     world.intercept = exportOnly((_row, place) => place > 1);
@@ -98,7 +98,7 @@ describe('a copy that lacks a few known items', () => {
     await expectExactCopy(world);
   });
 
-  test('leaves removed items as they are where exports leave these out', async () => {
+  test('leaves removed items as they are if exports omit them', async () => {
     world.renew(copied);
     world.pipeline.source.mode = 'snapshot';
     world.intercept = exportOnly((row) => (JSON.parse(row) as { removedAt: unknown }).removedAt === null);

@@ -30,7 +30,7 @@ beforeEach(async () => {
   db = await openDatabase();
 });
 
-/** A change and when the service shows it. */
+/** A change, and when the service shows it. */
 interface Known extends PastChange {
   item: number;
   knownAt: number;
@@ -70,7 +70,7 @@ type ProductOf = (itemId: number, now: number) => string | null;
 
 const twoProducts: ProductOf = (itemId) => (itemId % 2 === 1 ? 'p' : "q'1");
 
-/** As shops name their GTINs late, correct them, and take them away. */
+/** Moves items between products, as shops add, correct and remove GTINs. */
 function movingProducts(seed: number): ProductOf {
   const random = createSeeded(seed);
   const moves = Array.from({ length: 12 }, () => ({
@@ -84,7 +84,7 @@ function movingProducts(seed: number): ProductOf {
   };
 }
 
-/** What the lake holds at an instant; changes that the run before did not know are this run's. */
+/** The lake's rows at a time. Changes that the previous run didn't know belong to this run. */
 function lookAt(changes: Known[], now: number, before: number, runId: string, productOf: ProductOf): PastItem[] {
   const byItem = new Map<number, PastChange[]>();
   for (const { item, knownAt, ...change } of changes) {
@@ -117,7 +117,7 @@ interface RunOptions {
   productOf?: ProductOf;
 }
 
-/** A run at an instant: the new version of the table, committed; undefined when there is none. */
+/** Runs at a time. Returns the committed change of the table, or undefined if there is none. */
 async function runDaily(changes: Known[], { now, before = -DAY, days = 90, productOf = twoProducts }: RunOptions) {
   const runId = `run-${now}`;
   await db.run('CREATE TABLE IF NOT EXISTS items AS SELECT * FROM (SELECT NULL) WHERE false');
@@ -157,7 +157,7 @@ async function readDays(): Promise<string[]> {
   return readRows(db, `(SELECT ${WITHOUT_RUN} FROM ${await relateDays()})`);
 }
 
-/** The same days made all at once from what is known now. */
+/** The same days computed from scratch from what is known now. */
 async function makeAnew(first: string, last: string): Promise<string[]> {
   const lines: string[] = [];
   const sources = { items: itself('items'), history: itself('history'), sites: itself('sites') };
@@ -166,24 +166,27 @@ async function makeAnew(first: string, last: string): Promise<string[]> {
   return lines.sort();
 }
 
-describe('the closed days', () => {
+describe('closed days', () => {
   it.each([
     [1, 'late changes', twoProducts],
     [3, 'late changes and GTINs that become known later', movingProducts(3)],
     [5, 'late changes and GTINs that become known later', movingProducts(5)],
-  ])('of world %i are the same kept run by run, with %s, as made at once', async (seed, _what, productOf) => {
-    const changes = liveWorld(seed);
-    let before = -DAY;
-    for (let now = 5 * HOUR; now < (DAYS + 1) * DAY; now += 15 * HOUR) {
-      await runDaily(changes, { now, before, productOf });
-      before = now;
-    }
-    const rows = await readDays();
-    expect(rows.length).toBeGreaterThan(8);
-    expect(rows).toEqual(await makeAnew('2026-01-01', '2026-01-08'));
-  });
+  ])(
+    'of world %i that are updated run by run, with %s, equal those computed from scratch',
+    async (seed, _what, productOf) => {
+      const changes = liveWorld(seed);
+      let before = -DAY;
+      for (let now = 5 * HOUR; now < (DAYS + 1) * DAY; now += 15 * HOUR) {
+        await runDaily(changes, { now, before, productOf });
+        before = now;
+      }
+      const rows = await readDays();
+      expect(rows.length).toBeGreaterThan(8);
+      expect(rows).toEqual(await makeAnew('2026-01-01', '2026-01-08'));
+    },
+  );
 
-  it('reach back as far as history does, or as far as is wanted', async () => {
+  it('reach back as far as history does, or as far as configured', async () => {
     const changes = liveWorld(1);
     const now = 6 * DAY;
     await runDaily(changes, { now });
@@ -195,7 +198,7 @@ describe('the closed days', () => {
     expect(await readDays()).toEqual(await makeAnew('2026-01-05', '2026-01-06'));
   });
 
-  it('stay as they are while none has closed and no change comes late', async () => {
+  it('are unchanged if no day has closed and no change is late', async () => {
     const changes = liveWorld(1);
     const first = await runDaily(changes, { now: 5 * DAY + HOUR });
     expect(first?.applied).toEqual({ day: 20_458n, firstDay: 20_454n });
@@ -203,7 +206,7 @@ describe('the closed days', () => {
     expect(await runDaily(onTime, { now: 5 * DAY + 2 * HOUR, before: 5 * DAY + HOUR })).toBeUndefined();
   });
 
-  it('need only the files from the day on of which a late change is', async () => {
+  it('need only the files from the day of a late change onward', async () => {
     const sell = (item: number): Known => {
       const known = { kind: 'NEW', at: HOUR, units: 10 + item, unitsBefore: null, currency: 'EUR' } as const;
       return { ...known, names: 'nothing', item, knownAt: HOUR, changeId: item, origin: 'feed' };
@@ -225,7 +228,7 @@ describe('the closed days', () => {
     expect(await readDays()).toEqual(await makeAnew('2026-01-01', '2026-01-04'));
   });
 
-  it('are not begun without history', async () => {
+  it("aren't begun without history", async () => {
     expect(await runDaily([], { now: HOUR })).toBeUndefined();
   });
 });

@@ -24,7 +24,7 @@ describe('a run with few changes', () => {
   const runsOf = async (table: string) =>
     new Set((await readLake(world.lakePath, (glob) => `SELECT DISTINCT run_id FROM ${glob(table)}`)).flat());
 
-  it.each(tables)('gives %s new rows where they differ, and leaves the others their run', async (table) => {
+  it.each(tables)('gives %s new rows where they differ, and other rows keep their run', async (table) => {
     expect(await runsOf(table)).toEqual(new Set([first, last]));
     const again = await readLake(
       world.lakePath,
@@ -35,11 +35,11 @@ describe('a run with few changes', () => {
     expect(again).toEqual([['0']]);
   });
 
-  it('leaves the tables that their queries give', async () => {
+  it('leaves the tables equal to the results of their queries', async () => {
     await runVerify({ lake: world.lakePath, sample: 0 }, openContext(true));
   });
 
-  it('makes a table as a whole where another query had made it', async () => {
+  it('recomputes a table completely if another query had computed it', async () => {
     const lake = await openLake(world.lakePath, { create: false });
     const change = { table: 'products' as const, add: [], remove: [], applied: { query: 1n } };
     await commitTable(lake, change, { runId: 'r', operation: 'TEST', at: new Date() });

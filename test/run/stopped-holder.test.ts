@@ -11,7 +11,7 @@ import { openWorld, readItems, readTruth } from './world.js';
 
 const CHILD = fileURLToPath(new URL('./run-until-stopped.mjs', import.meta.url));
 
-/** A lake after its first run; the service has moved on by several pages of changes. */
+/** A lake after its first run. The service has changed since by several pages of changes. */
 let original: string;
 const world = await openWorld({ items: 300, sites: 2, pastDays: 2 });
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A sync in a process of its own, and what it says at its end. */
+/** Starts a sync in another process, and returns its final output. */
 function startChild(stopAt: string): { child: ChildProcess; said: Promise<string> } {
   const input = JSON.stringify({ pipeline: world.pipeline, stopAt });
   const child = spawn(process.execPath, [CHILD, input], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -33,7 +33,7 @@ const isStopped = ({ pid }: ChildProcess) => {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.startsWith('T') === true;
 };
 
-/** The holder of the lock is one that can't be seen from here, and its last heartbeat is old. */
+/** Makes the lock's holder invisible from here, with an old heartbeat. */
 async function hideHolder(): Promise<void> {
   const lock = path.join(world.lakePath, '_pricelake', 'lock');
   const owner = JSON.parse(await readFile(lock, 'utf8')) as Record<string, unknown>;
@@ -49,7 +49,7 @@ async function expectExact(said: string): Promise<void> {
 }
 
 test.each(['landed feed', 'staged items', 'audited ', 'committed history', 'committed items'])(
-  'a run that was stopped at "%s" and goes on behind the one that took over changes nothing, and says why it ends',
+  'a run that was paused at "%s" and wakes after another took over changes nothing, and reports why it ends',
   async (step) => {
     world.renew(original);
     const { child, said } = startChild(step);
@@ -62,7 +62,7 @@ test.each(['landed feed', 'staged items', 'audited ', 'committed history', 'comm
 );
 
 test.each([1, 2, 3])(
-  'one that was stopped before page %i of the feed and goes on while another one reads it writes into none of its files',
+  'a run that was paused before page %i of the feed and wakes while another reads writes into none of its files',
   async (page) => {
     world.renew(original);
     const pages = { child: 0, taker: 0 };

@@ -10,11 +10,11 @@ import { openSimulation, type Simulation } from '../sim/simulation.js';
 import { type Item, SECOND } from '../sim/world.js';
 
 const HOUR = 3600n * SECOND;
-/** A row with half a character can't be typed, wherever it is read. */
+/** A row with half a surrogate pair can't be typed, wherever it is read. */
 const HALF = 'half \ud83d';
 
 let simulation: Simulation;
-/** An item that is stale in the lake, and that the next run can read. */
+/** An item in stale_items that the next run can read. */
 let item: Item;
 
 function addHalf(): Item {
@@ -50,7 +50,7 @@ async function stopAfter(table: TableName): Promise<void> {
 
 const holds = async () => (await readCurrentItems(simulation.lakePath)).some((row) => row.startsWith(`${item.id},`));
 
-test('an item that was stale is in the lake after a run that stopped between the commits of stale_items and items', async () => {
+test('an item in stale_items reaches items even if a run was stopped between the commits of stale_items and items', async () => {
   await copyStale();
   await stopAfter('stale_items');
   expect(await holds()).toBe(false);
@@ -59,7 +59,7 @@ test('an item that was stale is in the lake after a run that stopped between the
   await simulation.expectSound();
 });
 
-test('it is read again after a run that stopped there and lost its landing', async () => {
+test('such an item is read again if the stopped run also lost its landing', async () => {
   await copyStale();
   await stopAfter('stale_items');
   await rm(path.join(simulation.lakePath, '_pricelake', 'landing'), { recursive: true });
@@ -69,7 +69,7 @@ test('it is read again after a run that stopped there and lost its landing', asy
 });
 
 test.each(['stale_items', 'items', 'runs'] as const)(
-  'an item that has become stale still is after a run that stopped behind the commit of %s',
+  'an item that has become stale stays stale if a run was stopped after the commit of %s',
   async (table) => {
     await copyStale();
     addHalf();
@@ -81,7 +81,7 @@ test.each(['stale_items', 'items', 'runs'] as const)(
   },
 );
 
-test('a machine with an empty disk goes on where another stopped between sending stale_items and items', async () => {
+test('a machine with an empty disk continues where another was stopped between uploading stale_items and items', async () => {
   const s3 = await startS3();
   onTestFinished(withCredentials());
   onTestFinished(() => s3.close());

@@ -7,7 +7,7 @@ import { syncWithWings } from '../../src/wings/index.js';
 import { expectExactCopy } from './exact-copy.js';
 import { openWorld, readLake, testIo } from './world.js';
 
-/** One service, whose world moves on from test to test, and a lake after its first run. */
+/** One service, which changes from test to test, and a lake after its first run. */
 let first: RunReport;
 let copied: string;
 const world = await openWorld({ items: 120, sites: 4 });
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('sync', () => {
-  test('the first run copies every item, removed ones included, and the whole history', async () => {
+  test('the first run copies every item, including removed items, and the complete history', async () => {
     await expectExactCopy(world);
     const { changes } = await world.sandbox.dump();
     const history = await readLake(copied, (glob) => `SELECT change_id FROM ${glob('history')} ORDER BY 1`);
@@ -29,7 +29,7 @@ describe('sync', () => {
   });
 
   // I8 of SPEC.md
-  test('a run that finds nothing new writes no file', async () => {
+  test('a run that finds no change writes no file', async () => {
     world.renew(copied);
     const before = await listFiles(world.lakePath);
     const report = await world.sync();
@@ -38,14 +38,14 @@ describe('sync', () => {
     expect(await listFiles(world.lakePath)).toEqual(before);
   });
 
-  test('a run leaves no listener on the signal of its caller, which may run many', async () => {
+  test("a run leaves no listener on its caller's signal, because the caller may start many runs", async () => {
     world.renew(copied);
     const { signal } = new AbortController();
     await syncWithWings(world.pipeline, testIo, signal);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('the ledger of a run that finds nothing new is written by the next run that writes', async () => {
+  test('the ledger row of a run without changes is written by the next run that publishes', async () => {
     world.renew(copied);
     await world.sync();
     await world.sync();
@@ -59,7 +59,7 @@ describe('sync', () => {
     expect(runs[2]?.[2]).toBe('0');
   });
 
-  test('a deleted lake.json is derived again, without reading a row', async () => {
+  test('a deleted lake.json is recreated without reading a row', async () => {
     world.renew(copied);
     await world.sync();
     const pointer = path.join(world.lakePath, 'lake.json');
@@ -72,7 +72,7 @@ describe('sync', () => {
     expect((await world.sync()).published).toBe(false);
   });
 
-  test('history: none takes the feed from an hour before the watermark on', async () => {
+  test('with history: none, the feed is read from an hour before the watermark', async () => {
     world.renew();
     world.pipeline.source.history = 'none';
     const report = await world.sync();
@@ -89,7 +89,7 @@ describe('sync', () => {
     expect(Number(before)).toBeLessThan(40);
   });
 
-  test('the world may move on while the export runs: what it shows is not applied twice', async () => {
+  test("if items change while the export runs, changes that it contains aren't applied twice", async () => {
     world.renew();
     let exports = 0;
     world.intercept = async (request, next) => {

@@ -1,4 +1,4 @@
-/** What a lake remembers of the processes that worked on its runs. */
+/** What a lake records about the attempts to run. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
@@ -22,7 +22,7 @@ const status = async () => {
   return { text, tries: JSON.parse(toJsonText(report)).tries as Record<string, unknown>[] };
 };
 
-test('a run that fails notes in which step, why, and what to do, without the key', async () => {
+test('a failed run records its step, the reason and the advice, without the key', async () => {
   const { live } = world.sandbox.keys;
   world.intercept = async (request, next) =>
     new URL(request.url).pathname.endsWith('/export')
@@ -40,7 +40,7 @@ test('a run that fails notes in which step, why, and what to do, without the key
   expect(tries).toHaveLength(1);
 });
 
-test('a run notes the seconds of each step, beside those of the tries before it', async () => {
+test('a run records the seconds of each step, separately from earlier attempts', async () => {
   world.intercept = async (request, next) => {
     if (new URL(request.url).pathname.endsWith('/export')) world.clock.days += 1;
     return next(request);
@@ -62,14 +62,14 @@ test('a run notes the seconds of each step, beside those of the tries before it'
   expect(text).toMatch(/^ {2}1 {2}20\S+ +[\d.]+ +[\d.]+ +864\d\d\.\d .*[\d.]+ *$/m);
 });
 
-test('a run that finds nothing new has opened and landed', async () => {
+test('a run without changes records the steps open, plan and land', async () => {
   await world.sync();
   const last = (await readTries()).at(-1);
   expect(last?.runNumber).toBe(2n);
   expect(Object.keys(last?.steps ?? {})).toEqual(['open', 'plan', 'land']);
 });
 
-test('a run that only lands notes that, and the next one notes the rest', async () => {
+test('a run that only lands records these steps, and the next run records all', async () => {
   await world.sandbox.advance({ hours: 1, changes: 5 });
   await landWithWings(world.pipeline, testIo);
   expect(Object.keys((await readTries()).at(-1)?.steps ?? {})).toEqual(['open', 'plan', 'land']);

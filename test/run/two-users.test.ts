@@ -8,14 +8,14 @@ import { openWorld, readItems, readTruth } from './world.js';
 const GROUP = 2000;
 const [FIRST, SECOND] = [2001, 2002];
 
-/** Before a command: it runs as a user who sees no process of others in /proc, as under the units of systemd. */
+/** Runs a command as a user who can't see processes of others in /proc, as under systemd units. */
 const becomeUser = (user: number) => [
   ...['unshare', '--mount', 'sh', '-c'],
   `mount -t proc -o hidepid=2 proc /proc && umask 002 && exec setpriv --reuid=${user} --regid=${GROUP} --clear-groups "$@"`,
   'sh',
 ];
 
-/** Only root may become two users and mount a /proc, and they must be able to read the program. */
+/** Only root can become two users and mount /proc, and the users must be able to read the program. */
 function findObstacle(): string | undefined {
   const [program = '', ...args] = [...becomeUser(FIRST), process.execPath, MAIN, '--version'];
   try {
@@ -31,7 +31,7 @@ if (obstacle !== undefined)
   console.warn(`skipped, because this machine does not let a test become two users: ${obstacle}`);
 
 const world = await openWorld({ items: 40, sites: 2 });
-// Other users can't enter the folder of a test.
+// Other users can't enter the temporary folder of a test.
 const folder = mkdtempSync('/tmp/pricelake-users-');
 const lakePath = join(folder, 'lake');
 const lock = join(lakePath, '_pricelake', 'lock');
@@ -47,7 +47,7 @@ function sync(user: number, act: (child: ChildProcess) => void = () => {}): Prom
 }
 
 test.skipIf(obstacle !== undefined)(
-  "another user's run whose process can't be seen keeps its lock while its heart beats, and loses it when that has stopped",
+  "another user's invisible run keeps its lock while its heartbeat continues, and loses it when the heartbeat stops",
   async () => {
     mkdirSync(lakePath);
     chownSync(lakePath, FIRST, GROUP);

@@ -3,7 +3,7 @@ import { addItem, events } from '../sim/events.js';
 import { openSimulation } from '../sim/simulation.js';
 import { SECOND } from '../sim/world.js';
 
-test('a copy without an item of the last hour, whose removal names no item, is not said to be caught up', async () => {
+test("a copy without an item from the last hour isn't caught up if the item's removal doesn't name it", async () => {
   const simulation = await openSimulation({
     seed: 3,
     items: 30,

@@ -8,7 +8,7 @@ import { openSimulation, type Simulation } from '../sim/simulation.js';
 import { type Item, SECOND } from '../sim/world.js';
 
 const HOUR = 3600n * SECOND;
-/** A row with half a character can't be typed, wherever it is read. */
+/** A row with half a surrogate pair can't be typed, wherever it is read. */
 const HALF = 'half \ud83d';
 
 async function openAtRest(habits: Partial<Habits>, items = 30, seed = 7): Promise<Simulation> {
@@ -33,7 +33,7 @@ async function runAfter(simulation: Simulation, nanoseconds = 0n) {
   return simulation.sync();
 }
 
-test('changes of kinds that the document does not name are kept as drift, and their items are read whole', async () => {
+test('changes of undocumented kinds are recorded as drift, and their items are read completely', async () => {
   const simulation = await openCopied({ kinds: 'some' });
   delete simulation.pipeline.checks.schema_drift;
   for (let n = 0; n < 40; n++) step(simulation.world);
@@ -45,7 +45,7 @@ test('changes of kinds that the document does not name are kept as drift, and th
   await simulation.expectCopy(report, true);
 });
 
-test('items of export rows whose id can not be read are looked for by the next run', async () => {
+test("items whose id in an export can't be read are searched by the next run", async () => {
   const simulation = await openAtRest({ badRows: 'in exports', format: 'csv' });
   const first = await simulation.sync();
   expect(first.row).toMatchObject({ caught_up: false, listing_unknown: first.row.rejected, caught_up_at: null });
@@ -55,7 +55,7 @@ test('items of export rows whose id can not be read are looked for by the next r
   await simulation.expectCopy(second, true);
 });
 
-test('an item whose row can not be typed is stale, and no run has caught up, until a row can be typed', async () => {
+test("an item whose row can't be typed is stale, and no run is caught up until its row can be typed", async () => {
   const simulation = await openCopied();
   const { world, service } = simulation;
   const added = addItem(world);
@@ -82,7 +82,7 @@ test('an item whose row can not be typed is stale, and no run has caught up, unt
   expect(await holds(simulation, added)).toBe(true);
 });
 
-test('a complete copy brings an item whose row can be typed again, though no change tells of it', async () => {
+test('a complete copy adds an item whose row can be typed again, even if no change reports it', async () => {
   const simulation = await openCopied();
   const { world, pipeline } = simulation;
   const added = addItem(world);
@@ -106,7 +106,7 @@ test('a large share of rejected rows holds the batch', async () => {
   expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('rejects_many') });
 });
 
-test('more items than can be worth it are not read again for rows that can not be typed, and stay stale', async () => {
+test("too many items whose rows can't be typed aren't read again, and stay stale", async () => {
   const simulation = await openAtRest({ titleInFeed: 'now' }, 1_200);
   simulation.pipeline.checks.rejects_many = { severity: 'off' };
   for (const item of simulation.world.visibleItems().slice(0, 1_001)) item.title = HALF;
@@ -115,7 +115,7 @@ test('more items than can be worth it are not read again for rows that can not b
   expect(simulation.service.requests.filter((path) => path.startsWith('/items/')).length).toBeLessThan(100);
 });
 
-test('a price and an attribute of its name that change at once are both new, though `changes` names them alike', async () => {
+test('a price and an attribute named price that change at once are both updated, although `changes` has one name', async () => {
   const simulation = await openCopied({ namesake: 'price' });
   const item = listed(simulation).find(({ price }) => price !== null) as Item;
   events.changePriceAndNamesake(simulation.world, item);
@@ -124,7 +124,7 @@ test('a price and an attribute of its name that change at once are both new, tho
   await simulation.expectCopy(report, true);
 });
 
-test('a row that a page brought beside the needed ones is taken, where it shows more than its changes name', async () => {
+test("a row from a page is used even if it wasn't requested, if it shows more than its changes contain", async () => {
   const simulation = await openCopied();
   const { world } = simulation;
   const item = listed(simulation).find(({ price }) => price !== null) as Item;
@@ -144,7 +144,7 @@ function removeOne(simulation: Simulation): Item {
 }
 
 test.each<Partial<Habits>>([{}, { stateTimes: 'kept' }, { scope: 'two' }])(
-  'a removal that the feed tells without its item is found in the same run, and is in history, in a world with %o',
+  'a removal without its item is found in the same run and added to history, in a world with %o',
   async (habits) => {
     const simulation = await openCopied({ removedItem: 'null', ...habits }, 9);
     const { id } = removeOne(simulation);
@@ -162,7 +162,7 @@ test.each<Partial<Habits>>([{}, { stateTimes: 'kept' }, { scope: 'two' }])(
   },
 );
 
-test('an item that left the data is marked gone when the feed tells a change of it without its name', async () => {
+test('an item that disappeared is marked as gone when the feed has a change without its item', async () => {
   const simulation = await openCopied({ removedItem: 'null' });
   const { world } = simulation;
   const [item] = listed(simulation) as [Item];
@@ -175,8 +175,8 @@ test('an item that left the data is marked gone when the feed tells a change of 
   expect(items.find((row) => row.item_id === String(item.id))?.gone_at).not.toBeNull();
 });
 
-test('while the counts contradict what was found, each run looks again, and none says that it caught up', async () => {
-  // The counts show the removal ten minutes late.
+test('while the counts contradict the items, each run checks again, and none is caught up', async () => {
+  // The counts include the removal ten minutes late.
   const simulation = await openCopied({ removedItem: 'null', lagFacets: 600 });
   removeOne(simulation);
   const modes: string[] = [];

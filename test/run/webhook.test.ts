@@ -18,7 +18,7 @@ interface FeedPage {
 }
 
 let world: World;
-/** Changes that the feed keeps from the runs: those behind an id for now, or some for ever. */
+/** Changes that the feed hides from the runs: those after an id for now, or some forever. */
 let late: bigint | undefined;
 let lost: (id: bigint) => boolean = () => false;
 beforeEach(() => {
@@ -26,7 +26,7 @@ beforeEach(() => {
   lost = () => false;
 });
 
-/** A world of one published run. */
+/** A world with one published run. */
 async function startWorld(options: WorldOptions): Promise<void> {
   world = await openWorld({
     items: 60,
@@ -40,7 +40,7 @@ async function startWorld(options: WorldOptions): Promise<void> {
   await world.sync();
 }
 
-/** The tests of a group share a world: each goes on where the one before ended. */
+/** The tests of a group share a world: each continues where the previous one ended. */
 function openPublished(options: WorldOptions = {}): void {
   beforeAll(() => startWorld(options));
   afterAll(() => world.close());
@@ -63,7 +63,7 @@ const idOf = (line: string) => BigInt(/"id":(\d+)/.exec(line)?.[1] ?? 0);
 const advance = (changes: number) => moveOn(world, { hours: 1, changes });
 const land = (eventId: string, changes: string[]) => landEvent(world.lakePath, eventId, changes);
 
-/** Rows of history by origin. That every change of the service stands in it once, is expected. */
+/** Counts history rows by origin. Expects every change of the service exactly once. */
 async function readWholeHistory(): Promise<Record<string, number>> {
   const rows = await readLake(
     world.lakePath,
@@ -81,7 +81,7 @@ function expectRowsAddUp({ row, checks }: RunReport): void {
   expect(checks.filter(({ severity, violations }) => severity === 'gate' && violations > 0n)).toEqual([]);
 }
 
-/** Stops a run when it logs the event; what it did until then stays, as after a kill. */
+/** Stops a run when it logs the event. Its effects until then remain, as after a kill. */
 function stopAt(event: string): Promise<RunReport> {
   const log = (_level: string, logged: string) => {
     if (logged === event) throw new Error('stopped');
@@ -89,11 +89,11 @@ function stopAt(event: string): Promise<RunReport> {
   return syncWithWings(world.pipeline, { ...testIo, log });
 }
 
-describe('the changes of webhooks', () => {
+describe('changes from webhooks', () => {
   const time = new DeliveryClock();
   openPublished({ webhook: { secrets: ['whsec_1'], time } });
 
-  test('the whole way: the service sends, the receiver lands, a run publishes, and each change stands once', async () => {
+  test('that the service sends are landed by the receiver and published by a run, each exactly once', async () => {
     const store = await EventStore.open(world.lakePath, testIo);
     const address = { host: '127.0.0.1', port: 0, path: '/webhook', maxBodyBytes: 1_000_000 };
     const ages = { maxAgeMs: 3_600_000, maxSkewMs: 60_000 };
@@ -108,7 +108,7 @@ describe('the changes of webhooks', () => {
       const report = await world.sync();
       expect(report.row.deduplicated).toBeGreaterThanOrEqual(120n);
       expectRowsAddUp(report);
-      expect(Object.keys(await readWholeHistory())).toEqual(['feed']); // the feed's are what counts
+      expect(Object.keys(await readWholeHistory())).toEqual(['feed']); // the feed's rows take precedence
       await expectExactCopy(world);
       expect(await listEvents(world.lakePath)).toEqual([]);
       const [sent] = webhook.status.deliveries;
@@ -120,10 +120,10 @@ describe('the changes of webhooks', () => {
     }
   });
 
-  test('that a run has read in the feed are nothing new: no file is written, and the events go', async () => {
+  test('that a run has already read in the feed are not new: no file is written, and the events are removed', async () => {
     const changes = await advance(30);
     await world.sync();
-    // A retry shows the world as it was a day ago.
+    // A retry contains the names of a day ago.
     await land(
       'evt_late',
       changes.map((line) => line.replaceAll(/"name":"[^"]*","host"/g, '"name":"Old name","host"')),
@@ -139,7 +139,7 @@ describe('the changes of webhooks', () => {
   });
 
   // I2 of SPEC.md
-  test('ahead of the feed go into history; the feed moves the cursor, is applied, and repeats none', async () => {
+  test('ahead of the feed go into history; the feed then advances the cursor and adds none twice', async () => {
     const changes = await advance(40);
     late = idOf(changes[14] ?? '');
     await land('evt_ahead', changes);
@@ -149,7 +149,7 @@ describe('the changes of webhooks', () => {
     expect(await readWholeHistory()).toMatchObject({ webhook: 25 });
 
     late = idOf(changes[24] ?? '');
-    await land('evt_overlap', changes.slice(20)); // the same again, in another event
+    await land('evt_overlap', changes.slice(20)); // some of the same changes, in another event
     expectRowsAddUp(await world.sync());
 
     late = undefined;
@@ -160,7 +160,7 @@ describe('the changes of webhooks', () => {
     await expectExactCopy(world);
   });
 
-  test('that the feed has skipped fill the gap, and those that can not be typed are named', async () => {
+  test("that the feed has skipped fill the gap, and those that can't be typed are rejected", async () => {
     const changes = await advance(40);
     lost = (id) => id <= idOf(changes[20] ?? '');
     const bad = (changes[30] ?? '').replace(/"kind":"\w+"/, '"kind":null');
@@ -180,7 +180,7 @@ describe('the changes of webhooks', () => {
     await expectExactCopy(world);
   });
 
-  test("are published once by a run that is stopped and goes on; what comes meanwhile is the next run's", async () => {
+  test('are published once by a run that is stopped and continued, and later events belong to the next run', async () => {
     const changes = await advance(20);
     late = idOf(changes[9] ?? '');
     await land('evt_before', changes.slice(0, 15));
@@ -198,7 +198,7 @@ describe('the changes of webhooks', () => {
   });
 });
 
-test('on a plan without the feed they go into history as they are, once, and so when the plan gets the feed', async () => {
+test('on a plan without the feed, webhook changes are added to history once, even if the plan later gains the feed', async () => {
   const limits = { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0 };
   await startWorld({ plan: 'free', limits });
   try {
@@ -216,7 +216,7 @@ test('on a plan without the feed they go into history as they are, once, and so 
     );
     const ids = new Set(rows.map(([id]) => id));
     expect(fresh.map((line) => String(idOf(line))).filter((id) => !ids.has(id))).toEqual([]);
-    // What a poll had seen, and what it sees together with the webhooks, are no second row.
+    // Neither changes that a poll had seen, nor those that it sees together with webhooks, get a second row.
     expect(new Set(rows.map((row) => row.slice(1, 4).join())).size).toBe(rows.length);
     expect(rows.filter((row) => row[4] === 'diff' && row[5] === report.row.run_id)).toEqual([]);
     await expectExactCopy(world);

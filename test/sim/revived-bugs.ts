@@ -128,7 +128,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     file: 'src/source/export-shard.ts',
     find: 'one.end === undefined ? [] : placeSegments',
     replace: "one.end !== 'cut' ? [] : placeSegments",
-    heldBy: 'pages bring the same rows: test/run/pages.test.ts, is kept beside the complete ones of other websites',
+    heldBy: 'pages bring the same rows: test/run/pages.test.ts, is kept with the complete exports of other websites',
   },
   {
     name: 'items are committed before history',
@@ -175,7 +175,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: 'return !hasMore && rows > 0 &&',
     replace: 'return !hasMore && rows > 1e9 &&',
     heldBy:
-      'runs know the newest change, and read on: test/run/denied-changes.test.ts, is asked once more only behind a page as long as any so far',
+      'runs know the newest change, and read on: test/run/denied-changes.test.ts, one more request follows only a page as long as the longest so far',
   },
   {
     name: 'an export that lacks rows is a complete copy',
@@ -199,7 +199,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     replace: '',
     trouble: 'power-loss',
     heldBy:
-      'few losses come between two pages of a file: test/run/altered-pages.test.ts, rows behind the last one that the journal names are not read',
+      'few losses come between two pages of a file: test/run/altered-pages.test.ts, rows after the last one that the journal lists are ignored',
   },
   {
     name: 'a memory without a whole line is taken for an empty one by verify',
