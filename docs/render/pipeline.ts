@@ -42,7 +42,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'lake.targetFileSize': ['128MB', 'Target size of merged files.'],
   'lake.memory': [
     '',
-    'The maximum memory of DuckDB; by default, 512 MiB, or a third of the machine’s memory if a statement needs more. See [Memory](../engineer/maintain.md#memory).',
+    'The maximum memory for DuckDB. The default is 512 MiB, or a third of the machine’s if needed. See [Memory](../engineer/maintain.md#memory).',
   ],
   'lake.tables.items.partitionBy': [
     '',
