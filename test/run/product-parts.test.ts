@@ -1,15 +1,17 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RowsInParts } from '../../src/run/apply/rows-in-parts.js';
-import { Database } from '../../src/sql/connection.js';
+import { Database, type DuckDbOptions } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { code, type Sql, sql } from '../../src/sql/sql.js';
 import { countParts, divideTables } from '../../src/wings/derived/product-parts.js';
 import { makeFolder } from '../journal/folder.js';
 
+type Limits = { partItems?: bigint } & Pick<DuckDbOptions, 'memoryLimit' | 'mostMemory'>;
+
 /** The products and their numbers of items, in each part of the items that a SELECT returns. */
-async function divide(items: string, { partItems = 30n } = {}): Promise<string[][]> {
-  const db = await Database.open();
+async function divide(items: string, { partItems = 30n, ...memory }: Limits = {}): Promise<string[][]> {
+  const db = await Database.open(memory);
   const graph = new RelationGraph(db);
   try {
     const folder = path.join(await makeFolder(), 'parts');
@@ -45,6 +47,13 @@ test('there are at most as many parts as a table may have small files, unless th
   const items = (count: number) => `SELECT i AS item_id, CAST(i AS VARCHAR) AS product_id FROM range(${count}) AS t(i)`;
   expect(await divide(items(100), { partItems: 3n })).toHaveLength(16);
   expect(await divide(items(1000), { partItems: 30n })).toHaveLength(20);
+});
+
+test('a division that runs out of memory is made again, and each item is in it once', async () => {
+  const items = 'SELECT i AS item_id, CAST(i % 5000 AS VARCHAR) AS product_id FROM range(15000) AS t(i)';
+  await expect(divide(items, { memoryLimit: '16MB' })).rejects.toThrow('Out of Memory');
+  const parts = await divide(items, { memoryLimit: '16MB', mostMemory: '2GB' });
+  expect(parts.flat().sort()).toEqual(Array.from({ length: 5000 }, (_, product) => `${product} 3`).sort());
 });
 
 test('a table without rows has no rows in any part', async () => {
