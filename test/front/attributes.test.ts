@@ -1,4 +1,4 @@
-/** What attributes tell of offers, as the pipeline file maps them. */
+/** The values that offers get from the attributes that the pipeline file maps. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
@@ -37,7 +37,7 @@ const add = (attributes: Record<string, unknown>, values: Partial<Item> = {}): I
   story.add({ ...product, siteId: 33n, attributes: {} });
   return story.add({ siteId: 44n, ...product, attributes: given });
 };
-/** The column of each of these items, a line each. */
+/** Reads a column of each of these items, one line each. */
 const tell = async (items: readonly Item[], column: string) => {
   const rows = await story.read(
     `SELECT ${column} FROM offers WHERE item_id IN (${items.map(({ id }) => id).join(', ')}) ORDER BY item_id`,
@@ -80,13 +80,13 @@ describe('availability', () => {
   ];
   let items: Item[];
 
-  test('is read from no attribute that the pipeline file does not map', async () => {
+  test('is null if the pipeline file maps no attribute', async () => {
     items = TOLD.map(([value]) => add({ availability: value, stock: value }));
     await story.run();
     expect(new Set(await tell(items, 'availability'))).toEqual(new Set(['∅']));
   });
 
-  test('follows from the usual values of a mapped attribute, and is null for others', async () => {
+  test('is derived from the usual values of a mapped attribute, and is null for other values', async () => {
     map({ availability: ['availability'] });
     expect((await story.run()).published).toBe(true);
     const said = await tell(items, 'availability');
@@ -103,7 +103,7 @@ describe('availability', () => {
     expect(await tell([item], 'availability')).toEqual(['out of stock']);
   });
 
-  test('is null if the name of the attribute turns true, false and numbers round', async () => {
+  test("is null if the attribute's name inverts the meaning of true, false and numbers", async () => {
     const turned = ['soldOut', 'out_of_stock', 'backorder'].map((name) => add({ [name]: true }));
     turned.push(add({ soldOut: 'yes' }), add({ soldOut: 0 }), add({ soldOut: 'SoldOut' }));
     map({ availability: ['soldOut', 'out_of_stock', 'backorder'] });
@@ -115,7 +115,7 @@ describe('availability', () => {
     expect(await tell(turned, 'availability')).toEqual([...Array(3).fill('out of stock'), '∅', '∅', 'out of stock']);
   });
 
-  test('follows values of the pipeline file first: those of the website, then those for all', async () => {
+  test('uses values in the pipeline file first: those of the website, then those for all websites', async () => {
     const given = ['1', '2', 'Pozovite!', '✓', 'pozovite'];
     const own = given.flatMap((value) => [11n, 22n].map((siteId) => add({ stanje: value }, { siteId })));
     const all = { 'on order': ['pozovite'], 'out of stock': ['1'], 'in stock': ['✓'] };
@@ -130,21 +130,21 @@ describe('availability', () => {
     ]);
   });
 
-  test('a website has attributes of its own, or none', async () => {
+  test('may be mapped differently for a website, or not at all', async () => {
     const own = [11n, 22n, 33n].map((siteId) => add({ stock: 3, lager: 0 }, { siteId }));
     map({ availability: ['stock'] }, { 22: { availability: ['lager'] }, 33: { availability: [] } });
     await story.run();
     expect(await tell(own, 'availability')).toEqual(['in stock', 'out of stock', '∅']);
   });
 
-  test('may be within another attribute, by a path with points; a name with points comes first', async () => {
+  test('may be inside another attribute, given by a dotted path, but a dotted attribute name takes precedence', async () => {
     const inner = [add({ offers: { in: { stock: 'OutOfStock' } } }), add({ 'offers.in.stock': 4, offers: 'none' })];
     map({ availability: ['offers.in.stock'] });
     await story.run();
     expect(await tell(inner, 'availability')).toEqual(['out of stock', 'in stock']);
   });
 
-  test('of two attributes that contradict each other, none is believed', async () => {
+  test('is null if two mapped attributes contradict each other', async () => {
     const both = [add({ a: 'InStock', b: 'SoldOut' }), add({ a: 'InStock', b: 'who knows' }), add({ b: 0 })];
     map({ availability: ['a', 'b'] });
     await story.run();
@@ -187,7 +187,7 @@ describe('amounts', () => {
     ['1,99 + 2', null],
   ];
 
-  test('of a mapped attribute are exact, in the currency of the price, and null if they may mean another', async () => {
+  test('in a mapped attribute are exact, in the currency of the price, and null if they are ambiguous', async () => {
     const items = TOLD.map(([value]) => add({ shipping: value }, { price: 10_000 }));
     map({ shippingCost: ['shipping'] });
     await story.run();
@@ -197,7 +197,7 @@ describe('amounts', () => {
     );
   });
 
-  test('of a regular price are no word for free', async () => {
+  test('of a regular price are null for a word such as free', async () => {
     const items = [add({ list: '24,99' }), add({ list: 'gratis' })];
     map({ regularPrice: ['list'] });
     await story.run();
@@ -213,7 +213,7 @@ describe('an offer', () => {
   const spread = () =>
     story.read("SELECT trusted_shops, trusted_min, grade, left_out FROM price_spread WHERE product_id = 'acme-1'");
 
-  test('that is out of stock does not count, and is no reference for others', async () => {
+  test("isn't counted if it is out of stock, and isn't a reference for other offers", async () => {
     const product = { brand: 'Acme', mpn: '1', title: 'Radio' };
     const prices = [9000, 10_000, 10_100, 10_200].entries();
     const stock = ['SoldOut', 'InStock', 'BackOrder', 'ask'] as const;
@@ -237,7 +237,7 @@ describe('an offer', () => {
     expect(await spread()).toEqual(['3 | 100.0000 | B | 1']);
   });
 
-  test('has the condition that a mapped attribute tells', async () => {
+  test('has the condition from a mapped attribute', async () => {
     story.add({
       brand: 'Acme',
       mpn: '1',
@@ -252,7 +252,7 @@ describe('an offer', () => {
   });
 });
 
-test('verify reads the same in what the lake was told', async () => {
+test('verify computes the same offers from the settings in the lake', async () => {
   map({ availability: ['stock'], shippingCost: ['shipping'] }, { 33: { availability: [] } });
   await story.run();
   expect(await story.read('SELECT count(availability), count(shipping_cost) FROM offers')).not.toContain('0');

@@ -1,4 +1,4 @@
-/** Changes of the feed, and what becomes of them in items and history. */
+/** The effects of changes in the feed on items and history. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Item } from '../sim/world.js';
 import { openStory, type Story } from './story.js';
@@ -8,7 +8,7 @@ const ITEMS = `SELECT title, price, previous_price, t(price_changed_at), is_list
 const news = (after: number) => `SELECT change_id, item_id, kind, t(observed_at), price, previous_price, changes, origin
   FROM history WHERE change_id > ${after} OR change_id IS NULL ORDER BY observed_at, change_id`;
 
-describe('a shop whose changes the feed tells', () => {
+describe('a shop with changes in the feed', () => {
   let story: Story;
   let pen: Item;
   let cup: Item;
@@ -22,7 +22,7 @@ describe('a shop whose changes the feed tells', () => {
   });
   afterAll(() => story.close());
 
-  test('is copied whole first', async () => {
+  test('is first copied completely', async () => {
     const { row } = await story.run();
     expect(row).toMatchObject({ mode: 'snapshot', received: 6n, written: 6n, deduplicated: 0n, cursor_to: 4n });
     expect(await story.read(ITEMS)).toEqual([
@@ -37,7 +37,7 @@ describe('a shop whose changes the feed tells', () => {
     ]);
   });
 
-  test('has the price of the only change behind the cursor, without a call for the item', async () => {
+  test('gets the price from the only change after the cursor, without requesting the item', async () => {
     story.at('09:00');
     story.change(pen, { price: 1100 });
     const { row } = await story.run();
@@ -50,13 +50,13 @@ describe('a shop whose changes the feed tells', () => {
     ]);
   });
 
-  test('writes nothing in a run that finds nothing new, whose row of the ledger comes with the next', async () => {
+  test('writes nothing in a run without changes, whose ledger row is written by the next run', async () => {
     story.at('09:30');
     expect(await story.run()).toMatchObject({ published: false, row: { run_number: 3n, received: 0n } });
     expect(await story.read('SELECT run_number FROM runs ORDER BY ALL')).toEqual(['1', '2']);
   });
 
-  test('has the last of several prices, a removal, a new title, and a listing that came', async () => {
+  test('gets the last of several prices, a removal, a new title and a new listing', async () => {
     story.at('10:00');
     story.change(pen, { price: 1200 });
     story.change(pen, { price: 1300 });
@@ -80,7 +80,7 @@ describe('a shop whose changes the feed tells', () => {
     expect(await story.read('SELECT run_number FROM runs ORDER BY ALL')).toEqual(['1', '2', '3', '4']);
   });
 
-  test('has what came back, at another price, and what went and came back meanwhile', async () => {
+  test('gets a relisting at another price, and an item that was removed and relisted in between', async () => {
     story.at('11:00');
     story.relist(cup, { price: 450 });
     story.remove(bag);
@@ -102,7 +102,7 @@ describe('a shop whose changes the feed tells', () => {
     ]);
   });
 
-  test('keeps every value of an item that moves, is described anew, and gets codes', async () => {
+  test('keeps every value of an item that moves to another website and gets new codes and descriptions', async () => {
     story.at('12:00');
     story.change(pen, { siteId: 22n, modelId: 222n, sourceName: 'list two' });
     story.change(pen, { brand: 'Acme', mpn: 'P-1', gtin: '4006381333931', image: 'https://shop.example/pen.jpg' });
@@ -116,7 +116,7 @@ describe('a shop whose changes the feed tells', () => {
     ]);
   });
 
-  test('has no item that is gone from it, and its website under another name', async () => {
+  test('loses an item that is gone, and gets the new name of a website', async () => {
     story.at('13:00');
     story.alter(cup, { sight: 'gone' });
     story.world.site(22n).name = 'Gallery';
@@ -140,7 +140,7 @@ describe('a shop whose changes the feed tells', () => {
   });
 });
 
-test('a change whose item cannot be read by its id is in history, and makes no row of items', async () => {
+test("a change whose item can't be read by its id is added to history, but not to items", async () => {
   const story = await openStory();
   story.at('08:00');
   story.add();

@@ -1,4 +1,4 @@
-/** The cheapest in stock and the cheapest delivered, wherever people look for prices. */
+/** The cheapest offers in stock and including delivery, in each command that shows prices. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ const ask = async (...args: string[]) => {
 const askRows = async (...args: string[]) =>
   readJsonLine(await ask(...args, '--json')).rows as Record<string, unknown>[];
 
-test('spread tells who is cheapest in stock', async () => {
+test('spread shows the cheapest shop with stock', async () => {
   expect(await askRows('spread')).toMatchObject([
     {
       trusted_min: 100,
@@ -51,7 +51,7 @@ test('spread tells who is cheapest in stock', async () => {
   expect(stdout).not.toContain('delivered');
 });
 
-test('and who is cheapest delivered, once the pipeline file says what delivery costs', async () => {
+test('spread shows the cheapest shop including delivery once the pipeline file maps the delivery cost', async () => {
   story.pipeline.analysis.attributes.shippingCost = ['shipping'];
   await story.run();
   expect(await askRows('spread')).toMatchObject([
@@ -60,13 +60,13 @@ test('and who is cheapest delivered, once the pipeline file says what delivery c
   expect((await ask('spread')).stdout).toContain('delivered by');
 });
 
-test('with exchange rates, a cost of delivery without a currency is unknown', async () => {
+test('with exchange rates, a delivery cost without a currency is unknown', async () => {
   expect(await askRows('spread', '--fx', 'rates.csv')).toMatchObject([
     { trusted_shops: 3, in_stock_min: 100, in_stock_shop: 'Depot', delivered_min: null },
   ]);
 });
 
-test('spread of a product tells availability and delivery of each offer', async () => {
+test('spread of one product shows availability and delivered price of each offer', async () => {
   const rows = await askRows('spread', '--product', GTIN, '--currency', 'EUR');
   const told = rows.map(({ shop, availability, delivered_price }) => [shop, availability, delivered_price]);
   expect(told).toEqual([
@@ -77,7 +77,7 @@ test('spread of a product tells availability and delivery of each offer', async 
   ]);
 });
 
-test('watch compares with both', async () => {
+test('watch compares with the cheapest in stock and including delivery', async () => {
   expect(await askRows('watch', '--list', 'list.csv')).toMatchObject([
     {
       ...{ cheapest: 100, in_stock_cheapest: 101, in_stock_shop: 'Market' },
@@ -87,7 +87,7 @@ test('watch compares with both', async () => {
   expect((await ask('watch', '--list', 'list.csv')).stdout).toContain('in stock at');
 });
 
-test('the report names both beside the offers', async () => {
+test('the report shows both with the offers', async () => {
   await ask('report', '--output', path.join(folder, 'report.html'), '--product', GTIN);
   const page = (await readFile(path.join(folder, 'report.html'), 'utf8')).replace(/<[^>]*>/g, '');
   expect(page).toMatch(/Lowest in stock now101\.00 EUR Market,/u);

@@ -1,4 +1,4 @@
-/** Scale errors of the past and clearances, read by analyses as a user runs them. */
+/** Scale errors and clearances in past prices, as analyses show them to a user. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runHere } from '../cli/pricelake.js';
 import { openStory, type Story } from './story.js';
@@ -30,7 +30,7 @@ async function query(...args: string[]): Promise<Record<string, unknown>[]> {
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));
 }
 
-test('a price that returns to the earlier level is right, and the one between is wrong', async () => {
+test('if a price returns to its earlier level, it is correct, and the price in between is suspect', async () => {
   const spells = await query(
     "SELECT price, is_suspect FROM price_spells WHERE product_id = 'acme-r1' ORDER BY from_at",
   );
@@ -41,14 +41,14 @@ test('a price that returns to the earlier level is right, and the one between is
   ]);
 });
 
-test('lows and highs have the corrected price', async () => {
+test('lows and highs use the corrected price', async () => {
   const [all] = (await query('--analysis', 'lows_highs', '--set', 'product=acme-r1')).filter(
     ({ days }) => days === null,
   );
   expect(all).toMatchObject({ price: 54.26, lowest: 54.26, highest: 54.26 });
 });
 
-test('a clearance before the shop stops listing the item is a price like others', async () => {
+test('a clearance before the shop stops listing the item is a normal price', async () => {
   const spells = await query(
     "SELECT price FROM price_spells WHERE product_id = 'alm-m1' AND NOT is_suspect ORDER BY from_at",
   );

@@ -1,4 +1,4 @@
-/** A listing that changes its currency. The service shows its earlier changes with its present one. */
+/** A listing that changes its currency. The service shows its earlier changes with its current currency. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runHere } from '../cli/pricelake.js';
 import { openStory, type Story } from './story.js';
@@ -29,7 +29,7 @@ async function query(...args: string[]): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('has each price in the currency of its time', async () => {
+test('a listing that changes its currency has each price in the currency of its time', async () => {
   const spells = await query(
     'SELECT price, currency, price_before FROM price_spells WHERE site_id = 22 ORDER BY from_at',
   );
@@ -40,7 +40,7 @@ test('has each price in the currency of its time', async () => {
   ]);
 });
 
-test('is not compared with shops of another currency on the days before', async () => {
+test("a listing that changes its currency isn't compared with shops of another currency on earlier days", async () => {
   const days = await story.read(
     "SELECT CAST(day AS VARCHAR), shops, max FROM price_spread_daily WHERE product_id = 'acme-r1' AND currency = 'EUR' ORDER BY day",
   );
@@ -51,7 +51,7 @@ test('is not compared with shops of another currency on the days before', async 
   );
 });
 
-test('has not fallen', async () => {
+test("a change of currency doesn't count as a fall in price", async () => {
   const moves = await query('--analysis', 'movers', '--set', 'since=2026-11-18');
   expect(moves.filter(({ kind }) => kind === 'fall')).toEqual([]);
 });

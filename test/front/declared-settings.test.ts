@@ -1,4 +1,4 @@
-/** What the pipeline file says of offers is kept with the lake. */
+/** The pipeline file's settings for offers are stored in the lake. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   story.at('17 08:00');
   for (const siteId of [11n, 22n, 33n]) story.add({ ...RADIO, title: 'Radio', siteId, price: 10_000 });
   story.add({ ...RADIO, title: 'Radio (Gently-LOVÉD)', siteId: 44n, price: 9_000 });
-  // One product is a small change beside these.
+  // One product is a small part of these.
   for (let n = 0; n < 40; n++) story.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, price: 10 + n });
   await story.run();
 });
@@ -27,7 +27,7 @@ const last = () =>
   story.read("SELECT condition, is_counted, findings FROM offers WHERE product_id = 'acme-r1' AND site_id = 44");
 const rules = () => story.read('SELECT rule, site_id, meaning, text FROM offer_rules ORDER BY meaning, text');
 
-test('a word of the pipeline file tells what the title means, from the next run on, even if nothing changed', async () => {
+test('a word in the pipeline file marks titles from the next run, even if nothing else changed', async () => {
   expect(await last()).toEqual(['∅ | true | []']);
   tell({ used: ['gently lovéd', 'GENTLY'] });
   expect((await story.run()).published).toBe(true);
@@ -36,7 +36,7 @@ test('a word of the pipeline file tells what the title means, from the next run 
   expect((await story.run()).published).toBe(false);
 });
 
-test('a time zone and a region of the pipeline file are told, and no offer is judged otherwise', async () => {
+test('a time zone and a region in the pipeline file are stored, without changing the judgment of an offer', async () => {
   const before = await last();
   const { attributes } = story.pipeline.analysis;
   story.pipeline.analysis = {
@@ -55,12 +55,12 @@ test('a time zone and a region of the pipeline file are told, and no offer is ju
   await story.run();
 });
 
-test('the order of words says nothing', async () => {
+test("the order of words doesn't matter", async () => {
   tell({ used: ['GENTLY', 'gently lovéd', 'GENTLY'] });
   expect((await story.run()).published).toBe(false);
 });
 
-test('verify makes the same offers of what the lake was told', async () => {
+test('verify computes the same offers from the settings in the lake', async () => {
   const db = await Database.open();
   const options = { signal: new AbortController().signal };
   const proofs = await verifyLake(await openLake(story.lakePath, { create: false }), db, options, testIo);
@@ -68,20 +68,20 @@ test('verify makes the same offers of what the lake was told', async () => {
   db.close();
 });
 
-test('a run that brings news of other products keeps what was told', async () => {
+test('a run with changes to other products keeps the stored settings', async () => {
   story.add({ brand: 'Bead', mpn: 'B-99', siteId: 11n, price: 70 });
   await story.run();
   expect(await last()).toEqual(["used | false | ['condition']"]);
 });
 
-test('what is told no more is forgotten', async () => {
+test('settings that are removed from the pipeline file are removed from the lake', async () => {
   tell({});
   expect((await story.run()).published).toBe(true);
   expect(await story.read('SELECT count(*) FROM offers WHERE is_counted = false')).toEqual(['0']);
   expect(await last()).toEqual(['∅ | true | []']);
 });
 
-test('each kind of word means what its name says', async () => {
+test('each kind of word has the meaning of its name', async () => {
   const words = Object.fromEntries(Object.keys(NO_WORDS).map((kind) => [kind, [`zz ${kind}`]]));
   for (const kind of Object.keys(NO_WORDS)) {
     const product = { brand: 'Kind', mpn: kind };

@@ -1,4 +1,4 @@
-/** Tables that follow from items and history, by rows that a person can count. */
+/** Tables computed from items and history, with rows that a person can verify by counting. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Item } from '../sim/world.js';
 import { openStory, type Story } from './story.js';
@@ -11,7 +11,7 @@ beforeAll(async () => {
   story = await openStory({ habits: { daily: 5 } });
   story.pipeline.source.products = 'all';
   story.at('17 08:00');
-  // One pen in four shops, by three spellings of its code; one shop is far off.
+  // One pen in four shops, with three notations of its code. One shop's price is far off.
   const offers = [
     { siteId: 11n, price: 1000, gtin: GTIN },
     { siteId: 22n, price: 1200, gtin: `0${GTIN}` },
@@ -24,7 +24,7 @@ beforeAll(async () => {
   story.add({ ...CAMERA, siteId: 22n, price: 25_000 });
   story.add({ ...CAMERA, siteId: 33n, price: 510_000, currency: 'CZK' });
   story.add({ ...CAMERA, siteId: 44n, price: null });
-  // Forty more of the last shop, which sells in one currency: next to them, one product is a small change.
+  // Forty more items of the last shop, which sells in one currency. Compared with these, one product is a small part.
   for (let n = 0; n < 40; n++) story.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, price: 10 + n });
   story.at('18 08:00');
   await story.run();
@@ -60,7 +60,7 @@ test('products and their prices are counted by product and currency', async () =
   ]);
 });
 
-test('spreads are told with what is far off apart, and offers with what was found in them', async () => {
+test('spreads leave out prices that are far off, and offers show the findings about them', async () => {
   expect(await spreads()).toEqual([
     "4006381333931 | EUR | 4 | 4 | 10.0000 | 11.5000 | 900.0000 | 233.2500 | 890.0000 | 8900 | 11 | 44 | 1 | 11.0000 | B | 10.0000 | 12.0000 | ['CC BY 4.0']",
     "acme-c1 | EUR | 2 | 2 | 200.0000 | 225.0000 | 250.0000 | 225.0000 | 50.0000 | 25 | 11 | 22 | 0 | 225.0000 | B | 200.0000 | 250.0000 | ['CC BY 4.0']",
@@ -75,18 +75,18 @@ test('spreads are told with what is far off apart, and offers with what was foun
   ]);
 });
 
-test('the usual currency is that of a shop with twenty prices in one', async () => {
+test('the usual currency is that of a shop with twenty prices in one currency', async () => {
   expect(await story.read('SELECT site_id, currency FROM shop_currencies')).toEqual(['44 | EUR']);
 });
 
-test('the products of the service are there as it counts them', async () => {
+test("service_products contains the service's products as the service counts them", async () => {
   expect(await read('service_id, product_id, offers, shops, prices', 'service_products', 'service_id')).toEqual([
     '4006381333931 | 4006381333931 | 4 | 4 | [{"currency":"EUR","min":"10","max":"900","offers":"4"}]',
     'Acme-C-1 | acme-c1 | 4 | 4 | [{"currency":"CZK","min":"5100","max":"5100","offers":"1"},{"currency":"EUR","min":"200","max":"250","offers":"2"}]',
   ]);
 });
 
-test('a change of one product makes its rows again, and leaves the others their run', async () => {
+test('a change of one product rewrites its rows, and other rows keep their run', async () => {
   story.at('19 08:00');
   story.change(pens[3] as Item, { price: 1300 });
   story.remove(pens[0] as Item);
@@ -114,7 +114,7 @@ test('a change of one product makes its rows again, and leaves the others their 
   expect(await story.read(runs)).toEqual(['4006381333931 | true', 'acme-c1 | false']);
 });
 
-test('days that are over have their spreads as the prices were at their end', async () => {
+test('closed days have the spreads of the prices at their end', async () => {
   expect(await days()).toEqual([
     '2026-11-17 | 4006381333931 | EUR | 4 | 4 | 10.0000 | 11.5000 | 900.0000 | 11',
     '2026-11-17 | acme-c1 | EUR | 2 | 2 | 200.0000 | 225.0000 | 250.0000 | 11',
@@ -123,7 +123,7 @@ test('days that are over have their spreads as the prices were at their end', as
   ]);
 });
 
-test('a change that arrives late makes the days from its own on again', async () => {
+test('a late change recomputes the days from its own day onward', async () => {
   story.at('18 12:00');
   story.change(pens[1] as Item, { price: 1150 });
   story.at('21 08:00');
@@ -141,7 +141,7 @@ test('a change that arrives late makes the days from its own on again', async ()
   ]);
 });
 
-test('an offer that turns out to be of another product is counted there alone', async () => {
+test('an offer that moves to another product is counted only there', async () => {
   story.at('22 08:00');
   const moved = story.world.visibleItems().find(({ currency }) => currency === 'CZK') as Item;
   story.change(moved, { gtin: GTIN });
@@ -154,7 +154,7 @@ test('an offer that turns out to be of another product is counted there alone', 
   ]);
 });
 
-test('a shop that goes over to another currency has no usual one meanwhile, and then that one', async () => {
+test('a shop that changes its currency has no usual currency in between, and then the new one', async () => {
   const currencies = async () => {
     await story.run();
     return story.read('SELECT site_id, currency FROM shop_currencies');
@@ -166,7 +166,7 @@ test('a shop that goes over to another currency has no usual one meanwhile, and 
   story.at('24 08:00');
   for (const bead of beads.slice(3)) story.change(bead, { currency: 'CZK' });
   expect(await currencies()).toEqual(['44 | CZK']);
-  // Eighteen prices are too few to tell.
+  // Eighteen prices are too few to determine a usual currency.
   story.at('25 08:00');
   for (const bead of beads.slice(18)) story.remove(bead);
   expect(await currencies()).toEqual([]);

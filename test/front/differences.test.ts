@@ -1,4 +1,4 @@
-/** Differences between the lake and the service, of which no change tells: how they are found, told and made good. */
+/** Differences between the lake and the service that no change reports: how they are found, recorded and repaired. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Item } from '../sim/world.js';
 import { openStory, type Story, type StoryOptions } from './story.js';
@@ -9,7 +9,7 @@ const DIFFS = `SELECT item_id, kind, t(observed_at), price, previous_price, chan
 const FOUND = `SELECT mode, differences, difference_columns, missed, gone, sample_mismatches, sample_differences,
   product_differences, facets_different, facet_differences FROM runs ORDER BY run_number DESC LIMIT 1`;
 
-/** A copy of three items, made at eight. */
+/** A copy of three items, made at 08:00. */
 async function openCopied(options: StoryOptions = {}): Promise<Story & { pen: Item; cup: Item; bag: Item }> {
   const story = await openStory(options);
   onTestFinished(() => story.close());
@@ -22,7 +22,7 @@ async function openCopied(options: StoryOptions = {}): Promise<Story & { pen: It
   return Object.assign(story, { pen, cup, bag });
 }
 
-test('a complete copy tells in history what no change told, and marks what it lacks', async () => {
+test('a complete copy adds unreported differences to history, and marks missing items as gone', async () => {
   const story = await openCopied();
   story.at('09:00');
   const { pen, cup, bag } = story;
@@ -54,7 +54,7 @@ test('a complete copy tells in history what no change told, and marks what it la
     'snapshot | 2 | {"lastChangedAt":2,"previousPrice":1,"price":1,"priceChangedAt":1,"removedAt":1,"title":1} | 0 | 1 | 0 | [] | [] | 0 | []',
   ]);
 
-  // What is gone is not asked for again.
+  // A gone item isn't requested again.
   story.pipeline.source.mode = 'auto';
   story.pipeline.proof.sample = 100;
   story.at('11:00');
@@ -68,7 +68,7 @@ test('a complete copy tells in history what no change told, and marks what it la
   ]);
 });
 
-test('a sample of items names the values that differ from the lake, and leaves the lake as it is', async () => {
+test('a sample of items records the values that differ from the lake, and leaves the lake unchanged', async () => {
   const story = await openCopied();
   const { pen, cup } = story;
   story.pipeline.proof.sample = 100;
@@ -86,7 +86,7 @@ test('a sample of items names the values that differ from the lake, and leaves t
   ]);
 });
 
-test('counts and products of the service that are behind the items are told beside those of the lake', async () => {
+test("counts and products of the service that lag behind its items are recorded with the lake's counts", async () => {
   const story = await openCopied({ habits: { lagFacets: 600, lagProducts: 600 } });
   const { cup } = story;
   story.at('09:00');
@@ -99,7 +99,7 @@ test('counts and products of the service that are behind the items are told besi
   ]);
 });
 
-test('a row that is read behind its change waits in stale_items until a later run reads it', async () => {
+test('an item whose read lags behind its change waits in stale_items until a later run reads it', async () => {
   const story = await openCopied({ habits: { lagSingle: 600, lagItems: 600 } });
   const { pen, cup } = story;
   story.at('09:00');
@@ -116,7 +116,7 @@ test('a row that is read behind its change waits in stale_items until a later ru
   expect(await story.read(values)).toEqual(['Pen | 10.0000 | {"stock":5}', 'Cup | 7.0000 | {}', 'Bag | 10.0000 | {}']);
 });
 
-test('without the feed, counts show a removal that changedSince leaves out; with the feed later, each event is in history once', async () => {
+test('without the feed, counts reveal a removal that changedSince omits; with the feed later, each event is in history once', async () => {
   const story = await openCopied({ habits: { feed: false, stateTimes: 'kept' } });
   const { pen, cup } = story;
   story.at('12:00');

@@ -1,4 +1,4 @@
-/** Which files a run writes again, and what it counts on from. */
+/** The files that a run rewrites, and the counts that it continues from. */
 import { createHash, randomUUID } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,7 +24,7 @@ async function openCopied(options: StoryOptions, items: number): Promise<Story> 
 
 const listFiles = ({ lakePath }: Story) => listPublishedFiles(lakePath).get('items') ?? [];
 
-/** Another program's OPTIMIZE: the rows of the only file in two, the first of them alone in the second. */
+/** OPTIMIZE by another program, which splits the rows of the only file into two files, the second with only the first row. */
 async function splitItems(story: Story): Promise<[large: string, small: string]> {
   const folder = path.join(story.lakePath, 'items');
   const [file = ''] = listFiles(story);
@@ -64,7 +64,7 @@ async function splitItems(story: Story): Promise<[large: string, small: string]>
   return names as [string, string];
 }
 
-test('new listings go into the smallest file, and the others stay as they are', async () => {
+test('new listings are written to the smallest file, and other files are unchanged', async () => {
   const story = await openCopied({ partitionBy: [] }, 200);
   const [large, small] = await splitItems(story);
   story.at('09:00');
@@ -76,7 +76,7 @@ test('new listings go into the smallest file, and the others stay as they are', 
   expect(await story.read('SELECT count(*), count(DISTINCT item_id) FROM items')).toEqual(['201 | 201']);
 });
 
-test('files stay partitioned as the lake has them if the pipeline file no longer says how', async () => {
+test("files keep the lake's partitioning if the pipeline file no longer sets it", async () => {
   const story = await openStory({ partitionBy: ['currency'] });
   onTestFinished(() => story.close());
   story.at('08:00');
@@ -84,14 +84,14 @@ test('files stay partitioned as the lake has them if the pipeline file no longer
   await story.run();
   story.pipeline.lake.tables = {};
   story.at('09:00');
-  // Both files are written again.
+  // Both files are rewritten.
   for (const item of items) story.change(item, { price: 200 });
   await story.run();
   const names = listFiles(story).map((file) => path.basename(file).split('.')[0]);
   expect(names.sort()).toEqual(['currency-CZK', 'currency-EUR']);
 });
 
-test('a large file has all rows and the changed ones after each run', async () => {
+test('a large file contains all rows, including changed rows, after each run', async () => {
   const story = await openStory({ partitionBy: [] });
   onTestFinished(() => story.close());
   story.at('07:00');
@@ -114,7 +114,7 @@ test('a large file has all rows and the changed ones after each run', async () =
   await expectSound(story);
 });
 
-test('a kept count that cannot be right, or is of older tables, is counted again over all rows', async () => {
+test("a kept count that can't be right, or is from older tables, is recomputed from all rows", async () => {
   const story = await openCopied({}, 0);
   story.pipeline.checks.price_with_currency = { severity: 'warn' };
   const found = async () => {
@@ -138,7 +138,7 @@ test('a kept count that cannot be right, or is of older tables, is counted again
   expect(await found()).toBe(2n);
 });
 
-test('a gate with a single violation holds the batch until somebody lets it through', async () => {
+test('a gate with a single violation holds the batch until a user overrides it', async () => {
   const story = await openCopied({}, 1);
   const { pipeline, io } = story;
   pipeline.checks.currency_iso_4217 = { severity: 'gate' };
@@ -151,11 +151,11 @@ test('a gate with a single violation holds the batch until somebody lets it thro
   expect(await story.read('SELECT name FROM check_results WHERE let_through')).toEqual(['currency_iso_4217']);
 });
 
-test('checks that count on from the run before find what they find over all rows', async () => {
+test("checks that continue from the previous run's counts find the same as checks of all rows", async () => {
   const simulation = await openSimulation({ seed: 5, items: 60, habits: { gtins: 'also 12 and 8', skewMs: 90_000 } });
   onTestFinished(() => simulation.close());
   const { world, pipeline, io, lakePath } = simulation;
-  // Two offers with one page, and one without a currency.
+  // Two offers with the same page, and one without a currency.
   const [a, b, c] = world.visibleItems() as [Item, Item, Item];
   Object.assign(a, { url: 'https://shop.example/1', siteId: b.siteId, price: 5 });
   Object.assign(b, { url: 'https://shop.example/1', price: 6 });
@@ -180,7 +180,7 @@ test('checks that count on from the run before find what they find over all rows
     expect(counts(kept)).toEqual(counts(over));
     for (const { name, violations } of kept.checks) if (violations > 0n) found.add(name);
   }
-  // Without violations there is nothing to count.
+  // Without violations, the comparison would prove nothing.
   const some = ['gtin_check_digit', 'offer_duplicate', 'price_jump', 'price_with_currency'];
   expect([...found]).toEqual(expect.arrayContaining(some));
 });

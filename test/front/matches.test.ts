@@ -20,12 +20,12 @@ let both: Item;
 beforeAll(async () => {
   story = await openStory();
   story.at('17 08:00');
-  // Two shops know the GTIN, two only the part number; one of the first says both.
+  // Two shops know the GTIN, and two only know the part number. One of the first two knows both.
   both = story.add({ ...RADIO, gtin: GTIN, siteId: 11n, price: 10_000 });
   story.add({ brand: 'ACME', title: 'Radio Acme', gtin: `0${GTIN}`, siteId: 22n, price: 11_000 });
   story.add({ ...RADIO, siteId: 33n, price: 12_000 });
   story.add({ ...RADIO, mpn: 'r 1', siteId: 44n, price: 8_000 });
-  // A part number without a digit says nothing.
+  // A part number without a digit is no evidence.
   story.add({ ...LAMP, gtin: OTHER, siteId: 11n, price: 2000 });
   story.add({ ...LAMP, siteId: 22n, price: 2100 });
   for (let n = 0; n < 40; n++) story.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, price: 10 + n });
@@ -50,7 +50,7 @@ const figures = async (more: object = {}) =>
     row.trusted_cheapest_shop,
   ]);
 
-test('an offer with both codes joins the product of the part number to that of the GTIN', async () => {
+test('an offer with both codes joins the product of the part number with that of the GTIN', async () => {
   expect(await matches()).toEqual(RADIO_MATCH());
 });
 
@@ -63,7 +63,7 @@ test('spread compares either products or matches', async () => {
   expect(await figures({ by: 'match' })).toEqual([[GTIN, 4, 80, 120, 'Depot']]);
 });
 
-test('a product that is asked for by match is its match', async () => {
+test('a product that is requested by match includes all offers of its match', async () => {
   for (const product of ['acme-r1', `0${GTIN}`]) {
     const offers = await spread({ by: 'match', product });
     expect(offers.map(({ price, shop }) => [price, shop])).toEqual([
@@ -77,7 +77,7 @@ test('a product that is asked for by match is its match', async () => {
   await expect(spread({ by: 'match', daily: true })).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('verify makes the same matches', async () => {
+test('verify computes the same matches', async () => {
   const db = await Database.open();
   const lake = await openLake(story.lakePath, { create: false });
   const proofs = await verifyLake(lake, db, { signal: new AbortController().signal }, testIo);
@@ -85,7 +85,7 @@ test('verify makes the same matches', async () => {
   db.close();
 });
 
-test('a removed offer is still evidence, and so is another product no reason to write again', async () => {
+test("a removed offer is still evidence, and another new product doesn't cause a rewrite", async () => {
   story.remove(both);
   story.add({ brand: 'Bead', mpn: 'B-99', siteId: 11n, price: 70 });
   const version = () => story.read('SELECT DISTINCT run_id FROM matches');
@@ -95,7 +95,7 @@ test('a removed offer is still evidence, and so is another product no reason to 
   expect(await version()).toEqual(before);
 });
 
-test('a part number of two GTINs leads to neither', async () => {
+test('a part number with two GTINs joins neither', async () => {
   const second = story.add({ ...RADIO, gtin: OTHER, siteId: 22n, price: 30_000 });
   await story.run();
   expect(await matches()).toEqual([]);
@@ -115,7 +115,7 @@ test('a GTIN with a wrong check digit joins nothing', async () => {
   ]);
 });
 
-test('items that get other brands, codes and shops lead to the same matches as all items at once', async () => {
+test('after changes of brands, codes and shops, the matches equal those computed from all items at once', async () => {
   const other = await openStory();
   onTestFinished(() => other.close());
   const seeded = createSeeded(11);
@@ -144,7 +144,7 @@ test('items that get other brands, codes and shops lead to the same matches as a
   expect(seen.size).toBeGreaterThan(2);
 });
 
-test('what the user says joins and parts products, from the next run on, even if nothing changed', async () => {
+test("the user's matches join and separate products from the next run, even if nothing else changed", async () => {
   const before = await matches();
   const tell = (lines: [string, string, boolean][]) => {
     story.pipeline.userMatches = lines.map(([productId, otherId, isMatch]) => ({ productId, otherId, isMatch }));

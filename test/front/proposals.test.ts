@@ -1,4 +1,4 @@
-/** init and doctor propose which attributes to map, by those that the lake has. */
+/** init and doctor propose attributes to map, based on those in the lake. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ const diagnose = async () => {
   return json.findings?.find(({ name }) => name === 'attributes');
 };
 
-test('init --lake maps them in the file that it writes, and says so', async () => {
+test('init --lake maps the proposed attributes in the file that it writes, and reports this', async () => {
   const { stdout, code } = await runHere(['init', file, '--lake', story.lakePath], { env });
   expect(code).toBe(0);
   expect(stdout).toContain(
@@ -43,7 +43,7 @@ test('init --lake maps them in the file that it writes, and says so', async () =
   expect(analysis.attributes).toMatchObject({ availability: ['2. stav', 'stock'], shippingCost: ['shipping'] });
 });
 
-test('doctor names those that the lake was not told', async () => {
+test("doctor lists attributes that the lake has but the pipeline file doesn't map", async () => {
   expect(await diagnose()).toMatchObject({
     state: 'ok',
     found: expect.stringMatching(/^not mapped: availability by 2\. stav .*shipping cost by shipping/u),

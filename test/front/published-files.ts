@@ -5,7 +5,7 @@ interface Pointer {
   tables: Record<string, { files: { path: string }[] }>;
 }
 
-/** Table → absolute paths of its files, by what lake.json says: no code of the lake's own reads it. */
+/** For each table, the absolute paths of its files according to lake.json, read without the product's own code. */
 export function listPublishedFiles(lakePath: string): Map<string, string[]> {
   const { tables } = JSON.parse(readFileSync(path.join(lakePath, 'lake.json'), 'utf8')) as Pointer;
   return new Map(

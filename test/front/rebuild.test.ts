@@ -1,4 +1,4 @@
-/** A rebuild makes what runs made of the stories of sources, matches and words. */
+/** A rebuild gives the same results as runs, for sources, matches and words. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeLakePipeline } from '../../src/run/rebuild/lake-pipeline.js';
 import { rebuildWithWings } from '../../src/wings/index.js';
@@ -16,14 +16,14 @@ beforeAll(async () => {
   story = await openStory();
   story.pipeline.landing.keep = Number.MAX_SAFE_INTEGER;
   story.at('01 08:00');
-  // Two shops know the GTIN, two only the part number; one of the first says both.
+  // Two shops know the GTIN, and two only know the part number. One of the first two knows both.
   story.add({ ...RADIO, gtin: GTIN, siteId: 11n, price: 10_000 });
   story.add({ title: 'Radio', gtin: `0${GTIN}`, siteId: 22n, price: 11_000 });
   story.add({ ...RADIO, siteId: 33n, modelId: 331n, price: 12_000 });
   story.add({ ...RADIO, title: 'Radio (Gently-LOVÉD)', siteId: 44n, price: 9_000 });
   for (let n = 0; n < 40; n++) story.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, price: 10 + n });
   await story.run();
-  // The source of website 33 has not been seen since.
+  // The source of website 33 hasn't been seen since.
   story.world.now += 15n * DAY;
   for (const item of story.world.items.values()) {
     if (item.siteId !== 33n) story.alter(item, { lastSeenAt: story.world.now });
@@ -48,7 +48,7 @@ const offers = () =>
 const matches = () => story.read('SELECT product_id, match_id, evidence, item_id FROM matches ORDER BY ALL');
 const rules = () => story.read('SELECT rule, site_id, meaning, text FROM offer_rules ORDER BY meaning, text');
 
-test('without a pipeline file, it makes the same sources, matches and offers', async () => {
+test('without a pipeline file, a rebuild gives the same sources, matches and offers', async () => {
   const before = [await sources(), await matches(), await offers()];
   expect(before[0]?.filter((row) => row.includes('| true |'))).toHaveLength(1);
   expect(before[1]).toHaveLength(2);
@@ -56,7 +56,7 @@ test('without a pipeline file, it makes the same sources, matches and offers', a
   expect([await sources(), await matches(), await offers()]).toEqual(before);
 });
 
-test('without a pipeline file, it keeps the limit, the words and the matches that the lake was told', async () => {
+test('without a pipeline file, a rebuild keeps the limit, the words and the matches stored in the lake', async () => {
   tell({ used: ['gently lovéd', 'GENTLY'] });
   story.pipeline.analysis = { ...story.pipeline.analysis, staleAfter: { seconds: 3600 } };
   story.pipeline.userMatches = [
@@ -75,7 +75,7 @@ test('without a pipeline file, it keeps the limit, the words and the matches tha
   expect((await story.run()).published).toBe(false);
 });
 
-test('with a pipeline file, it tells what the file says', async () => {
+test("with a pipeline file, a rebuild uses the file's settings", async () => {
   tell({ refurbished: ['gently'] });
   await rebuildWithWings(story.pipeline, testIo, new AbortController().signal);
   expect(await rules()).toEqual(['word | ∅ | refurbished | gently', 'stale | ∅ | seconds | 3600']);

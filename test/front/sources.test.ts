@@ -1,4 +1,4 @@
-/** What reaches the lake beside the feed: webhooks, histories of items, datasets and their names, rows that can't be typed. */
+/** Data that doesn't come from the feed: webhooks, item histories, datasets and their names, rows that can't be typed. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ async function open(options?: StoryOptions): Promise<Story> {
 
 let events = 0;
 
-/** Lands an event of these changes as the receiver does: its raw body, under the hash of its id. */
+/** Lands an event with these changes like the receiver does: its body, named by the hash of its id. */
 function deliver({ world, lakePath }: Story, changes: Change[]): void {
   const id = `evt_${++events}`;
   const write = createWriter(world.habits, world.random).page;
@@ -34,7 +34,7 @@ function deliver({ world, lakePath }: Story, changes: Change[]): void {
 }
 
 // I4 of SPEC.md
-test('a webhook brings a change ahead of the feed into history, and items follow when the feed has come to it', async () => {
+test('a webhook adds a change ahead of the feed to history, and items are updated once the feed has reached it', async () => {
   const story = await open();
   const { world } = story;
   const [pen, cup] = [story.add({ title: 'Pen' }), story.add({ title: 'Cup' })];
@@ -70,7 +70,7 @@ test('a webhook brings a change ahead of the feed into history, and items follow
   ]);
 });
 
-test('a change that a webhook alone told is applied to items when the feed has come past it', async () => {
+test('a change that only a webhook reported is applied to items once the feed has passed it', async () => {
   const story = await open();
   const { world } = story;
   const [pen, cup] = ['Pen', 'Cup'].map((title) => story.add({ title })) as [Item, Item];
@@ -86,7 +86,7 @@ test('a change that a webhook alone told is applied to items when the feed has c
   expect(await story.read('SELECT price FROM items ORDER BY item_id')).toEqual(['11.0000', '5.0000']);
 });
 
-test('an item that the feed no longer names by the time it is read is named by the webhook', async () => {
+test('an item that the feed no longer names when it is read is named by the webhook', async () => {
   const story = await open();
   const { world } = story;
   const pen = story.add({ title: 'Pen' });
@@ -108,7 +108,7 @@ test('an item that the feed no longer names by the time it is read is named by t
   ]);
 });
 
-test('histories of items give what happened before the first copy, and an event of a later one once', async () => {
+test('item histories add the events before the first copy, and later events once', async () => {
   const story = await open({ habits: { feed: false } });
   const pen = story.add({ title: 'Pen' });
   story.at('08:30');
@@ -133,7 +133,7 @@ test('histories of items give what happened before the first copy, and an event 
   ]);
 });
 
-test('of chosen datasets, items of others stay out, and a renamed one has its name in every row', async () => {
+test('only items of the chosen datasets are copied, and a renamed dataset gets its new name in every row', async () => {
   const story = await open({ habits: { scope: 'two' } });
   const { world } = story;
   const [garden, tools] = world.datasets;
@@ -165,12 +165,12 @@ test('of chosen datasets, items of others stay out, and a renamed one has its na
   ]);
 });
 
-test('a change that cannot be typed is rejected, and its item read whole', async () => {
+test("a change that can't be typed is rejected, and its item is read completely", async () => {
   const story = await open({ habits: { badRows: 'in the feed' } });
   const pen = story.add({ title: 'Pen' });
   await story.run();
   story.at('09:00');
-  // Each sixth change has no kind.
+  // Every sixth change has no kind.
   for (const price of [1100, 1200, 1300]) story.change(pen, { price });
   story.add({ title: 'Cup', price: 900 });
   const { row } = await story.run();
@@ -190,7 +190,7 @@ test('a change that cannot be typed is rejected, and its item read whole', async
   ]);
 });
 
-test('a row of an export that is no JSON is rejected with its place, and its item read by itself', async () => {
+test("a row of an export that isn't JSON is rejected with its position, and its item is read individually", async () => {
   const story = await open({ habits: { badRows: 'in exports' } });
   for (const title of ['Pen', 'Cup', 'Bag', 'Rug']) story.add({ title });
   const { row } = await story.run();
@@ -201,7 +201,7 @@ test('a row of an export that is no JSON is rejected with its place, and its ite
   ]);
 });
 
-test('names of datasets that contain a separator are read whole from a CSV, be they part of another one or not', async () => {
+test('names of datasets that contain a separator are read completely from CSV, even if one is part of another', async () => {
   const story = await open({ habits: { format: 'csv', csvLists: '; ' } });
   const { world } = story;
   world.datasets = ['Tools', 'Tools; Garden'];
@@ -216,13 +216,13 @@ test('names of datasets that contain a separator are read whole from a CSV, be t
   ]);
 });
 
-test('an item that several requests of one run bring has the time of the last of them', async () => {
+test('an item in the responses to several requests of a run has the time of the last one', async () => {
   const story = await open({ habits: { feed: false, stateTimes: 'kept' } });
   const { world, service } = story;
   const [pen, cup] = ['Pen', 'Cup', 'Bag'].map((title) => story.add({ title }));
   await story.run();
   story.at('12:00');
-  // The poll brings the cup; the removal shows in the counts alone, for which the website's items are read.
+  // The poll returns the cup. Only the counts show the removal, so the website's items are read.
   story.remove(pen as Item);
   story.change(cup as Item, { price: 700 });
   story.at('13:00');
@@ -234,7 +234,7 @@ test('an item that several requests of one run bring has the time of the last of
   };
   const { row } = await story.sync({ now });
   expect(row).toMatchObject({ mode: 'poll', caught_up: true, deduplicated: 3n });
-  // The poll is the third request, the website's items are the sixth.
+  // The poll is the third request, and the website's items are the sixth.
   const times = 'SELECT title, price, t(read_at) FROM items ORDER BY item_id';
   expect(await story.read(times)).toEqual([
     'Pen | 10.0000 | 20 13:03',
@@ -243,7 +243,7 @@ test('an item that several requests of one run bring has the time of the last of
   ]);
 });
 
-test('an item that stands in an export twice is one', async () => {
+test('an item that occurs twice in an export is one row', async () => {
   const story = await open({ habits: { repeatedRows: true } });
   const [garden, tools] = story.world.datasets;
   story.add({ title: 'Pen', datasets: [garden, tools] });

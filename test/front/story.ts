@@ -1,6 +1,6 @@
 /**
- * A world that a test tells event by event, the independent service over it, and the lake that runs make of it. What the
- * lake publishes is read by what lake.json names, by no code of the lake's own.
+ * A world that a test changes event by event, an independent service for it, and the lake that runs create from it. The
+ * tables are read from the files that lake.json lists, without the product's own code.
  */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { record } from '../sim/events.js';
@@ -12,17 +12,17 @@ import { listPublishedFiles } from './published-files.js';
 export interface Story extends Simulation {
   /** Sets the service's clock to a time of 20 November 2026, or `22 09:00` of another day. */
   at(time: string): void;
-  /** Begins a listing, and tells of it. Prices are cents. */
+  /** Adds a listing, and reports it in the feed. Prices are in cents. */
   add(values?: Partial<Item>): Item;
-  /** Gives an item other values, and tells of it. */
+  /** Changes values of an item, and reports the change in the feed. */
   change(item: Item, values: Partial<Item>, kind?: Kind): void;
   remove(item: Item): void;
   relist(item: Item, values?: Partial<Item>): void;
-  /** Gives an item other values, of which no change tells. */
+  /** Changes values of an item without reporting it in the feed. */
   alter(item: Item, values: Partial<Item>): void;
-  /** Lets the changes come into the feed, and runs. */
+  /** Lets the changes become visible in the feed, and runs. */
   run(): ReturnType<Simulation['sync']>;
-  /** Rows of published tables, a line each; `t(time)` is `20 09:00`. */
+  /** Rows of published tables, one line each; `t(time)` is formatted as `20 09:00`. */
   read(sql: string): Promise<string[]>;
 }
 
@@ -33,7 +33,7 @@ export interface StoryOptions {
 
 const SITE_NAMES = ['Kiosk', 'Museum', 'Market', 'Depot'];
 
-/** Websites 11, 22, 33 and 44; the second one's data is licensed. There is no item yet. */
+/** Websites 11, 22, 33 and 44, the second of which has licensed data. There is no item yet. */
 export async function openStory({ habits = {}, ...options }: StoryOptions = {}): Promise<Story> {
   const simulation = await openSimulation({ seed: 1, items: 0, habits, ...options });
   const { world, lakePath, pipeline } = simulation;

@@ -44,7 +44,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: 'if (findHeld(window) > applyFrom)',
     replace: 'if (findHeld(window) < applyFrom)',
     tests: SOURCES,
-    only: 'a webhook alone told',
+    only: 'only a webhook reported',
   },
   {
     name: 'a webhook does not name the item that the feed no longer names',
@@ -76,7 +76,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: 'if (gone === 0n) return applied',
     replace: 'if (gone <= 1n) return applied',
     tests: DIFFERENCES,
-    only: 'a complete copy tells',
+    only: 'a complete copy adds',
   },
   {
     name: 'a difference stays beside the change that tells of it',
@@ -99,7 +99,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: 'if (now === undefined || now.name === former) return [];',
     replace: 'if (now === undefined || now.name !== former) return [];',
     tests: SOURCES,
-    only: 'renamed one',
+    only: 'renamed dataset',
   },
   {
     name: 'rejects of changes are told as rejects of items',
@@ -107,7 +107,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: "'history', 'items') AS table_name",
     replace: "'items', 'history') AS table_name",
     tests: SOURCES,
-    only: 'cannot be typed',
+    only: "can't be typed",
   },
   {
     name: 'an item of a rejected change is not read again',
@@ -115,7 +115,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: 'filter(({ rejected }) => rejected > 0)',
     replace: 'filter(({ rejected }) => rejected > 1)',
     tests: SOURCES,
-    only: 'cannot be typed',
+    only: "can't be typed",
   },
   {
     name: 'a kept count that cannot be right is believed',
@@ -131,7 +131,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: 'BigInt(last.violations) - before.violations + after.violations',
     replace: 'BigInt(last.violations) + after.violations',
     tests: FILES,
-    only: 'count on from',
+    only: 'continue from',
   },
   {
     name: 'counts are kept of tables that changed since',
@@ -222,7 +222,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: 'if (counts.rejected > 0 || counts.rows !== rows) return undefined;',
     replace: 'if (counts.rows !== rows) return undefined;',
     tests: SOURCES,
-    only: 'cannot be typed',
+    only: "can't be typed",
   },
   {
     name: 'a row that is no JSON ends the run',
@@ -230,7 +230,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: '/^(Invalid Input|Conversion) Error/',
     replace: '/^(Conversion) Error/',
     tests: SOURCES,
-    only: 'no JSON',
+    only: "isn't JSON",
   },
   {
     name: 'the shorter of two names of datasets is found first',
@@ -253,7 +253,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     find: '{items} WHERE gone_at IS NULL',
     replace: '{items} WHERE true',
     tests: DIFFERENCES,
-    only: 'a complete copy tells',
+    only: 'a complete copy adds',
   },
   {
     name: 'facets that the service counts lower than the lake are left out',
