@@ -1,8 +1,9 @@
--- Price cuts, each with the lowest price of the 30 days before it. lowest_before: the lowest price in the 30 days up to
--- the cut. days_known: days of these with a known price of the listing; days_unlisted: days on which it is known not to
--- have been listed; days_unknown: the rest, before the first known change. cut_pct: the cut from the price just before
--- it; cut_from_lowest_pct: from lowest_before, negative if the new price is above it. earlier_cut_at: the previous cut,
--- if it was in these 30 days. time_zone is the zone of the shop's days, in which since and until are interpreted.
+-- Price cuts, each with the lowest price of the days before it. lowest_before: the lowest price of these days (30, or
+-- as many as days says), up to the cut. days_known: days of these with a known price of the listing; days_unlisted: days
+-- on which it is known not to have been listed; days_unknown: the rest, before the first known change. cut_pct: the cut
+-- from the price just before it; cut_from_lowest_pct: from lowest_before, negative if the new price is above it.
+-- earlier_cut_at: the previous cut, if it was in these days. time_zone is the zone of the shop's days, in which since
+-- and until are interpreted.
 -- Source: Directive 98/6/EC, Article 6a (inserted by Directive (EU) 2019/2161): the prior price is the lowest one that
 -- the trader applied in a period of at least 30 days before the reduction; Court of Justice of the European Union,
 -- C-330/23 (Aldi Süd, 2024): an announced reduction is computed from that price.

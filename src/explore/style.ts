@@ -77,7 +77,7 @@ td small, tbody th small { display: block; line-height: 1.35; white-space: norma
 .money small { display: inline; }
 
 .cards tbody th { min-width: 9rem; overflow-wrap: anywhere; }
-thead button { all: unset; box-sizing: border-box; cursor: pointer; color: inherit; white-space: nowrap; }
+thead button { all: unset; box-sizing: border-box; cursor: pointer; color: inherit; }
 thead button:hover { color: var(--ink); text-decoration: underline; text-underline-offset: .2em; }
 thead button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline-block; width: 1em; text-align: right; color: var(--faint); }
@@ -161,7 +161,7 @@ small.attention { color: var(--warn); }
 .groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
 .more { flex-basis: 100%; margin: 0; }
 .settings { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .75rem 1.5rem; padding: .5rem 0; }
-.settings small { display: block; margin-top: .15rem; }
+.filters .settings small { display: block; margin-top: .3rem; }
 .plain { margin: 0 0 1rem; padding: 0; list-style: none; font-size: .9375rem; }
 .plain li { margin: 0 0 .35rem; }
 .credits { margin: 0; padding: 0; list-style: none; max-width: 52rem; }
@@ -183,6 +183,7 @@ small.attention { color: var(--warn); }
     .cards.long:has(.all :not(:checked)) tbody tr:nth-child(n + 26) { display: none; }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
+  .cards .line { grid-column: 1 / -1; }
   .cards tbody th small { font-weight: 400; }
   .cards .number .spark { margin-left: 0; }
   .cards .range { display: block; width: 100%; margin: 0; }
@@ -235,7 +236,7 @@ h1 { font-size: 1.625rem; margin-bottom: 1rem; }
 h1 + .about, h2 + .about { margin: -.6rem 0 1.25rem; }
 section { padding-top: 2rem; }
 section h3 { margin-top: 1rem; }
-thead th a { color: inherit; text-decoration: none; white-space: nowrap; }
+thead th a { color: inherit; text-decoration: none; }
 thead th a:hover { text-decoration: underline; }
 thead th[aria-sort="none"] a::after { content: " \\2195"; content: " \\2195" / ""; color: var(--faint); }
 thead th[aria-sort="ascending"] a::after { content: " \\2191"; content: " \\2191" / ""; color: var(--accent); }
@@ -246,7 +247,7 @@ thead th[aria-sort="descending"] a::after { content: " \\2193"; content: " \\219
 .filters { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .9rem; margin: 0 0 1.25rem; font-size: .9375rem; }
 .filters label { display: inline-flex; align-items: center; gap: .4rem; color: var(--soft); min-width: 0; }
 .filters select { max-width: 16rem; min-width: 0; }
-.filters input { width: 8.5rem; } .filters input[name="q"] { width: 14rem; }
+.filters input { width: 10rem; } .filters input[name="q"] { width: 14rem; }
 .filters input[name^="min_"], .filters input[name^="max_"], .filters input[name="suggest_minus"] { width: 5rem; }
 .filters input, .filters select, .sql textarea { padding: .4rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }
 .filters button, .sql button { padding: .4rem .9rem; font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--faint); border-radius: .3rem; cursor: pointer; }

@@ -21,6 +21,8 @@ export interface TableView {
   caption: Content;
   /** The columns to show; by default, all that have a value. Columns that are not in the answer are skipped. */
   columns?: readonly (string | ShownColumn)[];
+  /** The name of a column that a phone shows in a line of its own, before the columns in `brief`. */
+  line?: string;
   /** Names of columns that a phone shows beside the first until the reader asks for all; by default, the next four. */
   brief?: readonly string[];
   /** True for the main list of a page, of which a phone shows more rows at first. */
@@ -102,6 +104,8 @@ interface Drawn extends Pick<ShownColumn, 'copied'> {
   column: CellColumn;
   /** True if a phone shows the column before the reader asks for all. */
   isBrief: boolean;
+  /** True if a phone shows the column in a line of its own. */
+  isLine: boolean;
   label: string;
   show: (value: DuckDBValue, read: ReadCell) => Content;
 }
@@ -128,19 +132,25 @@ function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Dr
         column,
         copied,
         isBrief: true,
+        isLine: name === view.line,
         label: label ?? toLabel(name),
         show: show ?? ((value: DuckDBValue, read: ReadCell) => showCell(column, value, read)),
       },
     ];
   });
   const isBrief = ({ column }: Drawn, k: number) =>
-    k === 0 || (view.brief === undefined ? k <= BRIEF_COLUMNS : view.brief.includes(column.name));
+    k === 0 ||
+    column.name === view.line ||
+    (view.brief === undefined ? k <= BRIEF_COLUMNS : view.brief.includes(column.name));
   return drawn.map((one, k) => ({ ...one, isBrief: isBrief(one, k) }));
 }
 
 /** Returns the class attribute of a column's cells; empty for text that phones show. */
-function classOf(drawn: Pick<Drawn, 'column' | 'copied' | 'isBrief'>): Content {
-  const names = [isNumber(drawn) ? 'number' : '', drawn.isBrief ? '' : 'rest'].filter((name) => name !== '');
+function classOf(drawn: Pick<Drawn, 'column' | 'copied' | 'isBrief' | 'isLine'>): Content {
+  const { isBrief, isLine } = drawn;
+  const names = [isNumber(drawn) ? 'number' : '', isBrief ? '' : 'rest', isLine ? 'line' : ''].filter(
+    (name) => name !== '',
+  );
   return names.length === 0 ? '' : html` class="${names.join(' ')}"`;
 }
 

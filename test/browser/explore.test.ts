@@ -114,6 +114,37 @@ describe('the pages of explore in a browser', () => {
     expect((await measure()).rows).toBe(50);
   });
 
+  it('notes of settings stand below their fields, and the table beside them fits a wide page', async () => {
+    const { page, go } = await open({ viewport: { width: 1440, height: 900 } });
+    await go('/analyses/movers?since=2026-11-01');
+    await page
+      .locator('details.more')
+      .first()
+      .evaluate((details) => details.setAttribute('open', ''));
+    const gaps = await page.locator('.settings > div').evaluateAll((settings) =>
+      settings.map((setting) => {
+        const [field, note] = [...setting.querySelectorAll('input, select, small')].map((one) =>
+          one.getBoundingClientRect(),
+        );
+        return (note?.top ?? 0) - (field?.bottom ?? 0);
+      }),
+    );
+    expect(gaps.length).toBeGreaterThan(3);
+    expect(gaps.filter((gap) => gap < 0)).toEqual([]);
+    const frame = page.locator('.frame').first();
+    expect(await frame.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
+    // The moment is the same in all rows, so the caption says it once.
+    expect(await frame.locator('caption').textContent()).toMatch(/; since 1 Nov 2026/u);
+    expect(await frame.locator('th[data-name=since]').count()).toBe(0);
+  });
+
+  it('a phone shows the shop of each move, because several shops may move the price of one product', async () => {
+    const { page, go } = await open(PHONE);
+    await go('/?since=day');
+    const cell = page.locator('table[data-analysis=movers] tbody tr td[data-label=Shop]').first();
+    expect([await cell.isVisible(), await cell.textContent()]).toEqual([true, 'Market']);
+  });
+
   it('finds products while one types, and updates the address', async () => {
     const { page, go } = await open();
     await go('/products');

@@ -1,10 +1,11 @@
+import type { DuckDBValue } from '@duckdb/node-api';
 import { readQuestion } from '../../analyze/analysis.js';
 import { checkSet, readAbout, readVariables, type Variable } from '../../analyze/variables.js';
 import { type Content, html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
 import { readAnalysis } from '../../sql/model.js';
 import { findTitle } from '../analysis-groups.js';
-import { toLabel } from '../cells.js';
+import { showCell, toLabel } from '../cells.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
 import { describeCommand } from '../command.js';
 import { foreign } from '../format.js';
@@ -83,7 +84,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
     const answer = await ask(question);
     columns = chooseColumns(answer, names);
     return html`${await renderChart(answer)}${renderAnswer(answer, question, {
-      caption: `Rows of ${title}`,
+      caption: html`Rows of ${title}${describeShared(answer)}`,
       columns,
       hidden,
       namesEmpty: true,
@@ -116,7 +117,34 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
 }
 
 /** Columns for programs, which pages hide and downloads include. */
-const MACHINE = new Set(['item_id', 'change_id', 'run_id', 'attribution', 'of_kind', 'known_until']);
+const MACHINE = new Set([
+  'item_id',
+  'old_item_id',
+  'new_item_id',
+  'change_id',
+  'run_id',
+  'attribution',
+  'of_kind',
+  'known_until',
+]);
+/** Columns that say which time the rows are about. If all rows have the same value, the caption has it. */
+const TIMES = ['since', 'until', 'time_zone'];
+
+/** Returns the columns of `TIMES` that have the same value in all rows. */
+const listShared = ({ columns, rows }: Answer): (Answer['columns'][number] & { value: DuckDBValue })[] =>
+  columns.flatMap((column, at) => {
+    const value = rows[0]?.[at] ?? null;
+    const isShared = rows.every((row) => String(row[at]) === String(value));
+    return TIMES.includes(column.name) && value !== null && isShared ? [{ ...column, value }] : [];
+  });
+
+function describeShared(answer: Answer): Content {
+  const read = () => null;
+  return listShared(answer).map(
+    (column) => html`; ${toLabel(column.name).toLowerCase()} ${showCell(column, column.value, read)}`,
+  );
+}
+
 /** Columns that identify a row for readers, in order of preference. */
 const HEADS = ['title', 'shop', 'category_name', 'category_slug', 'product_id'];
 
@@ -131,7 +159,8 @@ function chooseColumns(answer: Answer, names: KnownNames): ShownColumn[] {
     (name.endsWith('site_id') && (has(name.replace(/site_id$/u, 'shop')) || has(name.replace(/_?site_id$/u, '')))) ||
     (name === 'product_id' && has('title')) ||
     (name === 'category_slug' && has('category_name'));
-  const shown = all.filter((name) => !MACHINE.has(name) && !isNamed(name));
+  const shared = new Set(listShared(answer).map(({ name }) => name));
+  const shown = all.filter((name) => !MACHINE.has(name) && !shared.has(name) && !isNamed(name));
   // An empty column can't identify rows, so it ranks last.
   const rank = (name: string) =>
     isEmpty(answer, name) ? HEADS.length + 1 : HEADS.includes(name) ? HEADS.indexOf(name) : HEADS.length;

@@ -259,7 +259,10 @@ function renderMoves(answer: Answer, question: Question, spark: ShownColumn, sto
       const columns = MOVES.filter((one) => one !== 'kind').toSpliced(1, 0, spark);
       const own = { ...question, set: { ...question.set, kind } };
       const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}, products of several shops first`;
-      return renderSection(name, renderAnswer({ ...answer, rows }, own, { caption, columns, brief: MOVED }));
+      return renderSection(
+        name,
+        renderAnswer({ ...answer, rows }, own, { caption, columns, line: 'shop', brief: MOVED }),
+      );
     });
   const kinds = Object.entries(KINDS).filter(
     ([kind]) => question.analysis === 'movers' || COMPARED_KINDS.includes(kind),
