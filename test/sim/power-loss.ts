@@ -1,6 +1,7 @@
 /** Runs that lose the power at any of their file calls, and the runs after them, on what the disk kept. */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import type { Io } from '../../src/io/io.js';
 import type { Seeded } from '../seeded.js';
 import { Mismatch } from './compare.js';
@@ -61,7 +62,7 @@ export async function workThroughLosses<T>(
     const said: Promised[] = [];
     const listen: Log = (level, event, facts) => {
       if (DAMAGE.includes(event))
-        throw new Mismatch(`a power loss led to ${event}`, [JSON.stringify(facts), ...losses.struck]);
+        throw new Mismatch(`a power loss led to ${event}`, [inspect(facts), ...losses.struck]);
       if (disk.rest === undefined) said.push(...readPromise(event, facts ?? {}));
       log(level, event, facts);
     };
