@@ -40,7 +40,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: '      await truncate(path, read.end);\n',
     replace: '',
     trouble: 'power-loss',
-    seed: 1,
+    seed: 4,
   },
   {
     name: 'pages are journaled before their bytes are synced',
@@ -64,7 +64,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: '      await syncFolder(this.#options.folder);\n      await this.#options.onSegment',
     replace: '      await this.#options.onSegment',
     trouble: 'power-loss',
-    seed: 8,
+    seed: 3,
   },
   {
     name: 'data files are committed before their bytes are synced',
