@@ -193,13 +193,11 @@ const FEW_LINES = 200;
 /** Opens the saved state, which requires the lock. Rewrites the file if most lines are outdated or some are damaged. */
 export async function openMemory(lake: Lake, io: Pick<Io, 'log'>): Promise<Memory> {
   const file = privatePath(lake, MEMORY_FILE);
-  const opened = await Journal.open(file, MEMORY_FOLD, io);
-  const memory = opened.state;
-  const hasDamage = memory.damaged.length > 0;
-  if (hasDamage) io.log('warn', 'memory.damaged', { file, lines: memory.damaged.join(', ') });
-  if (!hasDamage && memory.superseded <= Math.max(FEW_LINES, memory.lines / 2)) return opened;
-  await opened.close();
-  await compact(lake, file, memory);
+  const memory = await Journal.open(file, MEMORY_FOLD, io);
+  const { damaged, superseded, lines } = memory.state;
+  if (damaged.length > 0) io.log('warn', 'memory.damaged', { file, lines: damaged.join(', ') });
+  if (damaged.length === 0 && superseded <= Math.max(FEW_LINES, lines / 2)) return memory;
+  await memory.close().then(() => compact(lake, file, memory.state));
   return Journal.open(file, MEMORY_FOLD, io);
 }
 

@@ -1,8 +1,6 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 import { Database } from '../sql/connection.js';
 import { escapeGlob, quoteLiteral } from '../sql/quote.js';
-import { streamRows } from '../sql/streamed-result.js';
 import { MAX_LOG_BYTES } from '../tables/layout.js';
 
 /** The maximum number of rows to read from a checkpoint, far more than the files of any table. */
@@ -20,21 +18,14 @@ const CHECKPOINT_COLUMNS = {
 
 /** Returns the rows of a checkpoint as JSON lines, like the lines of a commit but with nulls for the other actions. */
 export async function readCheckpoint(path: string): Promise<string[]> {
-  const from = `(SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action)`;
-  const lines: string[] = [];
-  let size = 0;
-  const read = async (connection: DuckDBConnection) => {
-    // The rows are streamed, because a small file can hold any number of rows that share one long text.
-    for await (const chunk of streamRows(connection, { from }).chunks()) {
-      for (const line of chunk.getColumnValues(0)) {
-        size += String(line).length;
-        if (lines.push(String(line)) >= MAX_ROWS || size > MAX_LOG_BYTES)
-          throw new PricelakeError('lake_invalid', `it has more than ${MAX_ROWS} rows or ${MAX_LOG_BYTES} characters`);
-      }
-    }
-  };
-  await withDatabase((db) => db.withSession(read));
-  return lines;
+  const lines = `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`;
+  return withDatabase(async (db) => {
+    // Checks rows and length first, because a small file can hold any number of rows that share one long text.
+    const found = await db.row(`SELECT count(*) AS n, sum(length(line)) AS size FROM (${lines} LIMIT ${MAX_ROWS})`);
+    if (Number(found?.n) >= MAX_ROWS || Number(found?.size) > MAX_LOG_BYTES)
+      throw new PricelakeError('lake_invalid', `it has more than ${MAX_ROWS} rows or ${MAX_LOG_BYTES} characters`);
+    return (await db.rows(lines)).map((row) => String(row.line));
+  });
 }
 
 export async function convertToCheckpoint(linesPath: string, checkpointPath: string): Promise<void> {
