@@ -66,7 +66,7 @@ export function renderAnalyses(): string {
   return `# Analyses
 
 ${renderOverview()}
-Run one with \`pricelake query --analysis NAME\`. Set a variable with \`--set name=value\`; \`any of\` takes several values, such as \`--set by="category and shop"\`. Counts, prices and times are exact; percentages, means and indices are doubles, unless the first lines of the file say otherwise. The files also run in plain DuckDB ([how](../analyst/measure-prices.md#run-an-analysis)).
+Run one with \`pricelake query --analysis NAME\`. Set a variable with \`--set name=value\`; \`any of\` takes several values, such as \`--set by="category and shop"\`. Counts, prices and times are exact; percentages, means and indices are doubles, unless a file's first lines say otherwise. The files [also run in plain DuckDB](../analyst/measure-prices.md#run-an-analysis).
 
 Several analyses have these variables:
 

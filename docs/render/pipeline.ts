@@ -89,7 +89,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   ],
   'analysis.timeZone': [
     'UTC',
-    'Where the days of analyses begin and end, such as Europe/Zagreb. See [Local days](../analyst/measure-prices.md#local-days).',
+    'The time zone of analyses, such as Europe/Zagreb. See [Local days](../analyst/measure-prices.md#local-days).',
   ],
   'landing.keep': [
     '7d',
