@@ -29,7 +29,7 @@ const LOOKUPS = {
 export type KnownKind = keyof typeof LOOKUPS;
 
 /**
- * Removes leading zeros from a GTIN, because all its forms identify the same product (API section 4, /products/{id}).
+ * Removes leading zeros from a GTIN, because all its forms identify the same product (API §4, /products/{id}).
  */
 export function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;

@@ -8,7 +8,7 @@ import { dateTime, int32, int64, toDouble } from './wire-types.js';
 const limit = z.preprocess(toDouble, z.number().nonnegative().nullable()).optional();
 const granted = z.boolean().nullable().optional();
 
-/** The limits of a plan (section 8). A null or missing limit means unlimited. */
+/** The limits of a plan (API §8). A null or missing limit means unlimited. */
 export const planLimits = z
   .looseObject({
     datasets: limit.describe('Number of readable datasets'),
@@ -53,7 +53,7 @@ export const planInfo = z
   });
 export type PlanInfo = z.infer<typeof planInfo>;
 
-/** The body of an error response (section 7). */
+/** The body of an error response (API §7). */
 export const errorBody = z
   .looseObject({
     status: int32.describe('HTTP status'),
@@ -72,7 +72,7 @@ export const LIMIT_NAMES = [
   'paymentOverdue',
 ] as const;
 
-/** The body of a 402 or 429 response (section 7). */
+/** The body of a 402 or 429 response (API §7). */
 export const limitErrorBody = errorBody
   .extend({
     limit: z.enum(LIMIT_NAMES).describe('Which limit refuses'),

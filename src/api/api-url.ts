@@ -1,7 +1,7 @@
 import { LOOPBACK } from '../formats/find-proxy.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** The prefix of every API path (section 9). */
+/** The prefix of every API path (API §9). */
 const API_ROOT = '/api/v1';
 
 type QueryValue = string | number | bigint | boolean | Date;

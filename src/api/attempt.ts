@@ -45,7 +45,7 @@ export interface Request {
 
 /**
  * Sends a request and follows redirects within the origin. @throws unless the response is a 200 with the expected media
- * type: Trouble if another attempt may help, otherwise PricelakeError (section 7)
+ * type: Trouble if another attempt may help, otherwise PricelakeError (API §7)
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;

@@ -47,7 +47,7 @@ export interface CallCap {
 }
 
 /**
- * Makes GET calls to the API (sections 4, 5 and 7). `path` is a path from the API document, with or without `/api/v1`.
+ * Makes GET calls to the API (API §4, §5 and §7). `path` is a path from the API document, with or without `/api/v1`.
  * Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`, `contract`,
  * `unavailable` (after all retries), `stopped`, or the error given to `setCallLimit`.
  */
@@ -61,7 +61,7 @@ export interface ApiClient {
    * Isn't retried once rows may be billed. The caller must compare the number of rows with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
-  /** Sets the rate to the plan's `ratePerSecond` (section 8); null means unlimited. */
+  /** Sets the rate to the plan's `ratePerSecond` (API §8); null means unlimited. */
   setRate(ratePerSecond: number | null): void;
   /**
    * Limits the number of further calls, including retries and redirects; null means unlimited. A call beyond the limit

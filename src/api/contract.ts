@@ -1,11 +1,11 @@
 /**
- * The API contract: a zod schema for every resource of the API document (section 2 unless a comment gives another). The
+ * The API contract: a zod schema for every resource of the API document (API §2 unless a comment gives another). The
  * account's resources are in account-contract.ts. The OpenAPI document is generated from the schemas' metadata.
  */
 import * as z from 'zod';
 import { dateTime, decimal, int32, int64 } from './wire-types.js';
 
-/** The maximum page size of `/items` (section 4). */
+/** The maximum page size of `/items` (API §4). */
 export const ITEMS_A_PAGE = 500;
 
 const string = z.string();

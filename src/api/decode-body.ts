@@ -69,10 +69,10 @@ export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-/** The media type of every response except a successful export (section 1, rule 3). */
+/** The media type of every response except a successful export (API §1, rule 3). */
 export const JSON_TYPE = 'application/json';
 
-/** Returns the media type of an export (section 4, `/export`). The default format is CSV. */
+/** Returns the media type of an export (API §4, `/export`). The default format is CSV. */
 export function exportType(query: Query): string {
   return query.format === 'ndjson' ? 'application/x-ndjson' : 'text/csv';
 }

@@ -44,7 +44,7 @@ export function createRateBucket(io: Io) {
       queue = turn.catch(() => {});
       return turn;
     },
-    /** Sets the rate to the plan's `ratePerSecond` (section 8); null means unlimited. */
+    /** Sets the rate to the plan's `ratePerSecond` (API §8); null means unlimited. */
     setRate(ratePerSecond: number | null): void {
       const rate = ratePerSecond !== null && !(ratePerSecond > 0) ? CAREFUL_RATE : ratePerSecond;
       intervalMs = rate === null ? 0 : 1000 / rate;

@@ -7,7 +7,7 @@ import type { Answer } from './transport.js';
 
 type RefusedAnswer = Omit<Answer, 'body'> & { body: Buffer };
 
-/** The fields read from an error body (section 7). */
+/** The fields read from an error body (API §7). */
 interface ErrorBody {
   /** False if the body isn't an API error, for example a proxy's error page. */
   genuine: boolean;
@@ -17,7 +17,7 @@ interface ErrorBody {
 }
 
 /**
- * Converts an error response (section 7) to an error. A rate-limit 429 or a 5xx becomes Trouble, which may be retried;
+ * Converts an error response (API §7) to an error. A rate-limit 429 or a 5xx becomes Trouble, which may be retried;
  * any other response becomes a PricelakeError.
  */
 export function explainRefusal(
@@ -71,7 +71,7 @@ function explainTooMany(
   return new PricelakeError('quota', message, { ...body.facts, nextRunAt, hint });
 }
 
-/** Returns when the monthly counters reset: the first day of the next month, 00:00 UTC (section 8). */
+/** Returns when the monthly counters reset: the first day of the next month, 00:00 UTC (API §8). */
 function startOfNextMonth(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
 }

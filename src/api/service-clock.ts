@@ -44,7 +44,7 @@ function readHttpDate(text: string): number {
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
 
 /**
- * Parses `Retry-After` (section 7), seconds or an HTTP date, to milliseconds from `now`. Returns 0 for a past date, and
+ * Parses `Retry-After` (API §7), seconds or an HTTP date, to milliseconds from `now`. Returns 0 for a past date, and
  * undefined if the header is missing, invalid, or more than a year away.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { change } from './contract.js';
 import { dateTime, int64 } from './wire-types.js';
 
-/** The body of a webhook delivery (section 6). */
+/** The body of a webhook delivery (API §6). */
 export const webhookEvent = z
   .looseObject({
     id: z.string().describe('Event id. The same on every attempt and when sent again: receivers drop repeats by it'),

@@ -32,7 +32,7 @@ export type ErrorCode =
 export interface ErrorFacts {
   hint?: string;
   excerpt?: string;
-  /** Links from the service's error body (section 7). */
+  /** Links from the service's error body (API §7). */
   docsUrl?: string;
   upgradeUrl?: string;
   /** The earliest time at which a retry can succeed. */

@@ -88,7 +88,7 @@ export const runEntry = z.discriminatedUnion('type', [
     counts: z.array(z.strictObject({ dataset: int64Text, items: int64Text })).optional(),
     at: z.string(),
   }),
-  /** The exports for a full copy (section 4, /export): one for all items, or one per shard. */
+  /** The exports for a full copy (API §4, /export): one for all items, or one per shard. */
   asked('shards', {
     shards: z.array(
       z.strictObject({

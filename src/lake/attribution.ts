@@ -12,7 +12,7 @@ export interface Attribution {
 
 /**
  * Reads the newest license and credit text of each website, ordered by id. The text must be passed on with the data
- * (section 2, SiteRef), even after the website stopped requiring it.
+ * (API §2, SiteRef), even after the website stopped requiring it.
  * @param sites SQL of a relation with the columns of the sites table
  */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
@@ -41,7 +41,7 @@ export function describeAttributions(attributions: Attribution[]): Record<string
   return { 'pricelake.attribution': JSON.stringify(credits) };
 }
 
-/** Formats the contents of `ATTRIBUTION.md`: the texts that must be passed on with the data (section 2, SiteRef). */
+/** Formats the contents of `ATTRIBUTION.md`: the texts that must be passed on with the data (API §2, SiteRef). */
 export function writeAttributions(attributions: Attribution[]): string {
   const intro =
     attributions.length === 0

@@ -72,8 +72,8 @@ export const NO_EXPORTS: Allowance = {
 const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
 
 /**
- * Computes what a run may still use under the plan (section 8), the budget and the command line. Calls with an
- * operator's token aren't counted (section 2, PlanInfo), so percentages and quotas don't limit them, and numbers apply
+ * Computes what a run may still use under the plan (API §8), the budget and the command line. Calls with an
+ * operator's token aren't counted (API §2, PlanInfo), so percentages and quotas don't limit them, and numbers apply
  * to each run.
  */
 export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
@@ -112,7 +112,7 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
       bind('exportRowsPerMonth', rowLimit, rows, isCounted),
       shared('exportRowsPerMonth', [rowLimit], own?.exportRows),
     ),
-    // Section 4, /export, quota rules 2 and 3; section 8: only the Free plan has no feed.
+    // API §4, /export, quota rules 2 and 3; §8: only the Free plan has no feed.
     bills: BILLING.has(status) && limits.changeFeed !== false,
     blocks:
       agreed === null
@@ -177,7 +177,7 @@ function atLeastZero(count: bigint): bigint {
   return count > 0n ? count : 0n;
 }
 
-/** The rows in a block. The service bills each started block (section 4, /export, quota rule 2). */
+/** The rows in a block. The service bills each started block (API §4, /export, quota rule 2). */
 const BLOCK_ROWS = 10_000n;
 
 /** Counts the blocks that the rows beyond the quota would start. */

@@ -21,7 +21,7 @@ export interface CopyFacts {
 }
 
 /**
- * The route of a copy: exports, or pages of 500 items (section 4, /items). `thisMonth` is false if the pages need the
+ * The route of a copy: exports, or pages of 500 items (API §4, /items). `thisMonth` is false if the pages need the
  * calls of several months. With `wait`, `refusal` gives the reason, and the time until which no copy may begin.
  */
 export type CopyChoice =

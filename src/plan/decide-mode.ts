@@ -26,7 +26,7 @@ interface ModeDecision {
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** True if the last attempt was longer ago than the feed reaches back (section 8, historyDays). */
+/** True if the last attempt was longer ago than the feed reaches back (API §8, historyDays). */
 export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, now }: RunFacts): boolean {
   const days = account?.historyDays ?? null;
   const tried = isAtWork ? triedAt.before : triedAt.last;
@@ -147,7 +147,7 @@ function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
   return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
-/** Explains why changes older than `historyDays` are missing from the feed (section 8); undefined if none are. */
+/** Explains why changes older than `historyDays` are missing from the feed (API §8); undefined if none are. */
 function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: AccountFacts): string | undefined {
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;

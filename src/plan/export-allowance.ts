@@ -1,7 +1,7 @@
 import type { PricelakeError } from '../io/errors.js';
 import { type Allowance, type Bound, countBlocks, countLeft, refuseBy } from './allowance.js';
 
-/** The cost of an export according to its headers (section 4, /export). */
+/** The cost of an export according to its headers (API §4, /export). */
 export interface TakenExport {
   rows: bigint;
   /** The X-Export-Overage header. */

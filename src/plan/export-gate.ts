@@ -69,7 +69,7 @@ export class ExportGate {
   }
 }
 
-/** Reads an export's cost from its headers (section 4). After a truncated export, no rows are left. */
+/** Reads an export's cost from its headers (API §4). After a truncated export, no rows are left. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
   const remaining = readCut(headers, rows) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
   const overage = isFlagged(headers['x-export-overage']);
@@ -91,7 +91,7 @@ function isFlagged(header: string | undefined): boolean {
   return !['', 'false', '0', 'no'].includes(header?.trim().toLowerCase() ?? '');
 }
 
-/** Reads X-Export-Rows (section 4, /export). @throws PricelakeError `contract` if it isn't a whole number */
+/** Reads X-Export-Rows (API §4, /export). @throws PricelakeError `contract` if it isn't a whole number */
 export function readExportRows(headers: Record<string, string>): bigint {
   const text = headers['x-export-rows'] ?? '';
   if (!/^\d{1,18}$/.test(text)) {

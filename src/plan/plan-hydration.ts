@@ -45,7 +45,7 @@ interface Limits {
 }
 
 /**
- * Chooses the cheapest way to read the needed items (section 4): one by one, by pages of 500 changed items, or by an
+ * Chooses the cheapest way to read the needed items (API §4): one by one, by pages of 500 changed items, or by an
  * export of them. The cheapest way uses the smallest share of the remaining calls and rows, or the least time if
  * neither is limited. Never uses overage, because the items can be read in other ways. Returns a refusal if there are
  * too few calls and the export must wait.

@@ -2,7 +2,7 @@ import type { Dataset, EntryOf } from '../journal/run-entry.js';
 import { type Allowance, countLeft } from './allowance.js';
 
 /**
- * A part of a snapshot that one export supplies (section 4, /export), named `all`, `removed` or `site-12`; for a
+ * A part of a snapshot that one export supplies (API §4, /export), named `all`, `removed` or `site-12`; for a
  * dataset, `dataset-15-all`. `rows` is the service's count. At any moment shards are disjoint, except for items in
  * several of the listed datasets.
  */

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../io/errors.js';
 
-/** Milliseconds until the feed shows a change (section 4, /changes, rule 3). */
+/** Milliseconds until the feed shows a change (API §4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;
 
 /** The pace of the clock: `frozen` moves only when advanced, `real` in real time, and `60x` 60 times as fast. */

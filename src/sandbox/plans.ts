@@ -6,7 +6,7 @@ export type PlanCode = (typeof PLAN_CODES)[number];
 
 const count = z.number().int().nonnegative().nullable();
 
-/** The limits of a plan, with the names of section 8. Null means unlimited. */
+/** The limits of a plan, named as in API §8. Null means unlimited. */
 export const planLimits = z.strictObject({
   datasets: count,
   apiCallsPerMonth: count,
@@ -24,13 +24,13 @@ export interface Plan {
   name: string;
   status: 'TRIALING' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED' | null;
   limits: PlanLimits;
-  /** True to bill rows above the quota, false to end the export there (section 4, /export, quota rules 2 and 3). */
+  /** True to bill rows above the quota, false to end the export there (API §4, /export, quota rules 2 and 3). */
   overage: boolean;
 }
 
 /** The length of a trial in days. After that, the Free plan applies. */
 export const TRIAL_DAYS = 14;
-/** The number of days after which an overdue payment makes all requests return 402 (section 3, plan status). */
+/** The number of days after which an overdue payment makes all requests return 402 (API §3, plan status). */
 export const OVERDUE_DAYS = 30;
 
 /** The limits of each plan; null means unlimited. The API document doesn't state any, so these are made up. */
@@ -60,7 +60,7 @@ export const PLANS: Record<PlanCode, Plan> = {
 const limits = planLimits.partial();
 
 /**
- * Parses limits such as `apiCallsPerMonth=100`, `ratePerSecond=null` or `changeFeed=false` (section 8).
+ * Parses limits such as `apiCallsPerMonth=100`, `ratePerSecond=null` or `changeFeed=false` (API §8).
  * @throws PricelakeError `usage` that names the invalid limit and the allowed values
  */
 export function parseLimits(specs: readonly string[]): Partial<PlanLimits> {

@@ -50,7 +50,7 @@ export interface SandboxOptions extends AccountChange {
   startAt?: Date;
   /** The pace of the clock, `frozen` by default: time moves only when it is advanced. */
   clock?: ClockMode;
-  /** The webhook endpoint (section 6). Without `url`, it can be set later. */
+  /** The webhook endpoint (API §6). Without `url`, it can be set later. */
   webhook?: WebhookOptions & { url?: string };
   /** Returns the real time in milliseconds, for rate limits. By default the machine's. */
   wallClock?: () => number;
@@ -69,7 +69,7 @@ export interface Sandbox {
   setReadings(specs: readonly string[]): void;
   changeAccount(change: AccountChange): void;
   advance(options: AdvanceOptions): Promise<AdvanceCounts>;
-  /** The customer's webhook endpoint, as the service's portal manages it (section 6). */
+  /** The customer's webhook endpoint, as the service's portal manages it (API §6). */
   webhook: Webhook;
   /** Returns the expected data for tests: the Items of the live key and all Changes, as JSON, sorted by id. */
   dump(): Promise<{ items: string[]; changes: string[] }>;

@@ -8,7 +8,7 @@ export interface DatasetPart {
   client: ApiClient;
 }
 
-/** Endpoints that accept the `dataset` parameter (section 4). */
+/** Endpoints that accept the `dataset` parameter (API §4). */
 const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
 
 /** Lists the parts to request: one for each dataset, because a call accepts only one dataset. */

@@ -12,7 +12,7 @@ import type { Counts } from '../plan/plan-shards.js';
 /** Nullable fields may also be missing, because a service may omit nulls. */
 const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
-/** The datasets that the key can read, as `/datasets` currently describes them (section 4). */
+/** The datasets that the key can read, as `/datasets` currently describes them (API §4). */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   rows: readonly unknown[];
@@ -54,12 +54,12 @@ const LOOKS = 3;
 const countedSites = z.looseObject({ sites: z.array(z.looseObject({ id: int64, items: int64 })) });
 const counted = z.looseObject({ totalElements: int64 });
 
-/** Counts the visible items, including removed ones, that match the query (section 4, /items). */
+/** Counts the visible items, including removed ones, that match the query (API §4, /items). */
 export async function countItems(client: ApiClient, query: Query = {}): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
-/** Counts the listed items (section 4, /items) and those by website (/facets), until the counts agree. */
+/** Counts the listed items (API §4, /items) and those by website (/facets), until the counts agree. */
 export async function countListed(client: ApiClient): Promise<NonNullable<Counts['listed']>> {
   for (let look = 1; ; look++) {
     const { sites } = await client.json('/facets', {}, countedSites);

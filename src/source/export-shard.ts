@@ -47,7 +47,7 @@ export interface AskedShard {
 }
 
 /**
- * Downloads one export (section 4), and retries if it is interrupted. It is complete if it has `X-Export-Rows` rows.
+ * Downloads one export (API §4), and retries if it is interrupted. It is complete if it has `X-Export-Rows` rows.
  * @throws the gate's error before any request; `snapshot_incomplete`; or `quota` with `facts.cut` if the service cut
  * the export at the monthly limit. The rows of a cut export are kept
  */

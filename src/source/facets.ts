@@ -10,7 +10,7 @@ export const facetsAnswer = facets.extend({
   categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
 });
 
-/** Requests `/facets` (section 4), journals the response, and returns its JSON text. A retry reuses it. */
+/** Requests `/facets` (API §4), journals the response, and returns its JSON text. A retry reuses it. */
 export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
   const landed = landing.journal.state.comparisons.facets;
   if (landed !== undefined) return landed;

@@ -23,7 +23,7 @@ export interface FeedGuard {
 
 /**
  * Creates a guard for the feed's length and cursors.
- * @param findEnd requests the feed's end (section 4, /changes/recent); called if the feed is long, or a cursor is too
+ * @param findEnd requests the feed's end (API §4, /changes/recent); called if the feed is long, or a cursor is too
  * new
  * @param known a cursor from which earlier runs continued
  */

@@ -1,7 +1,7 @@
 import { type LakeMemory, type Memory, writePages } from '../journal/memory.js';
 import type { FeedPage } from './page.js';
 
-/** The maximum number of changes on a page (section 4, /changes). */
+/** The maximum number of changes on a page (API §4, /changes). */
 export const PAGE_LIMIT = 1000;
 
 /** For this many milliseconds after changes followed a page without `hasMore`, `hasMore: false` isn't trusted. */

@@ -55,7 +55,7 @@ interface FeedJudges {
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Returns the id of the newest change (section 4, /changes/recent), if any. The feed is complete up to it. */
+/** Returns the id of the newest change (API §4, /changes/recent), if any. The feed is complete up to it. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
   // Only the id is parsed, so that changes in other fields can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
@@ -68,7 +68,7 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 }
 
 /**
- * Reads the feed to its end (section 4, /changes), one dataset after the other, and writes one change per line. Several
+ * Reads the feed to its end (API §4, /changes), one dataset after the other, and writes one change per line. Several
  * datasets share a cursor: the feed's end before they were read, or the smallest id that all have reached. An
  * interrupted run continues after its last page. If the plan no longer includes the feed, returns the changes received
  * so far; undefined if there are none.

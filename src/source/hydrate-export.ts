@@ -22,7 +22,7 @@ export interface AskedExport {
 }
 
 /**
- * Downloads an export of the items that changed since a time (section 4, /export with `changedSince`), and removes its
+ * Downloads an export of the items that changed since a time (API §4, /export with `changedSince`), and removes its
  * items from `itemIds`. If it is interrupted or cut, the remaining items must be read in other ways. Calls `onLanded`
  * after each file.
  */

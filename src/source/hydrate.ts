@@ -58,7 +58,7 @@ function chooseWay(
 type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**
- * Reads the needed items in full (section 4, /items and /items/{id}) in few calls, and writes one per line. Skips items
+ * Reads the needed items in full (API §4, /items and /items/{id}) in few calls, and writes one per line. Skips items
  * that are no longer visible. Removes the items it reads from `need.itemIds`. Calls `onFile` for each closed file,
  * starting with files of earlier attempts.
  */
@@ -201,7 +201,7 @@ export function hasReadLists({ journal: { state } }: Landing): boolean {
 }
 
 /**
- * Reads items one by one (section 4, /items/{id}), once per run, because pages showed older values than the feed. If
+ * Reads items one by one (API §4, /items/{id}), once per run, because pages showed older values than the feed. If
  * the service refuses or doesn't respond, a later run reads the items.
  */
 export async function landRereads(

@@ -119,7 +119,7 @@ function readIdOrNothing(line: Buffer, fitId: FitId): bigint | undefined {
   }
 }
 
-/** Requests an item and returns its bytes; undefined if the key can't see the item (section 4, /items/{id}: 404). */
+/** Requests an item and returns its bytes; undefined if the key can't see the item (API §4, /items/{id}: 404). */
 export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | undefined> {
   try {
     const { body } = await client.bytes(`/items/${id}`, {});
@@ -141,7 +141,7 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
 const CONCURRENCY = 4;
 
 /**
- * Requests items one by one (section 4, /items/{id}, which also returns removed items) and journals each as its own
+ * Requests items one by one (API §4, /items/{id}, which also returns removed items) and journals each as its own
  * page.
  * @param onMissing receives the ids of items that the service doesn't find (404)
  */

@@ -1,7 +1,7 @@
 import { findField, parseInt64, readFields, readInt64, type Slice, showValue } from '../formats/json-scan.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** The envelope of a feed page (section 2, ChangePage). */
+/** The envelope of a feed page (API §2, ChangePage). */
 export interface FeedPage {
   changes: Slice[];
   /** The id of the newest change on the page; `after` if the page is empty. */
@@ -12,14 +12,14 @@ export interface FeedPage {
   nextCursor: bigint;
 }
 
-/** The envelope of a products page (section 2, PageDtoProduct). */
+/** The envelope of a products page (API §2, PageDtoProduct). */
 export interface ProductPage {
   rows: Slice[];
   totalElements: bigint;
   totalPages: number;
 }
 
-/** The envelope of an items page (section 2, PageDtoItem). */
+/** The envelope of an items page (API §2, PageDtoItem). */
 export interface ItemPage extends ProductPage {
   /** The item ids, in the order of `rows`. */
   ids: bigint[];
@@ -57,7 +57,7 @@ function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | un
 }
 
 /**
- * Reads the ids on a page, which must increase from the cursor (section 2, Change: "increasing"). Skips unreadable ids,
+ * Reads the ids on a page, which must increase from the cursor (API §2, Change: "increasing"). Skips unreadable ids,
  * whose changes typing rejects.
  */
 function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
@@ -80,7 +80,7 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
 }
 
 /**
- * True if a change contains its item. If the item has left the caller's data, the change doesn't (section 2, Change).
+ * True if a change contains its item. If the item has left the caller's data, the change doesn't (API §2, Change).
  * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {

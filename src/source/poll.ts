@@ -31,7 +31,7 @@ export interface Poll {
 }
 
 /**
- * Reads the items that changed since a time, or all items (section 4, /items), part by part, latest changes first. An
+ * Reads the items that changed since a time, or all items (API §4, /items), part by part, latest changes first. An
  * item that changes meanwhile pushes others only to later pages. An interrupted poll resumes at the page it reached.
  * Throws `snapshot_incomplete` if the pages of all items show fewer items than the service counts.
  */

@@ -2,7 +2,7 @@ import { CsvScanner } from '../formats/csv.js';
 import { isBlank } from '../formats/ndjson.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** The format of an export (section 4, /export). */
+/** The format of an export (API §4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
 
 /** Counts rows in a stream of bytes, and finds where the stream can be split. */

@@ -3,7 +3,7 @@ import type { LandedFeed } from './feed.js';
 import { hasItem, readChangeId } from './page.js';
 
 /**
- * Lists the ids of landed changes without an item (section 2, Change). Omits changes whose item is given by another
+ * Lists the ids of landed changes without an item (API §2, Change). Omits changes whose item is given by another
  * dataset's feed or by `others`, which contain the same changes.
  */
 export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {

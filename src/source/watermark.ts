@@ -14,7 +14,7 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Journals the low watermark: the newest change (section 4, /changes/recent), from which the feed can safely be read,
+ * Journals the low watermark: the newest change (API §4, /changes/recent), from which the feed can safely be read,
  * and the latest time at which an item of any part changed (/items by `-lastChanged`). One time is enough for all
  * parts, because polls reach back an hour before it.
  * @param client sends requests without a dataset
@@ -87,7 +87,7 @@ export interface RecentWindow {
 }
 
 /**
- * Finds the feed's cursor an hour before its newest change (section 4, /changes/recent). Rows may lag behind the feed,
+ * Finds the feed's cursor an hour before its newest change (API §4, /changes/recent). Rows may lag behind the feed,
  * so the changes of that hour are read and applied to rows that don't include them yet.
  */
 export async function findRecentWindow(client: ApiClient): Promise<RecentWindow> {

@@ -201,7 +201,7 @@ export const CHANGE_ANSWERS: Record<ChangeOrigin, AnswerName> = {
 /** Receives each parsed row of a response. In CSV, all values are text. */
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;
 
-/** The ids of the datasets that the lake copies (section 4, /datasets), in order, or all datasets. */
+/** The ids of the datasets that the lake copies (API §4, /datasets), in order, or all datasets. */
 export type DatasetSelection = 'all' | readonly bigint[];
 
 export type Severity = 'gate' | 'error' | 'warn';

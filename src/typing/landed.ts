@@ -55,7 +55,7 @@ function readText(name: string, value: string): string {
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
 
-/** The fields of a change, named as in the API document (section 2: Change, ChangeItem, SiteRef). */
+/** The fields of a change, named as in the API document (API §2: Change, ChangeItem, SiteRef). */
 export const CHANGE_FIELDS = new Map([
   ['id', 'VARCHAR'],
   ['kind', 'VARCHAR'],

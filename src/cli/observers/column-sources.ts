@@ -10,7 +10,7 @@ const item = (...columns: string[]): readonly Source[] => columns.map((column): 
 const each = (columns: string[], find: (column: string) => readonly Source[]): Sources =>
   Object.fromEntries(columns.map((column) => [column, find(column)]));
 
-/** Columns of items that contain a field of Item unchanged (API document, section 2). */
+/** Columns of items that contain a field of Item unchanged (API §2). */
 const ITEM_FIELDS: Sources = Object.fromEntries(
   Object.entries(ITEM_VALUES)
     .filter(([, column]) => column !== 'site_attribution')

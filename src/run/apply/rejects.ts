@@ -63,7 +63,7 @@ function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[
 }
 
 /**
- * Counts changes without an item (section 2, Change) and rows with an unreadable id. Changes up to the watermark don't
+ * Counts changes without an item (API §2, Change) and rows with an unreadable id. Changes up to the watermark don't
  * count, because whole rows that were read later include them.
  */
 export async function countUnnamed(

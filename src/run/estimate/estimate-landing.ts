@@ -75,7 +75,7 @@ export interface WaitingFeed {
 type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before' | 'memory' | 'io'>;
 
 /**
- * Requests the feed page with which the run would start (section 4, /changes), and the newest change if more changes
+ * Requests the feed page with which the run would start (API §4, /changes), and the newest change if more changes
  * follow. If several datasets are listed, requests a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(source: FeedSource, starts: readonly FeedStart[]): Promise<WaitingFeed> {

@@ -33,7 +33,7 @@ export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'wor
 
 /**
  * Estimates the calls for reading items in full. Finds the items that the first page of the feed requires, as a run
- * does, and extrapolates if more changes follow. Counts changed items per dataset (section 4, /items, `changedSince`).
+ * does, and extrapolates if more changes follow. Counts changed items per dataset (API §4, /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,

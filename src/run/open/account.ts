@@ -20,7 +20,7 @@ export const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
 
-/** The account's plan (section 2, PlanInfo). */
+/** The account's plan (API §2, PlanInfo). */
 export type AccountPlan = z.output<typeof accountPlan>;
 
 /** The parts of a run that are needed to read the account. */
@@ -38,7 +38,7 @@ export interface Account {
   gate: ExportGate;
 }
 
-/** Requests the account's plan (section 4, /plan). */
+/** Requests the account's plan (API §4, /plan). */
 export function fetchAccountPlan(client: ApiClient): Promise<AccountPlan> {
   return client.json('/plan', {}, accountPlan);
 }
@@ -76,7 +76,7 @@ export async function openAccount(
   return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io, pipeline.source.export), note) };
 }
 
-/** Reads the plan, and limits the client to its rate (section 8) and to the calls that plan and budget allow. */
+/** Reads the plan, and limits the client to its rate (API §8) and to the calls that plan and budget allow. */
 export async function limitClient(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
   const plan = await fetchAccountPlan(client);
   const allowance = findAllowance(plan, budget, caps);
@@ -110,7 +110,7 @@ export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 const LEAST_CALLS = 40;
 
 /**
- * Requests the plan again (section 4) after all other calls, to compare the ledger with the service's usage count.
+ * Requests the plan again (API §4) after all other calls, to compare the ledger with the service's usage count.
  * Skipped if no call is left, or if the run was small and downloaded no export.
  */
 export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>): Promise<Usage> {

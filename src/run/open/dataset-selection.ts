@@ -52,7 +52,7 @@ export function showSelection(selection: DatasetSelection): string {
 const visible = z.array(z.looseObject({ id: int64, name: z.string(), items: int64 }));
 const counted = z.looseObject({ totalElements: int64 });
 
-/** Requests the datasets that the key can currently read (section 4, /datasets). */
+/** Requests the datasets that the key can currently read (API §4, /datasets). */
 export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visible>> {
   return client.json('/datasets', {}, visible);
 }

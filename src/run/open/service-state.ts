@@ -17,7 +17,7 @@ export interface ServiceState {
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
-/** Requests the plan and the newest change of the feed, or of each listed dataset's feed (section 4). */
+/** Requests the plan and the newest change of the feed, or of each listed dataset's feed (API §4). */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
   selection: DatasetSelection,

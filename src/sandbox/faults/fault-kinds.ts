@@ -1,4 +1,4 @@
-/** Short names of the endpoints in section 4. `any` matches all of them. */
+/** Short names of the endpoints in API §4. `any` matches all of them. */
 export const FAULT_ENDPOINTS = [
   'any',
   'datasets',

@@ -12,11 +12,11 @@ const DAY_MS = 86_400_000;
 /** Settings of the account, which can be set at the start or changed by control requests. */
 const accountSettings = z.strictObject({
   plan: z.enum(PLAN_CODES),
-  /** Limits that override the plan's (section 8). */
+  /** Limits that override the plan's (API §8). */
   limits: planLimits.partial(),
-  /** True to allow overage, if the plan has it (section 4, /export, quota rules 2 and 3). */
+  /** True to allow overage, if the plan has it (API §4, /export, quota rules 2 and 3). */
   overage: z.boolean(),
-  /** Kinds of keys for which the service responds with 401 (section 5, rule 4). */
+  /** Kinds of keys for which the service responds with 401 (API §5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),
   /**
    * Days since the payment was due; null if none is overdue. The status is PAST_DUE; requests return 402 from day 30.
@@ -27,7 +27,7 @@ export const accountChange = accountSettings.partial();
 type AccountSettings = z.infer<typeof accountSettings>;
 export type AccountChange = z.infer<typeof accountChange>;
 
-/** The sandbox's only account: its keys, its plan, and its usage in the current month (sections 2, 5 and 8). */
+/** The sandbox's only account: its keys, its plan, and its usage in the current month (API §2, §5 and §8). */
 export class Account {
   readonly keys: Record<KeyKind, string>;
   readonly #clock: SimulatedClock;
@@ -126,7 +126,7 @@ export class Account {
     return this.#clock.secondsTo(moment);
   }
 
-  /** Counts calls, except those with the operator key (section 2, PlanInfo). A negative number removes calls. */
+  /** Counts calls, except those with the operator key (API §2, PlanInfo). A negative number removes calls. */
   countCall(kind: KeyKind, calls = 1): void {
     if (isMetered(kind)) this.#apiCalls = Math.max(0, this.usage.apiCalls + calls);
   }

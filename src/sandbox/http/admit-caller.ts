@@ -11,7 +11,7 @@ import { Parameters } from './parameters.js';
 const REFUSALS = new Set([401, 402, 429]);
 
 /**
- * Checks the key, the rate, the payment and the monthly quota, in this order (sections 5 and 7), and sets limit
+ * Checks the key, the rate, the payment and the monthly quota, in this order (API §5 and §7), and sets limit
  * headers.
  */
 export function admitCaller(service: Service) {
@@ -89,7 +89,7 @@ function readQuotas({ plan: { limits }, usage }: Account, kind: KeyKind | null) 
   };
 }
 
-/** Sets the headers for rate and quotas. The API document defines only their prefixes (section 8). */
+/** Sets the headers for rate and quotas. The API document defines only their prefixes (API §8). */
 export function setLimitHeaders(headers: Headers, { account, readings }: Service, kind: KeyKind | null): void {
   const perSecond = account.plan.limits.ratePerSecond;
   const { resetsAt } = account.usage;

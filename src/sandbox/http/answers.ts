@@ -7,7 +7,7 @@ export type LimitName = (typeof LIMIT_NAMES)[number];
 const DOCS_URL = 'https://docs.sandbox.example/errors';
 export const UPGRADE_URL = 'https://sandbox.example/plans';
 
-/** An error response (section 7, Error). */
+/** An error response (API §7, Error). */
 export class ApiError extends Error {
   readonly status: number;
   readonly extra: Record<string, unknown>;

@@ -37,7 +37,7 @@ export interface SandboxEnv {
 /** The caller and the parameters of an admitted request. */
 export type Asked = SandboxEnv['Variables'];
 
-/** Determines what a key can read: the sample dataset for a test key, the plan's datasets for others (section 5). */
+/** Determines what a key can read: the sample dataset for a test key, the plan's datasets for others (API §5). */
 export function buildCaller(service: Service, kind: KeyKind): Caller {
   const { world, account } = service;
   const { plan } = account;

@@ -9,7 +9,7 @@ export interface ItemFilter {
   values: SqlValues;
 }
 
-/** Builds the filter that `/items` and `/export` have in common (section 4). */
+/** Builds the filter that `/items` and `/export` have in common (API §4). */
 export function readItemFilter({ world, readings }: Service, asked: Asked): ItemFilter {
   const { parameters } = asked;
   const filter = new FilterBuilder();

@@ -38,7 +38,7 @@ const REASONS: Record<string, [status: number, message: string]> = {
 };
 const NO_HTTP: [number, string] = [400, 'The request is not valid HTTP.'];
 
-/** Sends an Error body for requests that don't reach the handler (section 7). @param describe sets the limit headers */
+/** Sends an Error body for requests that don't reach the handler (API §7). @param describe sets the limit headers */
 export function refuseMalformed(server: Server, describe: (headers: Headers) => void): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (hasSystemCode(error, 'ECONNRESET') || !socket.writable) {

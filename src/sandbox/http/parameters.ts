@@ -6,7 +6,7 @@ const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,9})?$/;
 const BEYOND_PRICES = 1e19;
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** Reads the query parameters of a request. Errors name the invalid parameter (section 4). */
+/** Reads the query parameters of a request. Errors name the invalid parameter (API §4). */
 export class Parameters {
   readonly #query: URLSearchParams;
 

@@ -8,7 +8,7 @@ import { type Caller, chooseDatasets, feedEnd, historyStart, type SandboxEnv, ty
 const CHANGED = 1;
 const RECENT_KINDS = ['NEW', 'CHANGED', 'REMOVED', 'RELISTED', 'PRICE_DROP', 'PRICE_RISE'] as const;
 
-/** Adds `/changes` and `/changes/recent` (section 4). */
+/** Adds `/changes` and `/changes/recent` (API §4). */
 export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, readings } = service;
 
@@ -57,7 +57,7 @@ function findFeedStart(service: Service, caller: Caller, after: bigint): number 
   throw refuseParameter('after', String(after), "0, or a cursor that the plan's history reaches back to");
 }
 
-/** Returns a filter by kind. PRICE_DROP and PRICE_RISE match CHANGED with a lower or higher price (section 3). */
+/** Returns a filter by kind. PRICE_DROP and PRICE_RISE match CHANGED with a lower or higher price (API §3). */
 function matcherOf(kind: (typeof RECENT_KINDS)[number]): (kind: number, move: number) => boolean {
   if (kind === 'PRICE_DROP') return (found, move) => found === CHANGED && move < 0;
   if (kind === 'PRICE_RISE') return (found, move) => found === CHANGED && move > 0;

@@ -19,7 +19,7 @@ const countCurrencies = (items: string) => `SELECT currency AS code, count(*) AS
 const countCategoryItems = (items: string) => `SELECT category_id AS id, count(*) AS items FROM ${items}
   WHERE ${LISTED} AND category_id IS NOT NULL GROUP BY ALL`;
 
-/** Adds `/facets` (sections 2 and 4). Ids stay bigint values, so that they are exact. */
+/** Adds `/facets` (API §2 and §4). Ids stay bigint values, so that they are exact. */
 export function addFacetsRoute(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
   app.get('/facets', async (c) => {
@@ -47,7 +47,7 @@ function countCategories(world: World, rows: Record<string, unknown>[]): object[
     .filter(({ items }) => items > 0);
 }
 
-/** Adds `/plan` and `/datasets` (sections 2 and 4). */
+/** Adds `/plan` and `/datasets` (API §2 and §4). */
 export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { account } = service;
 

@@ -9,7 +9,7 @@ import { isMetered } from './account.js';
 import { type Caller, chooseMoment, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
 
-/** Adds `/export` (section 4). Its rows count when the export starts, even if the client disconnects. */
+/** Adds `/export` (API §4). Its rows count when the export starts, even if the client disconnects. */
 export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
   app.get('/export', async (c) => {

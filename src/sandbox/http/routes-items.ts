@@ -15,7 +15,7 @@ const ORDERS = {
 };
 const SORTS = Object.keys(ORDERS) as (keyof typeof ORDERS)[];
 
-/** Adds `/items`, `/items/{id}` and `/items/{id}/history` (section 4). */
+/** Adds `/items`, `/items/{id}` and `/items/{id}/history` (API §4). */
 export function addItemRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
 

@@ -45,7 +45,7 @@ function readKeys({ items }: OfferChoice): string {
   ) USING (n) ORDER BY place`;
 }
 
-/** Builds a query that renders the products in $keys as JSON (section 2). Texts come from the oldest offer. */
+/** Builds a query that renders the products in $keys as JSON (API §2). Texts come from the oldest offer. */
 function renderProducts(choice: OfferChoice): string {
   return `
 WITH wanted AS (
@@ -72,7 +72,7 @@ FROM wanted JOIN heads USING (product_key) LEFT JOIN ranges USING (product_key) 
 
 const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
 
-/** Adds `/products` and `/products/{id}` (section 4). */
+/** Adds `/products` and `/products/{id}` (API §4). */
 export function addProductRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, readings } = service;
   const chooseOffers = (moment: Moment, currency: string | null): OfferChoice => ({

@@ -147,7 +147,7 @@ function describeClock(clock: SimulatedClock): string {
   return `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${pace}`;
 }
 
-/** Adds the start page at `/`, and `/openapi.json` (section 9). Neither needs a key. */
+/** Adds the start page at `/`, and `/openapi.json` (API §9). Neither needs a key. */
 export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const document = readFileSync(packagePath('schemas/openapi.json'), 'utf8');
   const { paths } = JSON.parse(document) as { paths: OpenApiPaths };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Milliseconds to wait after each failed attempt. The last value repeats (section 6, delivery rule 3). */
+/** Milliseconds to wait after each failed attempt. The last value repeats (API §6, delivery rule 3). */
 const RETRY_WAITS = [1, 5, 15, 30, 60, 120, 240].map((minutes) => minutes * MINUTE_MS);
 
 /**
@@ -16,7 +16,7 @@ export function planNextAttempt(attempt: number, failedAt: number, failingSince:
   return Math.min(failedAt + wait, failingSince + DAY_MS);
 }
 
-/** True if a delivery has failed for a day, so the endpoint is turned off (section 6, delivery rule 5). */
+/** True if a delivery has failed for a day, so the endpoint is turned off (API §6, delivery rule 5). */
 export function hasFailedTooLong(now: number, failingSince: number): boolean {
   return now >= failingSince + DAY_MS;
 }

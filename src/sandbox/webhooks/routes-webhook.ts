@@ -12,7 +12,7 @@ const setBody = z.strictObject({ url: z.string(), secret, after: int64.optional(
 const rollBody = z.strictObject({ secret, keepHours: z.number().nonnegative().max(10_000).optional() }).prefault({});
 const resendBody = z.strictObject({ id: z.string() });
 
-/** Adds endpoints that do what customers do in the service's portal (section 6). They need no key. */
+/** Adds endpoints that do what customers do in the service's portal (API §6). They need no key. */
 export function addWebhookRoutes(app: Hono<SandboxEnv>, webhook: Webhook): void {
   app.get('/sandbox/webhook', () => answer(webhook.status));
 

@@ -6,7 +6,7 @@ interface Secret {
   validUntil: number;
 }
 
-/** The signing secrets, newest first. A replaced secret stays valid for some time (section 6, Service-Signature). */
+/** The signing secrets, newest first. A replaced secret stays valid for some time (API §6, Service-Signature). */
 export class SigningSecrets {
   readonly #seed: number;
   #secrets: Secret[] = [];
@@ -44,7 +44,7 @@ export class SigningSecrets {
 }
 
 /**
- * Builds the Service-Signature header (section 6): for each secret, a `v1` with the HMAC-SHA256 of `<t>.<body>` in hex.
+ * Builds the Service-Signature header (API §6): for each secret, a `v1` with the HMAC-SHA256 of `<t>.<body>` in hex.
  * @param t Unix time in seconds
  * @param body the raw request body
  */

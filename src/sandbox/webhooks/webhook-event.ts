@@ -4,7 +4,7 @@ import { signBody } from './signing-secrets.js';
 
 const CHANGES_PER_EVENT = 100;
 
-/** A WebhookEvent (section 6). Each attempt sends the same body. */
+/** A WebhookEvent (API §6). Each attempt sends the same body. */
 export interface WebhookEvent {
   id: string;
   type: 'changes' | 'ping';
@@ -54,7 +54,7 @@ function buildEvent(
   return { id, type, cursor, body: render(head), attempts: 0, delivered: false };
 }
 
-/** Milliseconds within which an endpoint must respond (section 6, delivery rule 1). */
+/** Milliseconds within which an endpoint must respond (API §6, delivery rule 1). */
 export const ANSWER_WITHIN_MS = 10_000;
 
 export interface Delivery {
@@ -77,7 +77,7 @@ interface Target {
   signal: AbortSignal;
 }
 
-/** Sends an event once (section 6). It is delivered if a 2xx response comes in time; redirects don't count. */
+/** Sends an event once (API §6). It is delivered if a 2xx response comes in time; redirects don't count. */
 export async function sendEvent(event: WebhookEvent, target: Target): Promise<Delivery> {
   event.attempts++;
   const attempt = event.attempts;

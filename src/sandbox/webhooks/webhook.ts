@@ -47,7 +47,7 @@ interface WebhookStatus {
   url: string | null;
   state: 'none' | 'active' | 'off';
   /**
-   * True if the current plan includes webhooks (section 8 of the API document). If it is false, changes wait until the
+   * True if the current plan includes webhooks (API §8). If it is false, changes wait until the
    * plan includes them.
    */
   inPlan: boolean;
@@ -65,7 +65,7 @@ const KEPT = 100;
 const TEAM = 'team@sandbox.example';
 const HOUR_MS = 3_600_000;
 
-/** The customer's webhook endpoint, and the deliveries to it (section 6). */
+/** The customer's webhook endpoint, and the deliveries to it (API §6). */
 export class Webhook {
   readonly #service: Service;
   readonly #options: WebhookOptions;
@@ -189,7 +189,7 @@ export class Webhook {
     this.#pending = null;
   }
 
-  /** Turns the endpoint off, and notifies the team (section 6, delivery rule 5). */
+  /** Turns the endpoint off, and notifies the team (API §6, delivery rule 5). */
   #turnOff(event: WebhookEvent): void {
     this.#state = 'off';
     const text = `The webhook endpoint ${this.#url} is turned off after 24 hours of failures; event ${event.id} was tried ${event.attempts} times.`;

@@ -35,7 +35,7 @@ const SHARE = { new: 0.06, removed: 0.07, relisted: 0.04 };
 /** The maximum share of listed items that change in one round. Steps with more changes have several rounds. */
 const ROUND_SHARE = 0.7;
 
-/** Advances the clock, and generates the changes that happen meanwhile (section 3, listing state of an item). */
+/** Advances the clock, and generates the changes that happen meanwhile (API §3, listing state of an item). */
 export async function advanceWorld(
   world: World,
   clock: SimulatedClock,

@@ -4,7 +4,7 @@ import type { RowFormat } from './row-file.js';
 const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;
 
 /**
- * The field names of export rows, which the API document leaves open (section 2, Export row): nested as in Item, or
+ * The field names of export rows, which the API document leaves open (API §2, Export row): nested as in Item, or
  * flat as `siteId`, `site_id` or `site.id`. With `item`, CSV contains nested objects as JSON.
  */
 export type ExportShape = (typeof EXPORT_SHAPES)[number];

@@ -20,7 +20,7 @@ export interface BadLine {
   reason: string;
 }
 
-/** Finds the first line that is not a valid Item (section 2) or repeats an id, or returns null if there is none. */
+/** Finds the first line that is not a valid Item (API §2) or repeats an id, or returns null if there is none. */
 export function findBadItem(path: string): Promise<BadLine | null> {
   const ids = new Set<bigint>();
   return findBadLine(path, (value) => {
@@ -42,7 +42,7 @@ const loadableChange = change
   .partial({ price: true, previousPrice: true })
   .extend({ item: loadableChangeItem.nullish() });
 
-/** Finds the first line that is not a valid Change (section 2) or is out of order, or returns null if there is none. */
+/** Finds the first line that is not a valid Change (API §2) or is out of order, or returns null if there is none. */
 export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise<BadLine | null> {
   let last: { id: bigint; at: string } | undefined;
   return findBadLine(path, (value) => {

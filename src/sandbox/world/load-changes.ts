@@ -32,7 +32,7 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
   return Number(latest);
 }
 
-/** Reads Changes (section 2) in the order of the file, with declared column types instead of guessed ones. */
+/** Reads Changes (API §2) in the order of the file, with declared column types instead of guessed ones. */
 const READ_CHANGES = `
 CREATE TABLE read_changes AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', kind: 'VARCHAR', observedAt: 'TIMESTAMPTZ', price: 'JSON', previousPrice: 'JSON', changes: 'JSON', item: 'JSON' });

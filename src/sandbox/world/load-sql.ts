@@ -6,7 +6,7 @@ CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
   THEN regexp_replace(text, '"${NUMBER_MARK}([-+.0-9eE]+)"', '\\1', 'g') ELSE text END;
 `;
 
-/** Reads Items (section 2) with declared column types instead of guessed ones. Prices stay text. */
+/** Reads Items (API §2) with declared column types instead of guessed ones. Prices stay text. */
 export const READ_ITEMS = `
 CREATE TABLE read AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'JSON',

@@ -49,7 +49,7 @@ const SELECT_ENTRIES = `SELECT change_id, epoch_us(observed_at), n, mask, kind, 
 export const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
 /**
- * Builds a query for the changes $from to below $to as JSON (section 2, Change), ordered by id. The item is the last
+ * Builds a query for the changes $from to below $to as JSON (API §2, Change), ordered by id. The item is the last
  * field, so that a HistoryEntry is the same text without it.
  * @param item SQL for its JSON, from `ordered` o and `items` i
  */

@@ -38,11 +38,11 @@ CREATE MACRO check_digit(body) AS (10 - (
   + body // 10 % 10 + body // 1000 % 10 + body // 100000 % 10 + body // 10000000 % 10
     + body // 1000000000 % 10 + body // 100000000000 % 10) % 10) % 10;
 CREATE MACRO fold(text) AS lower(regexp_replace(translate(text, ' -/.®&', ''), '[^\\p{L}\\p{N}]+', '', 'g'));
--- Matches products by GTIN, or otherwise by brand and part number (section 1).
+-- Matches products by GTIN, or otherwise by brand and part number (API §1).
 CREATE MACRO product_key_of(gtin, brand, mpn) AS CASE
   WHEN gtin IS NOT NULL AND ltrim(gtin, '0') <> '' THEN ltrim(gtin, '0')
   WHEN fold(brand) <> '' AND fold(mpn) <> '' THEN fold(brand) || '-' || fold(mpn) END;
--- The text that \`q\` searches (section 4, /items): an item's values at any depth, without field names. Both sides are
+-- The text that \`q\` searches (API §4, /items): an item's values at any depth, without field names. Both sides are
 -- folded: to upper case first, so that İ, ı and i are equal, and normalized, so that combining accents match.
 CREATE MACRO fold_case(text) AS lower(nfc_normalize(upper(text)));
 CREATE MACRO json_values(json) AS list_transform(

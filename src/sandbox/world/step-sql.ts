@@ -117,7 +117,7 @@ SELECT n, kind, observed_at, new_price, CASE WHEN price_moves THEN price END,
 FROM step;
 `;
 
-/** Applies the changes in `step` to the items (section 3). */
+/** Applies the changes in `step` to the items (API §3). */
 export const APPLY_STEP = `
 UPDATE items SET price = s.new_price, usual_price = s.new_usual,
   previous_price = CASE WHEN s.price_moves THEN s.price ELSE items.previous_price END,

@@ -61,7 +61,7 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
 /** A history entry is stored as a change that names its item (see nameItem in histories/land-histories.ts). */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
-/** The rows of each kind of response, as described in section 2 of the API document. */
+/** The rows of each kind of response, as described in API §2. */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/export': describeExportRow(),
   '/items': describeValue(contract.item),

@@ -15,7 +15,7 @@ export type HistorySelection = { itemIds: readonly bigint[] } | { where: string 
 
 /**
  * Downloads the histories of chosen items, one call each. They reach back as far as the plan's historyDays (API
- * document, section 4, /items/{id}/history). The next run adds the missing entries to `history`. An interrupted
+ * §4, /items/{id}/history). The next run adds the missing entries to `history`. An interrupted
  * backfill continues with the remaining items.
  * @returns the number of chosen items, and the number of histories that this call requested; the others had already
  * been downloaded

@@ -29,7 +29,7 @@ const JOURNAL = 'journal.ndjson';
 const CONCURRENCY = 4;
 
 /**
- * Downloads item histories (API document, section 4, /items/{id}/history) to a file with one entry per line, in the
+ * Downloads item histories (API §4, /items/{id}/history) to a file with one entry per line, in the
  * form of a change in the feed. Continues an interrupted backfill with its missing items. An item that the key can't
  * see has an empty history.
  * @param plan as read before the first call
@@ -105,7 +105,7 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
 }
 
 /**
- * Adds the item to each entry, because a history entry doesn't contain it (API document, section 2): `{"id":1,…}`
+ * Adds the item to each entry, because a history entry doesn't contain it (API §2): `{"id":1,…}`
  * becomes `{"item":{"id":7},"id":1,…}`. An existing `item` member is replaced.
  */
 function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {

@@ -25,7 +25,7 @@ import { explainOpen, type OpenListing } from './listing-words.js';
 
 /**
  * In a run that polls, determines which items are listed, because `changedSince` queries may not return items that were
- * removed or relisted. One call compares the service's counts (API document, section 4, /facets) with the lake as this
+ * removed or relisted. One call compares the service's counts (API §4, /facets) with the lake as this
  * run would publish it. If they differ, finds the items by reading pages and single items, using part of the remaining
  * calls. Journals the number of items that remain unknown (`listing.done`), and the items that the service no longer
  * returns.

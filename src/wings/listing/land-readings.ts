@@ -9,7 +9,7 @@ import { ItemFiles, landSingleItems } from '../../source/item-files.js';
 import { readItemPage } from '../../source/page.js';
 import type { Reading } from './choose-readings.js';
 
-/** Requests the service's counts of listed items (API document, section 4, /facets) and journals them. */
+/** Requests the service's counts of listed items (API §4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
   const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
@@ -19,7 +19,7 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
- * Downloads the pages of a read (API document, section 4, /items) with the newest listings first, because changes don't
+ * Downloads the pages of a read (API §4, /items) with the newest listings first, because changes don't
  * affect that order. The newest removals are sorted by when they were last seen, because an item is removed soon after
  * that. An interrupted read continues with its next page.
  */

@@ -47,7 +47,7 @@ const MOST_READS = 500n;
 
 /**
  * Compares a full copy with the service's own counts, and reads some of the known items that are missing from it (API
- * document, section 4, /items/{id}, which also returns removed items). The rows that are read become part of the copy.
+ * §4, /items/{id}, which also returns removed items). The rows that are read become part of the copy.
  * Journals the number of items whose listing state remains unknown (`listing.done`).
  */
 export async function proveCopy(run: ListedRun): Promise<Absence> {
@@ -82,7 +82,7 @@ async function noteVerdict(
   io.log('warn', 'copy.incomplete', { unknown, reason });
 }
 
-/** Compares the copies of new datasets with the counts in `/datasets` (API document, section 2, Dataset: `items`). */
+/** Compares the copies of new datasets with the counts in `/datasets` (API §2, Dataset: `items`). */
 async function proveAdded(
   world: Asking,
   landing: Landing,

@@ -12,7 +12,7 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Asks for the newest time at which an item of each website was seen, one call each (API document, section 4, /items by
+ * Asks for the newest time at which an item of each website was seen, one call each (API §4, /items by
  * `-lastSeen`), and journals the answers. Skips websites that an earlier process of the run asked. A failed call ends
  * the step without an error, because it is optional.
  */

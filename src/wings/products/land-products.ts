@@ -8,7 +8,7 @@ import { readProductPage } from '../../source/page.js';
 export const PRODUCTS_A_PAGE = 200;
 
 /**
- * Downloads pages of products, most offers first (API document, section 4, /products): all pages, or only page `only`
+ * Downloads pages of products, most offers first (API §4, /products): all pages, or only page `only`
  * as a sample. An interrupted run continues with its next page.
  */
 export async function landProducts(

@@ -7,7 +7,7 @@ import { typeServiceProducts } from './type-products.js';
 
 /**
  * Types the downloaded products and compares them with the products table as this run would publish it. Differences are
- * possible because the API document describes product matching only in words (section 1). Each difference has the
+ * possible because the API document describes product matching only in words (API §1). Each difference has the
  * service's product id and the names of the fields that differ.
  */
 export async function proveProducts(

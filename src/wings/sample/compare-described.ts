@@ -22,7 +22,7 @@ const MOVED = [
 ];
 
 /**
- * If `changes` are complete (API document, section 2, Change: `changes`), reads some of the changed items in full, and
+ * If `changes` are complete (API §2, Change: `changes`), reads some of the changed items in full, and
  * compares the values that their changes don't contain.
  */
 export async function compareDescribed(

@@ -19,7 +19,7 @@ export function webhookPath(lakeRoot: string, ...parts: string[]): string {
   return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
 }
 
-/** Event ids are remembered for more than twice the time during which the service retries (API document, section 6). */
+/** Event ids are remembered for more than twice the time during which the service retries (API §6). */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
 interface EventFile {

@@ -13,7 +13,7 @@ const SOURCE = 'webhook';
 const FILE = 'webhook.ndjson';
 
 /**
- * Copies the changes of saved events (API document, section 6) to the run's landing folder, one per line. Events that
+ * Copies the changes of saved events (API §6) to the run's landing folder, one per line. Events that
  * arrive later belong to the next run. The event files are kept until the run has published.
  */
 export async function landEvents(

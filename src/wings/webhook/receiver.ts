@@ -19,7 +19,7 @@ export interface ReceiverOptions extends AgeLimits {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   onLanded?: () => void;
-  /** Must be less than the 10 seconds that the sender waits for a response (API document, section 6). */
+  /** Must be less than the 10 seconds that the sender waits for a response (API §6). */
   answerWithinMs?: number;
 }
 
@@ -37,7 +37,7 @@ const ANSWER_WITHIN_MS = 8_000;
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * Serves the webhook endpoint (API document, section 6).
+ * Serves the webhook endpoint (API §6).
  * @throws PricelakeError `usage` if the address can't be bound
  */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
@@ -136,7 +136,7 @@ function readAttempt(request: IncomingMessage): number | undefined {
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Responds without a body, because the sender ignores it (API document, section 6). */
+/** Responds without a body, because the sender ignores it (API §6). */
 async function respond(response: ServerResponse, status: number): Promise<void> {
   if (response.destroyed) return;
   if (status === 408) response.setHeader('Connection', 'close');

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The parsed Service-Signature header (API document, section 6). */
+/** The parsed Service-Signature header (API §6). */
 export interface Signature {
   /** The Unix time in seconds, exactly as in the header, because this text is part of the signed data. */
   t: string;

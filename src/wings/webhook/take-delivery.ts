@@ -17,7 +17,7 @@ export interface Desk {
 }
 
 /**
- * Verifies a delivery, saves it, and returns the status of the response (API document, section 6, delivery rules). A
+ * Verifies a delivery, saves it, and returns the status of the response (API §6, delivery rules). A
  * 2xx means that the event is on disk, or doesn't have to be. A signed body that can't be read is moved aside and
  * answered with 202, because a retry wouldn't change it, and rejecting it would delay all later changes for a day and
  * then disable the endpoint.
@@ -63,7 +63,7 @@ export async function takeDelivery(
   return 204;
 }
 
-/** The envelope of a WebhookEvent (API document, section 6). The next run types its changes. */
+/** The envelope of a WebhookEvent (API §6). The next run types its changes. */
 interface EventFacts {
   id: string;
   type: string;
