@@ -36,7 +36,7 @@ export interface Explorer {
 }
 
 /**
- * Starts a server for the pages of a lake.
+ * Starts a web server that shows a lake as pages.
  * @throws PricelakeError `usage` if the address can't be bound, `lake_invalid` if the lake can't be read
  */
 export async function startExplorer(

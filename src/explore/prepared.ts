@@ -31,7 +31,7 @@ interface Parts {
  * lake's files. Rows are sorted by product, so that reading one product is fast.
  */
 export class Prepared {
-  /** The nested queries whose rows are ready in a table. */
+  /** The nested queries whose rows are already stored in a table. */
   readonly names: ReadonlySet<string>;
   /** Resolves when offers and products are ready; rejects if they can't be made. */
   readonly present: Promise<void>;
@@ -60,7 +60,7 @@ export class Prepared {
       await this.#makeDays(Math.ceil(daily / DAILY_ROWS));
       this.#isReady = true;
     });
-    // The error is reported to each question that needs the rows.
+    // Each query that needs the rows gets the error. This only prevents an unhandled rejection.
     this.present.catch(() => {});
     this.all.catch(() => {
       this.#failedAt = performance.now();

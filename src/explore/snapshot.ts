@@ -59,7 +59,7 @@ export class Snapshot {
     return this.version.scratch;
   }
 
-  /** The nested queries whose rows are ready in a table. */
+  /** The nested queries whose rows are already stored in a table. */
   get prepared(): ReadonlySet<string> {
     return this.version.prepared.names;
   }

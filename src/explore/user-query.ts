@@ -146,7 +146,7 @@ function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeErro
 /** The memory that the program needs besides DuckDB, in bytes. */
 const PROGRAM_BYTES = 200_000_000;
 
-/** Returns the process's memory limit in bytes: twice DuckDB's, which doesn't count all memory, plus the program's. */
+/** Returns the process's memory limit in bytes: twice DuckDB's limit, which it exceeds, plus the program's memory. */
 function boundMemory(memory: string): number {
   const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
   return 2 * Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1) + PROGRAM_BYTES;

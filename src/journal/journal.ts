@@ -264,7 +264,7 @@ function readEntry<Entry, State>(
   }
   return new PricelakeError(
     'lake_invalid',
-    `${where} has something that this version doesn't know`,
+    `${where} contains data that this version doesn't recognize`,
     { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${advice}` },
     { cause: read.error },
   );

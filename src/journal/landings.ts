@@ -81,7 +81,7 @@ export async function openLanding(folder: string, begin: RunStart & { runId: str
   return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
 }
 
-/** Returns the state of a run whose rows are downloaded. @throws Error if they aren't */
+/** Returns the state of a run whose rows have been downloaded. @throws Error if they haven't */
 export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
   if (isApplicable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its rows have not been downloaded yet`);

@@ -216,7 +216,7 @@ export function readName(version: bigint, actions: readonly Action[]): NamedComm
 
 const MAX_NAME = 60;
 
-/** Shortens text that any program may have written to a line of printable ASCII; `unknown` if it is empty. */
+/** Shortens untrusted text to one line of printable ASCII, or returns `unknown` if it is empty. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);

@@ -86,7 +86,7 @@ function readOrder(lake: Lake, text: string): readonly TableName[] {
   if (read.success) return read.data.tables;
   const hint =
     'Use the version of pricelake that began the rebuild, or a newer one. If the file is damaged, empty it: the tables of _pricelake/rebuild then take their places.';
-  throw new PricelakeError('lake_invalid', `${orderPath(lake)}: contains something that this version doesn't know`, {
+  throw new PricelakeError('lake_invalid', `${orderPath(lake)} contains data that this version doesn't recognize`, {
     hint,
   });
 }

@@ -11,7 +11,7 @@ export interface CopyFacts {
   parts?: number;
   exportRows: bigint;
   allowance: Allowance;
-  /** The number of calls this process has made, including all calls since `allowance` was read. */
+  /** The number of calls that this process has made. It includes the calls made after `allowance` was read. */
   callsMade: bigint;
   pagesLanded: bigint;
   /** The error of an export in this attempt that the service truncated at the monthly limit. */

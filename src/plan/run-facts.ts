@@ -85,7 +85,7 @@ export interface AccountFacts {
   historyDays: number | null;
   /** The remaining allowance, minus the rows reserved for running exports. */
   allowance: Allowance;
-  /** The number of calls this process has made, including all calls since `allowance` was read. */
+  /** The number of calls that this process has made. It includes the calls made after `allowance` was read. */
   callsMade: bigint;
   broken: readonly BrokenExport[];
 }

@@ -52,7 +52,7 @@ export interface SandboxOptions extends AccountChange {
   clock?: ClockMode;
   /** The webhook endpoint (API §6). Without `url`, it can be set later. */
   webhook?: WebhookOptions & { url?: string };
-  /** Returns the real time in milliseconds, for rate limits. By default the machine's. */
+  /** Returns the real time in milliseconds, for rate limits. The default is the machine's clock. */
   wallClock?: () => number;
   progress?: Io['progress'];
   /** Wraps the HTTP handler, for tests that need other faults. */

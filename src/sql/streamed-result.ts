@@ -28,7 +28,7 @@ export function streamRows(connection: DuckDBConnection, { from, values, types }
         if (chunk.rowCount > 0) yield chunk;
       }
       if (hasEnded) return;
-      // Computes all values again, only to get the error.
+      // Computes all values again, just to get the error.
       await connection.run(`SELECT max(hash(COLUMNS(*))) FROM ${from}`, values, types);
       throw cutResult(read);
     },

@@ -124,7 +124,7 @@ describe('a journal', () => {
       (error) => error,
     );
     expect(error.code).toBe('lake_invalid');
-    expect(error.message).toBe(`${file}: line 2 has something that this version doesn't know`);
+    expect(error.message).toBe(`${file}: line 2 contains data that this version doesn't recognize`);
     expect(error.facts.hint).toMatch(/newer version wrote it.*If it is damaged.*folder away/);
     expect(await readFile(file, 'utf8')).toBe(text);
   });
@@ -257,7 +257,7 @@ test.each([{ at: 'the line %j is refused as an entry' }, { type: 7 }, { type: 't
     await writeFile(file, sealLines([line]));
     await expect(read()).rejects.toMatchObject({
       code: 'lake_invalid',
-      message: `${file}: line 1 has something that this version doesn't know`,
+      message: `${file}: line 1 contains data that this version doesn't recognize`,
       facts: { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}` },
     });
   },

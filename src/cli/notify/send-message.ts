@@ -58,7 +58,7 @@ export async function sendMessage(
   }
 }
 
-/** Builds the headers of the service's own webhooks, so that one receiver can handle both (API §6). */
+/** Builds the headers of the service's webhooks (API §6), so that their receivers also accept pricelake's messages. */
 function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   return {
     'service-event-id': id,

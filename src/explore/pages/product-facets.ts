@@ -103,7 +103,7 @@ export function readInList(search: URLSearchParams): string {
   return IN_LIST.some(({ value }) => value === given) ? given : '';
 }
 
-/** Renders the choice of products by the reader's list. It is left out if there is no list to choose by. */
+/** Renders the filter by the reader's price list. Without a list, there is no filter. */
 export const renderInList = (hasList: boolean, chosen: string): Content =>
   hasList || chosen !== '' ? renderChoice('in_list', 'My list', IN_LIST, chosen) : '';
 

@@ -219,7 +219,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const changedItems = await estimatePolls(source.client, planner.facts, polls);
   const readsFeed = plan.feed.isRead && state.feed.done === undefined;
   const feed = readsFeed ? await lookAtFeed(source, plan, planner) : undefined;
-  // As in a run, the refused cursor changes the plan.
+  // If the service refuses the cursor, a run makes a new plan. So does the estimate.
   if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
   const callsLeft = countCallsLeft(account.gate.left(), BigInt(source.client.calls()));

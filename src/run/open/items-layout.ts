@@ -13,7 +13,7 @@ const FEW_SITES = 500;
  * websites is faster than opening a file for each website.
  */
 const MANY_ITEMS = 1_000n;
-/** Maximum number of websites with their own files. Footers of more files aren't cached (src/lake/views.ts). */
+/** Maximum number of websites with their own files. Footers of more files wouldn't be cached (src/lake/views.ts). */
 const MOST_SITES = 2_000;
 
 /**

@@ -181,7 +181,7 @@ async function findLastRuns(
   };
 }
 
-/** Finds how many items have an unknown listing state, and since when. `idleRuns` are newer than the runs table. */
+/** Finds how many items have an unknown listing state, and since when. The runs table lacks the `idleRuns`. */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,

@@ -38,7 +38,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      // Columns that the table lacks are null. Columns with a wrong type can't be read.
+      // Columns that the table lacks are null. Columns with the wrong type can't be read.
       const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }

@@ -62,7 +62,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
 
 /**
  * Replaces a damaged lake's tables and logs with the rebuilt ones. A crash before the swap leaves the lake unchanged.
- * After a crash during the swap, the next command that writes completes it.
+ * After a crash during the swap, the next command that writes to the lake completes the swap.
  * @param openRun a run that isn't replayed, because the next sync continues it
  */
 export async function replaceTables(rebuild: Rebuild, openRun: string | undefined): Promise<SwappedTable[]> {

@@ -21,7 +21,7 @@ export function hasFailedTooLong(now: number, failingSince: number): boolean {
   return now >= failingSince + DAY_MS;
 }
 
-/** The time used for delivery attempts. */
+/** The clock that schedules delivery attempts. */
 export interface DeliveryTime {
   /** The speed relative to real time; 60 means 60 times as fast. */
   readonly scale: number;

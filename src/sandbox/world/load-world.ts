@@ -22,7 +22,7 @@ import { readNdjson } from './unpack-file.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
-/** The dataset of items that name none. */
+/** The dataset of items that don't specify a dataset. */
 const UNNAMED = 'Items';
 
 /** NDJSON files, optionally gzipped. */

@@ -75,5 +75,5 @@ async function countCalls({ client, journal, plan: { comparisons, parts } }: Pla
 
 const witness: Witness = { watch, estimate };
 
-/** Compares the service's products with the lake's, and saves them as a table if the pipeline requests it. */
+/** Compares the service's products with the lake's. Also saves the service's in a table if the pipeline requests it. */
 export const products: Wing = { witnesses: [witness] };

@@ -15,7 +15,7 @@ const LOSSES: readonly Stage[] = ['idle', 'asking'];
  * replaced.
  */
 export class Connections {
-  /** Ordered by the time of the last change of stage, oldest first. */
+  /** Sorted by the time of each socket's last stage change, oldest first. */
   readonly #stages = new Map<Socket, Stage>();
 
   constructor(server: Server) {
