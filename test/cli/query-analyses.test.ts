@@ -45,6 +45,12 @@ test.each(['dispersion', 'shop_overlap', 'find_products', 'lows_highs', 'price_i
   },
 );
 
+test('in_list is refused without a price list, with the command that takes one', async () => {
+  const { stdout, stderr, code } = await query('find_products', 'in_list=true');
+  expect([stdout, code]).toEqual(['', 1]);
+  expect(stderr).toContain('in_list needs a price list: run pricelake explore --list FILE');
+});
+
 test('query runs every analysis that it lists', async () => {
   const fxFile = join(folder, 'rates.csv');
   await writeFile(fxFile, 'date,currency,rate\n2026-11-01,PLN,4\n2026-11-19,PLN,5\n');
