@@ -206,5 +206,5 @@ test('explain_error covers every code and the messages of the FAQ', async () => 
   const { advice } = await ask('explain_error', {
     message: 'the batch is held, because 1 gate failed: items_key_unique',
   });
-  expect(JSON.stringify(advice)).toContain('A gate found violations');
+  expect(JSON.stringify(advice)).toContain('severity `gate` found violations');
 });
