@@ -161,7 +161,7 @@ describe.each(WHOLE)('on $name', ({ open, most }) => {
     5 * MINUTES,
   );
 
-  it('a phone shows twelve rows with four values each, and all of them on request', async () => {
+  it('a phone shows 25 products with four values each, and all of them on request', async () => {
     const context = await browser.newContext(PHONE);
     const tab = await context.newPage();
     await tab.goto(served.url);
@@ -171,7 +171,7 @@ describe.each(WHOLE)('on $name', ({ open, most }) => {
       await tab.locator('tbody tr').first().locator('td:visible').count(),
     ];
     const height = () => tab.evaluate('document.documentElement.scrollHeight') as Promise<number>;
-    expect(await counts()).toEqual([12, 4]);
+    expect(await counts()).toEqual([25, 4]);
     expect(await height()).toBeLessThan(3000);
     await tab.getByLabel('Show all 50 rows with all values').check();
     const [rows, values] = await counts();
