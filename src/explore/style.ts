@@ -179,7 +179,7 @@ small.attention { color: var(--warn); }
   .cards tbody tr { padding: .4rem 0; border-top: 1px solid var(--line); }
   .all { display: flex; gap: .5rem; align-items: center; padding: .6rem 0; border-top: 1px solid var(--line); font-size: .9375rem; }
   .all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
-  .cards:has(.all :not(:checked)) .rest, .cards:not(.long):has(.all :not(:checked)) tbody tr:nth-child(n + 9),
+  .cards:has(.all :not(:checked)) .rest, .cards:not(.long):has(.all :not(:checked)) tbody tr:nth-child(n + 6),
     .cards.long:has(.all :not(:checked)) tbody tr:nth-child(n + 26) { display: none; }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }

@@ -41,7 +41,7 @@ export interface TableView {
 
 /** A phone shows only this part of a table until the reader requests all; the style sheet has the same numbers of rows. */
 const BRIEF_COLUMNS = 4;
-const BRIEF_ROWS = 8;
+const BRIEF_ROWS = 5;
 const BRIEF_LONG_ROWS = 25;
 
 /** Renders the rows of an answer as a table, with links to download them. */
