@@ -34,8 +34,8 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'memory.damaged': ({ file, lines }) => `skipped ${file} line ${lines}, which is damaged; later runs write it again`,
   'schema.drift': ({ found }) =>
     `the responses differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the schema_drift check lists them`,
-  'run.machine': ({ memory, machineMemory, threads, freeDisk }) =>
-    `DuckDB may use ${formatBytes(Number(memory))} of the ${formatBytes(Number(machineMemory))} of memory on this machine, on ${countOf(Number(threads), 'thread')}; ${formatBytes(Number(freeDisk))} of disk is free`,
+  'run.machine': ({ memory, mostMemory, machineMemory, threads, freeDisk }) =>
+    `DuckDB may use ${formatBytes(Number(memory))} of the ${formatBytes(Number(machineMemory))} of memory on this machine${mostMemory === memory ? '' : `, or ${formatBytes(Number(mostMemory))} if a statement needs more`}, on ${countOf(Number(threads), 'thread')}; ${formatBytes(Number(freeDisk))} of disk is free`,
   'price_spells.preparing': ({ changes }) =>
     `Preparing past prices from ${countOf(changes as bigint, 'change')}, once for each version of the lake`,
   attribution: ({ texts, metadata }) =>

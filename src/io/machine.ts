@@ -10,13 +10,12 @@ export function readMachineMemory(): number {
 }
 
 /**
- * Returns DuckDB's default memory limits in bytes. With the first one, a process that applied 300,000 changes to two
- * million items used 0.9 GB. The second one, a third of the machine's memory, is for statements that need more. In
- * benchmarks, a process used up to two and a half times DuckDB's limit, so this leaves a sixth to the system.
+ * Returns DuckDB's memory limits in bytes, the second for statements that need more. The user's `own` is both. A process
+ * used up to two and a half times DuckDB's limit in benchmarks, so a third of the memory leaves a sixth to the system.
  */
-export function chooseMemoryLimits(): { memoryLimit: number; mostMemory: number } {
-  const mostMemory = Math.floor(readMachineMemory() / 3);
-  return { memoryLimit: Math.min(512 * 1024 ** 2, mostMemory), mostMemory };
+export function chooseMemoryLimits(own?: number): { memoryLimit: number; mostMemory: number } {
+  const mostMemory = own ?? Math.floor(readMachineMemory() / 3);
+  return { memoryLimit: own ?? Math.min(512 * 1024 ** 2, mostMemory), mostMemory };
 }
 
 /** Returns the number of bytes that this user may still write to the disk of `path`. */

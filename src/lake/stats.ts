@@ -74,7 +74,7 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/** Returns the smallest text of that length above all texts with this prefix, or undefined if there is none. */
+/** Returns the smallest text of that length that is greater than all texts with this prefix, or undefined. */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BIGINT } from '@duckdb/node-api';
 import { packagePath } from '../io/package-path.js';
 import { quoteIdentifier } from '../sql/quote.js';
-import { streamRows } from '../sql/streamed-result.js';
+import { holdRows } from '../sql/streamed-result.js';
 import { createReplayedViews, type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 
 export const cursorProof: Proof = {
@@ -108,13 +108,17 @@ export const historyProof: Proof = {
     const sql = readFileSync(packagePath('pipelines/proofs/items_follow_history.sql'), 'utf8');
     const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;
     const source = { from: `(${sql}\n)`, values: { cursor }, types: { cursor: BIGINT } };
-    for await (const chunk of streamRows(context.db.connection, source).chunks()) {
-      context.signal.throwIfAborted();
-      for (let i = 0; i < chunk.rowCount; i += 1) {
-        const [itemId, fault] = chunk.getRowValues(i);
-        report({ table: 'items', what: `item ${itemId}: ${fault}` });
+    await context.db.withSession(async (connection) => {
+      // The rows are held before the first is reported, because a statement that runs out of memory runs again.
+      const faults = await holdRows(connection, source, Number.MAX_SAFE_INTEGER);
+      for await (const chunk of faults.chunks()) {
+        context.signal.throwIfAborted();
+        for (let i = 0; i < chunk.rowCount; i += 1) {
+          const [itemId, fault] = chunk.getRowValues(i);
+          report({ table: 'items', what: `item ${itemId}: ${fault}` });
+        }
       }
-    }
+    });
     const row = await context.db.row('SELECT count(*) AS n FROM items WHERE change_id IS NOT NULL');
     return { count: row?.n as bigint, of: 'items with a change' };
   },

@@ -22,8 +22,8 @@ import type { Answer, Question } from '../question.js';
 import { analysisAddress, renderAnswer, renderPager, type ShownColumn } from '../table.js';
 import { type ReadValue, readFirst, toBigInt, toDate, toNumber, toText } from '../values.js';
 import { askForNames, toChoices } from './analysis-form.js';
+import { MOVED, MOVES } from './move-sections.js';
 import { listCurrencies } from './products.js';
-import { MOVED, MOVES } from './today.js';
 
 /** Lists the columns of shop_index_by_category.sql, except the shop and the category. */
 const listPositions = (answer: Answer): (string | ShownColumn)[] => [

@@ -74,7 +74,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     if (source?.aborted) stop.abort(source.reason);
     source?.addEventListener('abort', () => stop.abort(source.reason), { signal: closed.signal });
   }
-  const memoryLimit = pipeline.lake.memory ?? chooseMemoryLimits().memoryLimit;
+  const { memoryLimit, mostMemory } = chooseMemoryLimits(pipeline.lake.memory);
   let landing: Landing | undefined;
   let session: Session | undefined;
   let memory: Memory | undefined;
@@ -104,6 +104,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const { db, workFolder } = session;
     io.log('info', 'run.machine', {
       memory: memoryLimit,
+      mostMemory,
       machineMemory: readMachineMemory(),
       threads: db.threads,
       freeDisk: await readFreeBytes(lake.root),

@@ -48,7 +48,7 @@ async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
   return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }
 
-/** Returns the plan that the last run saved, or undefined if there is none, or if it has another version's format. */
+/** Returns the plan that the last run saved, or undefined if there is none or it has another version's format. */
 export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
   if (seen === undefined) return undefined;
   try {

@@ -104,7 +104,7 @@ export class OldTables {
     return countRows(files);
   }
 
-  /** Returns the published cursor, or undefined if there is none, `unknown` if history and lake.json lack it. */
+  /** Returns the published cursor: undefined before the first run, `unknown` if history and lake.json lack it. */
   readCursor(): bigint | undefined | 'unknown' {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');
