@@ -1,7 +1,7 @@
-/** A question that analyses can answer, with the analyses that answer it. */
+/** A heading in the menu of analyses, worded as a question, and the analyses that answer it. */
 export interface AnalysisGroup {
   question: string;
-  /** Plain-language titles, keyed by the name of the analysis. */
+  /** Menu titles in plain language, keyed by the name of the analysis. */
   titles: Readonly<Record<string, string>>;
 }
 
@@ -79,7 +79,7 @@ export const ANALYSIS_GROUPS: readonly AnalysisGroup[] = [
   },
 ];
 
-/** Analyses left out of the menu: pages already show their rows, or they only help to set up a pipeline. */
+/** Analyses that the menu leaves out, because pages show their rows or because they only help to set up a pipeline. */
 export const UNLISTED_ANALYSES: readonly string[] = [
   ...['find_products', 'offer_prices', 'product_offers', 'product_spells', 'spread_histogram'],
   ...['attribute_coverage', 'attribute_names', 'attribute_proposals'],

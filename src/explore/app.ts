@@ -40,7 +40,7 @@ export interface ExploreApp {
   guard: Guard;
   writeRows: WriteRows;
   advice: PageRequest['advice'];
-  /** Undefined for a shared server, which is read-only and doesn't run its readers' SQL. */
+  /** The data that readers can change. Undefined for a shared server, where readers can't change data or run SQL. */
   writable: Writable | undefined;
   /** Limits the requests of each network address; undefined for no limit. */
   limit: RateLimit | undefined;
@@ -54,7 +54,7 @@ export interface ExploreApp {
 type MakeThis = (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
 
 const makeShop: MakePage = (request, site) => (/^\d{1,18}$/u.test(site) ? shopPage(site, request) : undefined);
-/** Wraps a page that needs the prepared rows only if the reader has a price list. */
+/** Returns a page that waits for the prepared rows if the reader has a price list, and needs no such rows otherwise. */
 function whenListed(title: string, make: MakePage): MakePage {
   const compared = whenPrepared(title, 'all', make);
   return (request, name) => (request.snapshot.list === undefined ? make(request, name) : compared(request, name));
@@ -74,7 +74,9 @@ const PAGES: readonly [path: string, make: MakePage][] = [
   ['/credits', creditsPage],
 ];
 
-/** Builds a Content-Security-Policy that allows only this server's style and script, and pictures from chosen hosts. */
+/**
+ * Builds a Content-Security-Policy that allows the style and script of this server, and pictures from the given hosts.
+ */
 const describePolicy = (pictures: ReadonlySet<string>) =>
   [
     "default-src 'none'",
@@ -115,7 +117,7 @@ export function buildApp({
     await next();
     c.header('Content-Security-Policy', policy);
     c.header('X-Content-Type-Options', 'nosniff');
-    // With `no-referrer`, browsers would send `Origin: null` with forms of this server's own pages.
+    // With `no-referrer`, browsers would send `Origin: null` when a page of this server submits a form.
     c.header('Referrer-Policy', 'same-origin');
     c.header('Cross-Origin-Opener-Policy', 'same-origin');
     c.header('Cross-Origin-Resource-Policy', 'same-origin');
@@ -214,7 +216,7 @@ export function buildApp({
     return answer(c, (snapshot) => write(c, snapshot, make));
   }
 
-  /** Answers a request. Retries once if a run has deleted files of the snapshot, and renders errors as pages. */
+  /** Answers a request, and renders errors as pages. If a run deletes files while they are being read, retries once. */
   async function answer(c: Context, work: (snapshot: Snapshot) => Promise<Response>): Promise<Response> {
     try {
       return await snapshots.use(work).catch(async (error: unknown) => {
@@ -238,7 +240,7 @@ export function buildApp({
   }
 }
 
-/** The status for a client that has disconnected; nobody receives it. */
+/** The status of a response whose client has disconnected, so that nobody receives it. */
 const GONE = 499;
 
 /** The only paths that accept POST requests. */

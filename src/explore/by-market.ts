@@ -4,10 +4,10 @@ import type { PageRequest } from './page.js';
 import type { Answer, Question } from './question.js';
 import { type ReadValue, readAll } from './values.js';
 
-/** Finds the row of an analysis that has the same product and currency as the given row. */
+/** Finds the row of an analysis for the product and currency of another table's row. */
 export type FindByMarket = (read: ReadCell) => ReadValue | undefined;
 
-/** Runs an analysis for each product and currency in the answers, and returns a function that looks up its rows. */
+/** Runs an analysis for the products and currencies in `answers`, and returns a function that looks up its rows. */
 export async function askByMarket(
   answers: readonly Answer[],
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,

@@ -30,7 +30,7 @@ const isId = (name: string) => name === 'id' || name.endsWith('_id') || name.end
 
 export const isNumeric = ({ name, type }: CellColumn): boolean => isNumberType(type) && !isId(name);
 
-/** `price_changed_at` → `Price changed at` */
+/** Converts a column name to a label: `price_changed_at` → `Price changed at`. */
 export function toLabel(name: string): string {
   const words = name.replace(/_pct$/u, ' %').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -63,7 +63,7 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
 }
 
-/** Formats an amount without rounding, except medians, and prices per unit of 1 or more, which are rounded to cents. */
+/** Formats an amount. Medians, and unit prices of 1 or more, are rounded to cents. All other amounts are exact. */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
   const { value, scale } = amount;
   const isComputed = name.startsWith('median') || (name === 'unit_price' && value >= 10n ** BigInt(scale));
@@ -83,7 +83,7 @@ function showTitle(title: string, read: ReadCell): Content {
   return html`<a href="${productPath(product, readText(read, 'currency'))}">${foreign(title)}</a>`;
 }
 
-/** Links a shop's name to its page. The site id's column has the same prefix: `cheapest_site_id` for `cheapest_shop`. */
+/** Links a shop's name to its page. For `cheapest_shop`, the shop's id is in `cheapest_site_id`. */
 function showShop(name: string, shop: string, read: ReadCell): Content {
   const site = read(name === 'shop' ? 'site_id' : name.replace(/shop$/u, 'site_id'));
   return typeof site === 'bigint' ? html`<a href="/shops/${String(site)}">${foreign(shop, 60)}</a>` : foreign(shop, 60);

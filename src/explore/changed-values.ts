@@ -6,8 +6,8 @@ import { foreign } from './format.js';
 const LONGEST = 80;
 
 /**
- * Renders the changed values in JSON text such as `{"title": ["old", "new"]}`, one per line. Skips `price`, which has
- * columns of its own.
+ * Renders the changed values in JSON text such as `{"title": ["old", "new"]}`, one per line. Skips `price`, because
+ * tables show prices in separate columns.
  */
 export function showChangedValues(text: string): Content {
   const changes = parseChanges(text);
@@ -34,7 +34,7 @@ function parseChanges(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** `regularPrice` → `regular price` */
+/** Splits a camel-case name into words: `regularPrice` → `regular price`. */
 const toWords = (name: string) => name.replaceAll(/(?<=[a-z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
 
 function toText(value: unknown): string | null {

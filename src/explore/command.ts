@@ -1,10 +1,10 @@
 import { listAnalyses } from '../analyze/analysis.js';
 import { listVariables, type Question } from './question.js';
 
-/** The analyses that `query --analysis` accepts, which excludes analyses used only inside pages. Read on first use. */
+/** The names that `query --analysis` accepts. Analyses that only pages use are missing. Loaded on first use. */
 let runnable: ReadonlySet<string> | undefined;
 
-/** Returns the command that prints the rows of a question, or undefined if no command accepts its analysis. */
+/** Returns the shell command that prints an analysis with these variables; undefined if no command accepts it. */
 export function describeCommand(question: Pick<Question, 'analysis' | 'set'>): string | undefined {
   runnable ??= new Set(listAnalyses());
   if (!runnable.has(question.analysis)) return undefined;

@@ -9,8 +9,9 @@ import type { ShownColumn } from './table.js';
 import { toText } from './values.js';
 
 /**
- * Returns columns with the lowest price of each product at both dates, the shop that charged it, and the change. Rows
- * need `product_id` and `currency`. Returns an empty array without dates.
+ * Returns table columns with each product's lowest price at the start and at the end of a period, the shops that
+ * charged it, and the change. The table's rows need `product_id` and `currency`. Returns an empty array if `dates` is
+ * undefined.
  */
 export async function askForDates(
   dates: Dates | undefined,

@@ -19,7 +19,7 @@ function readDay(search: URLSearchParams, name: string): string | undefined {
   return isDay && new Date(given).toISOString().startsWith(given) ? given : undefined;
 }
 
-/** Reads both days from the address and puts them in order, or returns undefined if the first is missing or invalid. */
+/** Reads the two days of a period from the address, and sorts them. Undefined if the first is missing or invalid. */
 export function readDates(search: URLSearchParams): Dates | undefined {
   const [since, until] = [readDay(search, NAMES.since), readDay(search, NAMES.until)];
   if (since === undefined) return undefined;
@@ -29,24 +29,24 @@ export function readDates(search: URLSearchParams): Dates | undefined {
 /** Reads the end of the period from the address, even if its start is missing. */
 export const readUntil = (search: URLSearchParams): string | undefined => readDay(search, NAMES.until);
 
-/** Renders the form fields for both days. */
+/** Renders the form fields for the first and the last day of the period. */
 export const renderDates = (search: URLSearchParams, label: string): Content[] => [
   renderDate(NAMES.since, label, search.get(NAMES.since) ?? ''),
   renderDate(NAMES.until, 'to', search.get(NAMES.until) ?? ''),
 ];
 
-/** Returns the variables that asked_moments.sql reads. */
+/** Returns the period as variables of asked_moments.sql. */
 export const toMoments = ({ since, until }: Dates): Question['set'] => ({ since, until: until ?? '' });
 
-/** `the end of 20 Nov 2026` */
+/** Names a moment: `the end of 20 Nov 2026`. */
 export const nameDay = (day: string, part: 'the beginning' | 'the end'): string =>
   `${part} of ${formatDay(new Date(day))}`;
 
-/** `from the beginning of 18 Nov 2026 to now` */
+/** Names a period: `from the beginning of 18 Nov 2026 to now`. */
 export const nameDates = ({ since, until }: Dates): string =>
   `from ${nameDay(since, 'the beginning')} to ${until === undefined ? 'now' : nameDay(until, 'the end')}`;
 
-/** Returns the column headings for both ends of the period. */
+/** Returns column headings for the start and the end of the period. */
 export const nameEnds = ({ since, until }: Dates): [first: string, last: string] => [
   `Start of ${formatDay(new Date(since))}`,
   until === undefined ? 'Now' : `End of ${formatDay(new Date(until))}`,

@@ -16,7 +16,10 @@ export interface Rows {
   scratch: string;
 }
 
-/** Writes rows in a format. `take` resolves to true when it can take more, or false if the client has disconnected. */
+/**
+ * Writes rows in a format. `take` resolves to true once the client can receive more bytes, or to false if it has
+ * disconnected.
+ */
 export type WriteRows = (
   rows: Rows,
   format: DownloadFormat,

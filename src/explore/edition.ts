@@ -6,7 +6,10 @@ import { type Content, Html, html } from '../formats/html.js';
  */
 export type Edition = 'own' | 'shared' | 'written';
 
-/** The editions that include a marked part: both kinds of server, only the reader's own server, or only saved files. */
+/**
+ * Which editions include a part: `served` for both kinds of server, `own` for the reader's own server, `written` for
+ * files.
+ */
 type Part = 'served' | 'own' | 'written';
 
 const PARTS: Readonly<Record<Edition, readonly Part[]>> = {
@@ -19,10 +22,13 @@ const ALL: readonly Part[] = ['served', 'own', 'written'];
 const mark = (name: string) => new Html(`<!--${name}-->`);
 const END = mark('end');
 
-/** Marks content that only some editions include. Marked parts can't be nested. `html` escapes marks in other text. */
+/**
+ * Marks content that only some editions include. A marked part can't contain another. `html` escapes marks in other
+ * text.
+ */
 export const onlyIn = (part: Part, content: Content): Html => html`${mark(part)}${content}${END}`;
 
-/** Removes the parts of all other editions and returns the text. */
+/** Returns the text of a page without the parts that are marked for other editions. */
 export function printEdition(page: Html, edition: Edition): string {
   const removedParts = ALL.filter((part) => !PARTS[edition].includes(part)).join('|');
   return page.text

@@ -19,13 +19,13 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   /** The port, or 0 to let the system choose a free one. */
   port: number;
   writeRows: WriteRows;
-  /** Advice on how to handle findings, keyed by the name of the check. */
+  /** Advice on how to handle findings, keyed by the name of the check that found them. */
   advice: ReadonlyMap<string, Advice>;
   /** The hosts from which the browser may load pictures. */
   pictures: ReadonlySet<string>;
-  /** Returns facts about the copy that aren't in its tables. */
+  /** Returns facts about the local copy that its tables don't contain, such as the state of an unfinished run. */
   tellNow(): Promise<CopyNow>;
-  /** True for a server with many readers: read-only, with a limit on each reader's requests. */
+  /** True for a server with many readers. Such a server is read-only, and limits each reader's requests. */
   isShared: boolean;
 }
 
@@ -63,7 +63,8 @@ export async function startExplorer(
   }
   const bound = server.address() as AddressInfo;
   const uploads = new Uploads(snapshots);
-  // Views are saved only in a local lake, because a cached copy of a remote or of several lakes may be deleted.
+  // Views are saved only in a local lake. Copies of a remote lake or of several lakes are cached, and a cache may be
+  // deleted.
   const views = source.refresh === undefined ? new SavedViews(source.lake) : undefined;
   const edits = options.list === undefined ? undefined : new ListEdits(options.list);
   const guard = createGuard(host, bound.port);

@@ -11,7 +11,7 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 });
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
 
-/** Shortens September to three letters as DuckDB and Vega do, because en-GB has four. */
+/** Shortens `Sept`, the abbreviation in en-GB, to `Sep`, the abbreviation that DuckDB and Vega use. */
 export const shortenMonth = (date: string): string => date.replace('Sept', 'Sep');
 
 /** Formats an exact decimal such as `1,234.50`, with more than two decimals only if the amount has them. */
@@ -24,7 +24,7 @@ export function money(decimal: string, currency: string): Html {
   return html`<span class="money">${formatMoney(decimal)} <small>${currency}</small></span>`;
 }
 
-/** Formats a percentage such as `17.8 %`, without decimals from 1,000 %. */
+/** Formats a percentage such as `17.8 %`. Percentages of 1,000 % or more have no decimals. */
 export function formatPercent(percent: number): string {
   const digits = Math.abs(percent) >= 1000 ? 0 : 1;
   return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
@@ -49,12 +49,12 @@ export function dayOf(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formatDay(at)}</time>`;
 }
 
-/** `20 Nov 2026` */
+/** Formats the UTC day of an instant, such as `20 Nov 2026`. */
 export function formatDay(at: Date): string {
   return shortenMonth(DAY.format(at));
 }
 
-/** `45 s`, `12 min`, `3 h 20 min`, `4 days` */
+/** Formats a duration, such as `45 s`, `12 min`, `3 h 20 min` or `4 days`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -64,7 +64,7 @@ export function formatDuration(milliseconds: number): string {
   return `${formatCount(Math.round(minutes / 1440))} days`;
 }
 
-/** Truncates text to a number of characters without splitting one, and collapses white space and control characters. */
+/** Removes control characters, collapses white space, and truncates the text to at most `longest` characters. */
 export function cutText(text: string, longest: number): string {
   const clean = stripControls(text).replace(/\s+/gu, ' ').trim();
   const characters = [...clean];
@@ -115,7 +115,7 @@ function cutMiddle(text: string, longest: number): string {
   return `${left.join('').trimEnd()}…${right.join('').trimStart()}`;
 }
 
-/** Truncates text from the service and isolates its writing direction from the page. Null becomes a dash. */
+/** Truncates text from the service, and isolates its writing direction from the page. Renders null as a dash. */
 export function foreign(text: string | null, longest = 160): Html {
   const cut = text === null ? '' : cutText(text, longest);
   return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;

@@ -7,7 +7,7 @@ export interface Guard {
   readonly token: string;
   /** True if the text is the token. Compares in constant time. */
   knows(given: string | undefined): boolean;
-  /** True if the `Host` header names this server. Other hosts come from pages of other sites that use DNS rebinding. */
+  /** True if the `Host` header names this server. Pages of other sites that use DNS rebinding send another host. */
   isOwnHost(header: string | undefined): boolean;
 }
 

@@ -27,7 +27,7 @@ const MAIN = 'main';
 export interface VersionOptions {
   /** DuckDB's memory limit, such as `450MB`. */
   memory: string;
-  /** Interrupts all questions when aborted. */
+  /** Interrupts all running statements when aborted. */
   signal?: AbortSignal | undefined;
   /** The user's exchange rates, loaded as the `rates` table. */
   rates?: Conversion | undefined;
@@ -60,8 +60,7 @@ interface SessionState {
 
 /**
  * A published version of a lake, open for queries. Queries can read only the lake's files, and can't write to them.
- * Rows that many questions need are stored in a temporary database. The version closes when its last holder releases
- * it.
+ * Rows that many queries need are stored in a temporary database. The version closes when its last holder releases it.
  */
 export class LakeVersion {
   readonly facts: VersionFacts;
@@ -88,7 +87,7 @@ export class LakeVersion {
     this.facts = facts;
     this.#threads = db.threads;
     this.prepared = new Prepared(this.statements());
-    this.#onOneThread(() => this.prepared.all).catch(() => {}); // the error is reported to each question that needs these rows
+    this.#onOneThread(() => this.prepared.all).catch(() => {}); // each query that needs these rows reports the error
   }
 
   /** Opens the newest published version. @throws PricelakeError `lake_invalid` if a table can't be read */
@@ -113,7 +112,8 @@ export class LakeVersion {
         'SELECT DISTINCT attribution AS text FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY text',
       );
       const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
-      // Allows changes of `threads` only. Readers can't use that, because their query is a single SELECT.
+      // Keeps `threads` changeable, although the database is locked down. Readers can run only SELECT, so they can't
+      // change it.
       await db.run("SET allowed_configs = ['threads']");
       await lockDown(db, [...folders, scratch]);
       return new LakeVersion(db, scratch, stop, {
@@ -171,7 +171,9 @@ export class LakeVersion {
     });
   }
 
-  /** Returns statements that run in `schema`, for making tables. They fail after this version is closed. */
+  /**
+   * Returns an object that runs statements in `schema`, to create tables. Statements fail after this version is closed.
+   */
   statements(schema = MAIN): Statements {
     const work = <T>(use: (connection: DuckDBConnection) => Promise<T>) =>
       this.lend([], this.#stop.signal, use, schema);
@@ -190,7 +192,7 @@ export class LakeVersion {
   async #setUp(connection: DuckDBConnection, variables: Variables, schema: string): Promise<void> {
     const before = this.#sessions.get(connection) ?? { variables: [], schema: MAIN };
     const names = variables.map(([name]) => name);
-    // Records all names in advance, because an interrupted question may leave variables and a schema behind.
+    // Records all names in advance, because an interrupted statement may leave variables and a schema behind.
     this.#sessions.set(connection, { variables: [...before.variables, ...names], schema: '' });
     if (schema !== before.schema) {
       await connection.run(`SET search_path = '${schema === MAIN ? MAIN : `${schema},${MAIN}`}'`);
@@ -204,17 +206,17 @@ export class LakeVersion {
     this.#sessions.set(connection, { variables: names, schema });
   }
 
-  /** Resolves when the moves are computed or have failed; never rejects. Undefined if they aren't being computed. */
+  /** Resolves when computing the price moves ends, even if it fails. Undefined if no computation is running. */
   get keeping(): Promise<void> | undefined {
     return this.#keeping;
   }
 
-  /** When computing the moves failed, in `performance.now()` milliseconds; undefined if it did not. */
+  /** When computing the price moves failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
   get movesFailedAt(): number | undefined {
     return this.#movesFailedAt;
   }
 
-  /** Precomputes the moves, which pages request often. */
+  /** Computes the price moves in advance, because pages request them often. */
   keepMoves(): Promise<void> {
     this.#movesFailedAt = undefined;
     const kept = this.#onOneThread(() => this.#keepMoves());

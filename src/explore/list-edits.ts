@@ -27,7 +27,7 @@ const MONEY = /^\d{1,14}(?:\.\d{1,4})?$/u;
 
 /**
  * Previews and writes changes to the price list that the `explore` command was started with. Uploaded lists can't be
- * edited, because they aren't files of the reader's.
+ * edited, because they are temporary copies of the reader's files.
  */
 export class ListEdits {
   readonly #list: WatchListOptions;
@@ -36,7 +36,7 @@ export class ListEdits {
     this.#list = list;
   }
 
-  /** True if the snapshot shows this list. */
+  /** True if this snapshot shows the price list that the command was started with. */
   shows(snapshot: Snapshot): boolean {
     return snapshot.list?.options.list === this.#list.list;
   }
@@ -50,14 +50,17 @@ export class ListEdits {
     const price = readListed(given);
     const file = this.#list.list;
     const text = await readList(file);
-    await snapshot.whole; // the list may have been replaced just now
+    await snapshot.whole; // waits for a new list to be compared
     const line = await findLine(snapshot, price, signal);
     const edit = { file, digest: hash(text), ...editWatchList(text, price, line) };
     await this.#check(snapshot, edit.text);
     return edit;
   }
 
-  /** Writes a previewed change. @throws PricelakeError as `preview` does, and `usage` if the list has changed since */
+  /**
+   * Writes a previewed change.
+   * @throws PricelakeError as `preview` does, or `usage` if the file has changed since then
+   */
   async write(snapshot: Snapshot, given: ListedPrice, digest: string, signal: AbortSignal): Promise<void> {
     const edit = await this.preview(snapshot, given, signal);
     if (edit.digest !== digest) {
@@ -88,7 +91,7 @@ export class ListEdits {
   }
 }
 
-/** Finds a product's line by currency in the list as last read, or returns undefined if it has none. */
+/** Returns the number of the list's line for a product and currency, or undefined if the list has no such line. */
 async function findLine(snapshot: Snapshot, price: ListedPrice, signal: AbortSignal): Promise<number | undefined> {
   const lines = await ask(snapshot, { analysis: 'watched_lines', set: { product: price.product }, limit: 20 }, signal);
   const own = readAll(lines).find((read) => read('currency') === price.currency);

@@ -4,9 +4,9 @@ import { readAnalysis } from '../sql/model.js';
 const CURRENCY = "currency = getvariable('currency')";
 const KIND = "kind = getvariable('kind')";
 const SITE = "site_id = getvariable('site_id')::BIGINT";
-/** Matches rows of a category and its subcategories. */
+/** Selects rows of a category and its subcategories. */
 const CATEGORY = `category_slug IN (${readAnalysis('category_tree', new Set(['category_names']))})`;
-/** Matches rows of a brand, of the reader's list, or of both. */
+/** Selects products of a brand, products in the reader's list, or products that are both. */
 const SELECTED = `product_id IN (${readAnalysis('selected_products', new Set(['own_products']))})`;
 const BOTH = { currency: CURRENCY, kind: KIND, brand: SELECTED, in_list: SELECTED };
 
@@ -23,7 +23,10 @@ const ALL = '1000000000';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** Returns the variables for the moment to compare with. Falls back to a day ago if there is no such run or week. */
+/**
+ * Returns the variables that select the past moment to compare with: the previous run, a week ago, or a day ago. If
+ * there is no previous run, or the current time of the data is unknown, selects a day ago.
+ */
 export function describeMoment(
   since: 'run' | 'day' | 'week',
   run: bigint | undefined,
@@ -36,11 +39,11 @@ export function describeMoment(
 
 type Set = Readonly<Record<string, string>>;
 
-/** The lake whose moves are precomputed. */
+/** The lake for which price moves are computed in advance. */
 interface Source {
   /** Runs `work` with a session that has exactly these variables. */
   lend(variables: [string, string][], work: (connection: DuckDBConnection) => Promise<void>): Promise<void>;
-  /** The names of nested queries whose rows are already prepared. */
+  /** The names of nested queries whose rows are already stored in a table. */
   prepared: ReadonlySet<string>;
   /** The number of the newest run. */
   run: bigint | undefined;
@@ -49,8 +52,8 @@ interface Source {
 }
 
 /**
- * Tables of all moves since the last run, the last day and the last week. Readers often filter the same moves by
- * currency or shop, which is faster with a table.
+ * Tables of all price moves since the last run, the last day and the last week. Readers often filter these moves by
+ * currency or shop, and filtering a table is faster than computing the moves again.
  */
 export class Moves {
   readonly #tables = new Map<string, string>();
@@ -71,7 +74,7 @@ export class Moves {
     }
   }
 
-  /** Builds SQL that filters precomputed rows of an analysis; undefined if there are none for these variables. */
+  /** Returns SQL that filters stored rows of an analysis, or undefined if no stored rows match these variables. */
   find(analysis: string, set: Set): string | undefined {
     const table = this.#tables.get(nameMoment(analysis, set));
     const choices = MOVES[analysis] ?? {};

@@ -1,4 +1,4 @@
-/** Facts about a copy that aren't in its tables. */
+/** Facts about the local copy of a lake that its tables don't contain. */
 export interface CopyNow {
   /** Sentences about an unfinished run and the remaining monthly quota. */
   lines: readonly string[];
@@ -10,7 +10,7 @@ export interface CopyNow {
 /** One process that worked on a run. */
 export interface TriedRun {
   runNumber: bigint;
-  /** ISO 8601. */
+  /** Times in ISO 8601. */
   begunAt: string;
   endedAt: string;
   /** Seconds per step, in the order in which the steps ran. */
@@ -19,7 +19,7 @@ export interface TriedRun {
   fault?: { step: string; code: string; message?: string; hint?: string | undefined } | undefined;
 }
 
-/** The newest publication in a folder: the run, and the version of each table. */
+/** The newest publication in a folder: its run, and the version of each table that it contains. */
 export interface PublishedState {
   runNumber: bigint;
   runId: string;

@@ -6,8 +6,8 @@ import { readAnalysis } from '../sql/model.js';
 import type { LakeVersion } from './lake-version.js';
 
 /**
- * The reader's price list, compared with the prices of one version of the lake. The result is in the tables `found` and
- * `watched` of a schema of its own.
+ * The reader's price list, compared with the prices of one version of the lake. The result is stored in two tables,
+ * `found` and `watched`, in a separate schema.
  */
 export class OwnList {
   readonly options: WatchListOptions;
@@ -24,23 +24,23 @@ export class OwnList {
     this.made = this.#make(version).then(() => {
       this.#isMade = true;
     });
-    // The error is reported to each question that needs the tables.
+    // Each query that needs the tables reports the error.
     this.made.catch(() => {
       this.#failedAt = performance.now();
     });
   }
 
-  /** When making the tables failed, in `performance.now()` milliseconds; undefined if it did not. */
+  /** When creating the tables failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }
 
-  /** Reads a list. @throws PricelakeError `usage` if it can't be read, `config` if it is invalid, naming a line */
+  /** Reads a list. @throws PricelakeError `usage` if it can't be read, or `config`, with the line, if it is invalid */
   static async read(version: LakeVersion, options: WatchListOptions): Promise<OwnList> {
     return new OwnList(version, options, await load(version, options));
   }
 
-  /** Checks a list without comparing it. @throws PricelakeError as `read` does */
+  /** Checks that a list is valid, without comparing prices. @throws PricelakeError as `read` does */
   static async check(version: LakeVersion, options: WatchListOptions): Promise<void> {
     await drop(version, await load(version, options));
   }
@@ -55,7 +55,6 @@ export class OwnList {
     await drop(version, this.schema);
   }
 
-  /** Makes the tables. */
   async #make(version: LakeVersion): Promise<void> {
     await version.prepared.all;
     const db = version.statements(this.schema);

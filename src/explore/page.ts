@@ -11,18 +11,18 @@ export interface PageRequest {
   snapshot: Snapshot;
   /** The query parameters of the address. */
   search: URLSearchParams;
-  /** Runs a question on the snapshot. @throws PricelakeError `query` if the question can't be answered */
+  /** Runs a query on the snapshot. @throws PricelakeError `query` if the query fails */
   ask(question: Question): Promise<Answer>;
   /** Aborted when the browser disconnects. */
   signal: AbortSignal;
   now: Date;
-  /** Returns facts about the copy that aren't in its tables. */
+  /** Returns facts about the local copy that its tables don't contain, such as the state of an unfinished run. */
   tellNow(): Promise<CopyNow>;
   /** The hosts from which the reader allows pictures. */
   pictures: ReadonlySet<string>;
   /** True if price alerts can be written to the list that this server shows. */
   canSetAlarms: boolean;
-  /** Advice on how to handle findings, keyed by the name of the check. */
+  /** Advice on how to handle findings, keyed by the name of the check that found them. */
   advice: ReadonlyMap<string, Advice>;
 }
 
@@ -31,15 +31,18 @@ export interface Page {
   body: Content;
   /** The HTTP status, if not 200. */
   status?: 400;
-  /** The address that other pages link to, for pages that show one of several things. */
+  /**
+   * The address for links to this page. Set if one path can show several things, such as a product in several
+   * currencies.
+   */
   address?: string;
-  /** A note shown after the title in lists of pages. */
+  /** A note that follows the title wherever pages are listed. */
   note?: string;
   /** The number of seconds after which the browser reloads the page, because rows are still being prepared. */
   again?: number;
 }
 
-/** Renders a page for a request and the last segment of its path. Returns undefined if the lake has no such page. */
+/** Renders a page. `parameter` is the last segment of the path. Returns undefined if the lake has no such page. */
 export type MakePage = (request: PageRequest, parameter: string) => Page | undefined | Promise<Page | undefined>;
 
 export const PLACES = [
@@ -53,7 +56,7 @@ export const PLACES = [
   ['/sql', 'SQL'],
 ] as const;
 
-/** The page that the search box leads to. */
+/** The path of the page that lists search results. */
 const SEARCHED = '/products';
 
 const NOTHING_YET = html`<div class="finding slight"><p>Nothing is published in this lake yet, so pages are empty. They fill when a run of <code>pricelake sync</code> has ended; <a href="/copy">Copy</a> says how far one is.</p></div>
@@ -119,9 +122,9 @@ export function renderFigures(figures: readonly Figure[]): Html {
 export interface PageFrame {
   snapshot: Pick<Snapshot, 'run' | 'name'>;
   path: string;
-  /** The text in the search box. */
+  /** The text that the search box contains. */
   query: string;
-  /** Menu content after the pages. */
+  /** The content of the menu below the links to pages. */
   menu: Content;
 }
 
@@ -161,7 +164,7 @@ export function readLimit(search: URLSearchParams): number {
   return Number.isSafeInteger(given) && given > 0 ? Math.min(given, MOST_ROWS) : ROWS;
 }
 
-/** Renders fields as a form that sets query parameters and submits the values in `kept` too. */
+/** Renders fields as a form that sets query parameters. The form also submits the values in `kept` as hidden fields. */
 export function renderFilters(
   path: string,
   fields: readonly Content[],

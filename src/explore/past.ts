@@ -7,24 +7,24 @@ import type { Snapshot } from './snapshot.js';
 import { RETRY_MS } from './snapshots.js';
 import { renderAnswer, type TableView } from './table.js';
 
-/** The answer to a question about past prices, or a placeholder while these prices are being prepared. */
+/** The answer to a query about past prices, or a placeholder while these prices are being prepared. */
 export interface PastAnswer {
   /** Undefined while rows are being prepared. */
   answer: Answer | undefined;
   render(view: TableView): Html;
-  /** Page fields to merge; they make the browser reload the page if rows are still being prepared. */
+  /** Fields to add to the page. They make the browser reload the page if rows are still being prepared. */
   again: Pick<Page, 'again'>;
 }
 
 const AGAIN_SECONDS = 2;
 
 /**
- * Runs a question about past prices if their rows are prepared. Otherwise returns a placeholder, and makes the browser
+ * Runs a query about past prices if their rows are prepared. Otherwise returns a placeholder, and makes the browser
  * reload the page.
  */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
   const { version } = snapshot;
-  // Questions wait until the moves are precomputed, because doing both at once would need too much memory.
+  // Waits until the price moves are computed, because running a query at the same time would need too much memory.
   const isReady = () => snapshot.isWhole && version.keeping === undefined;
   if (!isReady()) await waitSoon(Promise.all([snapshot.whole, version.keeping]), snapshot);
   if (!isReady()) {
@@ -53,7 +53,7 @@ const tellWaiting = (what: string): Html =>
 /** The prepared rows that a page needs: only products and offers, or also past prices and the reader's list. */
 type Needs = 'products' | 'all';
 
-/** Wraps a page that needs prepared rows. Until they are ready, a placeholder is shown, and the browser reloads it. */
+/** Returns a page that shows a placeholder until its prepared rows are ready. The browser reloads the placeholder. */
 export function whenPrepared(title: string, needs: Needs, make: MakePage): MakePage {
   return async (request, parameter) => {
     const { snapshot } = request;

@@ -10,10 +10,10 @@ const DAILY_ROWS = 2_000_000;
 /** Milliseconds that a page waits for rows before it shows a placeholder. A small lake is prepared within this time. */
 const SOON_MS = 1000;
 
-/** Nested queries that return few rows. A reader's price list replaces `own_products`, which is empty without one. */
+/** Nested queries that return few rows. `own_products` is empty unless the reader has a price list. */
 const SMALL = ['data_clock', 'run_clocks', 'category_names', 'own_products'];
 
-/** Nested queries that past prices and stock are computed from. */
+/** Nested queries from which past prices and stock are computed. */
 const PAST = ['product_listings', 'product_history'];
 
 /** A condition on product_id or item_id that selects some of the listings. */
@@ -27,19 +27,19 @@ interface Parts {
 }
 
 /**
- * Tables of rows that many questions need. They are made in the background; until a table is ready, questions read the
+ * Tables of rows that many queries need. They are created in the background; until a table is ready, queries read the
  * lake's files. Rows are sorted by product, so that reading one product is fast.
  */
 export class Prepared {
   /** The nested queries whose rows are already stored in a table. */
   readonly names: ReadonlySet<string>;
-  /** Resolves when offers and products are ready; rejects if they can't be made. */
+  /** Resolves when offers and products are stored; rejects if they can't be stored. */
   readonly present: Promise<void>;
-  /** Resolves when past prices are ready too; rejects if they can't be made. */
+  /** Resolves when offers, products and past prices are stored; rejects if they can't be stored. */
   readonly all: Promise<void>;
   readonly #names = new Set<string>();
   readonly #db: Statements;
-  /** Resolves after one second, in which a small lake is prepared. */
+  /** Resolves after one second, which is enough time to prepare a small lake. */
   readonly soon = new Promise<void>((resolve) => setTimeout(resolve, SOON_MS).unref());
   #isPresentReady = false;
   #isReady = false;
@@ -60,14 +60,14 @@ export class Prepared {
       await this.#makeDays(Math.ceil(daily / DAILY_ROWS));
       this.#isReady = true;
     });
-    // Each query that needs the rows gets the error. This only prevents an unhandled rejection.
+    // Each query that needs the rows reports the error. This only prevents an unhandled rejection.
     this.present.catch(() => {});
     this.all.catch(() => {
       this.#failedAt = performance.now();
     });
   }
 
-  /** When preparing failed, in `performance.now()` milliseconds; undefined if it did not. */
+  /** When preparing rows failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }
@@ -80,7 +80,7 @@ export class Prepared {
     return this.#isReady;
   }
 
-  /** Makes the small tables, and counts the rows that the sizes of parts depend on. */
+  /** Creates the small tables, and counts the rows, which determine the number of parts. */
   async #measure(): Promise<{ listings: number; changes: number; daily: number }> {
     for (const name of SMALL) {
       await this.#db.run(`CREATE TABLE ${name} AS ${readAnalysis(name)}`);
@@ -114,7 +114,10 @@ export class Prepared {
     for (const name of ['single_offers', 'product_cards']) this.#names.add(name);
   }
 
-  /** Makes the tables of past prices and stock. Each part reads all files, so the parts are as few as memory allows. */
+  /**
+   * Creates the tables of past prices and stock in parts. Each part reads all files, so there are as few as memory
+   * allows.
+   */
   async #makePast(listed: Parts, { matched, others }: Parts): Promise<void> {
     for (const part of listed.matched) {
       const items = sql`${itself('items')} WHERE ${part}`;
@@ -147,7 +150,7 @@ export class Prepared {
     await this.#db.run('CREATE OR REPLACE VIEW price_spells AS FROM prepared_spells');
   }
 
-  /** Makes the table of daily spreads in parts, because computing quantiles holds all values of a day in memory. */
+  /** Creates the table of daily spreads in parts, because computing quantiles holds all values of a day in memory. */
   async #makeDays(parts: number): Promise<void> {
     const ranges = await this.#db.rows(`SELECT min(day)::VARCHAR AS first_day, max(day)::VARCHAR AS last_day
       FROM (

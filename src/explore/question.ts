@@ -6,7 +6,7 @@ import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { Sql } from '../sql/sql.js';
 import type { Snapshot } from './snapshot.js';
 
-/** An analysis, the values of its variables, and which rows to return. */
+/** A query that a page runs: an analysis, the values of its variables, and which rows to return. */
 export interface Question {
   analysis: string;
   /** Values by variable name. A missing or empty variable is not set. */
@@ -31,7 +31,7 @@ export const QUESTION_MS = 30_000;
 export const listVariables = ({ set }: Pick<Question, 'set'>): [string, string][] =>
   Object.entries(set).filter(([, value]) => value !== '');
 
-/** Returns the SQL of a question in a form that an analyst can run. */
+/** Returns SQL that an analyst can run: statements that set the variables, followed by the text of the analysis. */
 export function showSql(question: Pick<Question, 'analysis' | 'set'>): string {
   const set = listVariables(question).map(([name, value]) => `SET VARIABLE ${name} = ${quoteLiteral(value)};\n`);
   return `${set.join('')}${readAnalysis(question.analysis)}`;
@@ -39,12 +39,12 @@ export function showSql(question: Pick<Question, 'analysis' | 'set'>): string {
 
 const OWN_ORDER = '\nORDER BY ';
 
-/** Cached answers by snapshot. They stay valid, because a snapshot never changes. */
+/** Cached answers by snapshot. They stay valid, because the data of a snapshot never changes. */
 const answers = new WeakMap<Snapshot, Map<string, Answer>>();
 const MOST_ANSWERS = 100;
 
 /**
- * Runs a question, or returns its cached answer. The latest answers of each snapshot are cached.
+ * Runs a query, or returns its cached answer. The latest answers of each snapshot are cached.
  * @throws PricelakeError `query` if DuckDB refuses a variable or the query takes too long
  */
 export async function ask(snapshot: Snapshot, question: Question, signal: AbortSignal): Promise<Answer> {
@@ -90,7 +90,10 @@ function sortQuery(query: string, order: Question['order']): string {
     : `FROM (${query}\n) ORDER BY ${by}`;
 }
 
-/** Returns the SQL of an analysis over prepared rows. If `with_suspects` is set, price spells mark suspect prices. */
+/**
+ * Returns the SQL of an analysis over prepared rows. If `with_suspects` is set, the SQL computes price spells afresh,
+ * because stored spells were computed without this variable.
+ */
 export function bindAnalysis(
   { prepared, version }: Snapshot,
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,
@@ -109,8 +112,8 @@ function bindSpells(query: string): string {
 }
 
 /**
- * Runs `work` with a session that has exactly these variables. `most` limits the time of `work` in milliseconds,
- * without the wait for a free session.
+ * Runs `work` with a session that has exactly these variables. `most` limits the time of `work` in milliseconds, and
+ * doesn't count the wait for a free session.
  * @throws PricelakeError `query` if `work` takes too long
  */
 export function withVariables<T>(

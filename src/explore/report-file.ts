@@ -8,7 +8,7 @@ const HEAD_BYTES = 2048;
 
 /**
  * Refuses to overwrite a file that is not a pricelake report. Called before any work is done.
- * @throws PricelakeError `usage` if the path is another file or can't be written
+ * @throws PricelakeError `usage` if the path leads to another file or can't be written
  */
 export async function requireReportTarget(path: string): Promise<void> {
   await placeOutput(path);

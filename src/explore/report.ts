@@ -31,13 +31,13 @@ export type Since = { run: bigint } | { time: string };
 export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   /** An ISO 4217 code; undefined for all currencies. */
   currency: string | undefined;
-  /** The minimum number of shops per product. The default is four, or the most of any product if lower. */
+  /** The minimum number of shops per product. Defaults to four, or to the most shops of any product if that is less. */
   minShops: number | undefined;
-  /** The number of products with the widest spreads to include. */
+  /** How many products with the widest spreads to include. */
   top: number;
-  /** Ids of products to include in addition. */
+  /** Ids of products to include in addition to those with the widest spreads. */
   products: readonly string[];
-  /** By default, the same moment as on the Today page. */
+  /** The moment to compare with. Defaults to the moment that the Today page compares with. */
   since: Since | undefined;
   /** The reader's own shop, for which the report has a page. */
   ownSite: bigint | undefined;
@@ -59,11 +59,11 @@ interface Part {
   isProduct?: boolean;
 }
 
-/** The HTML document, and the data that its summary is made from. */
+/** The HTML document, and the data that the command summarizes. */
 export interface Report {
   page: string;
   overview: ReadValue;
-  /** Newest first. */
+  /** The rows of report_runs.sql, newest first. */
   runs: ReadValue[];
   checks: ReadValue[];
   summary: ReadValue;
@@ -102,7 +102,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const { currency = '', minShops, top, since, ownSite, list, advice, now, signal } = options;
   await requireKnown(snapshot, { currency: options.currency });
   await requireSince(snapshot, since);
-  // Leaves out the state of a current run, because the report is read later.
+  // Leaves out the state of an unfinished run, because that state has changed by the time the report is read.
   const tellNow = async (): Promise<CopyNow> => ({ lines: [], tries: options.tries, remote: { kind: 'unasked' } });
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {
@@ -159,7 +159,7 @@ interface ProductPart extends Part {
 }
 
 /**
- * Renders the page of each product once, in the given order.
+ * Renders the page of each product once, in the order of `wanted`.
  * @throws PricelakeError `usage` if a product has no listed offer with a price
  */
 async function makeProducts(
@@ -189,7 +189,7 @@ async function makeProducts(
   }));
 }
 
-/** Renders the page of a shop, with its price leaders. @throws PricelakeError `usage` if the lake has no such shop */
+/** Renders a shop's page and its price leaders. @throws PricelakeError `usage` if the lake has no such shop */
 async function makeShop(site: bigint, request: PageRequest): Promise<Part> {
   const page = await shopPage(String(site), request);
   if (page === undefined) throw new PricelakeError('usage', `--own-site ${site}: not a site_id in the sites table`);

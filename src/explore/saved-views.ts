@@ -16,7 +16,7 @@ export interface SavedView {
 const MOST_VIEWS = 50;
 export const LONGEST_NAME = 60;
 const LONGEST_ADDRESS = 2000;
-/** The maximum size of the file, which is larger than the maximum number of views needs. */
+/** The maximum size of the file in bytes. The maximum number of views needs less. */
 const MOST_BYTES = 500_000;
 
 /** Matches the path and query of a page on this server, without characters that could break out of an attribute. */
@@ -28,7 +28,7 @@ const viewSchema = z.strictObject({
 });
 const fileSchema = z.strictObject({ views: z.array(viewSchema).max(MOST_VIEWS) });
 
-/** Saved views, stored in `_pricelake/views.json` in the lake. Names are never used in paths. */
+/** Saved views, stored in `_pricelake/views.json` in the lake. A view's name never becomes part of a path. */
 export class SavedViews {
   readonly #lake: Lake;
   readonly #file: string;
@@ -56,8 +56,8 @@ export class SavedViews {
   }
 
   /**
-   * Saves or replaces a view.
-   * @throws PricelakeError `usage` if its name or address is invalid, or there are too many
+   * Saves a view, or replaces the view of this name.
+   * @throws PricelakeError `usage` if the name or address is invalid, or too many views are saved
    */
   save(name: string, address: string): Promise<SavedView> {
     const view = checkView(name, address);

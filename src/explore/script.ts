@@ -154,7 +154,8 @@ export const PAGE_SCRIPT = `
   if (zone !== null) zone.textContent = 'Times are shown in the time zone ' + timeZone + '.';
   tellTimes(document);
 
-  // Sort complete tables here. A cell has its value in data-value if it shows the value in another form.
+  // Sort tables in the browser if they contain all rows. If a cell shows its value in another form, data-value has the
+  // value.
   const collator = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
   const valueOf = (cell) => cell.dataset.value ?? (cell.querySelector('.none') === null ? cell.textContent.trim() : '');
   const compare = (place, isNumber) => (a, b) => {
@@ -188,7 +189,7 @@ export const PAGE_SCRIPT = `
     }
   }
 
-  // In a report, tables are searched and copied here, because there is no server.
+  // In a report, search and copy tables in the browser, because there is no server.
   const quote = (text) => '"' + text.replaceAll('"', '""') + '"';
   // A leading quote prevents spreadsheets from reading text as a formula.
   const toCell = (cell) => quote((cell.dataset.value === undefined && /^[-=+@]/u.test(valueOf(cell)) ? "'" : '') + valueOf(cell));

@@ -24,8 +24,8 @@ export class Snapshot {
 
   /**
    * Opens the published version of a lake.
-   * @throws PricelakeError `lake_invalid` if a table can't be read, `usage` if the list can't be read, `config` if the
-   *   list is invalid, naming its first bad line
+   * @throws PricelakeError `lake_invalid` if a table can't be read, `usage` if the list can't be read, or `config`,
+   *   with the first bad line, if the list is invalid
    */
   static async open(lake: Lake, { list, ...options }: SnapshotOptions): Promise<Snapshot> {
     const version = await LakeVersion.open(lake, options);
@@ -73,7 +73,7 @@ export class Snapshot {
     return this.version.prepared.isReady && this.list?.isMade !== false;
   }
 
-  /** When preparing rows failed, in `performance.now()` milliseconds; undefined if it did not. */
+  /** When preparing rows failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
   get failedAt(): number | undefined {
     return this.version.prepared.failedAt ?? this.list?.failedAt;
   }
@@ -83,7 +83,7 @@ export class Snapshot {
     return this.version.lend(variables, signal, work, this.list?.schema);
   }
 
-  /** Runs one of our own statements and returns its rows. */
+  /** Runs an SQL statement of this program, not of a reader, and returns its rows. */
   rows(sql: string, values: DuckDBValue[] = []): Promise<Record<string, DuckDBValue>[]> {
     return this.version.statements().rows(sql, values);
   }
@@ -102,7 +102,7 @@ export class Snapshot {
   /** Closes the snapshot as soon as it is not in use. */
   retire(): void {
     this.#isRetired = true;
-    if (this.#users === 0) this.close().catch(() => {}); // a temporary folder may remain
+    if (this.#users === 0) this.close().catch(() => {}); // if closing fails, a temporary folder remains
   }
 
   close(): Promise<void> {
@@ -112,6 +112,6 @@ export class Snapshot {
 
   async #close(): Promise<void> {
     await this.version.release();
-    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // the version may be closed meanwhile
+    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // fails if the version closes meanwhile
   }
 }

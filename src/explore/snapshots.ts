@@ -15,7 +15,7 @@ export interface LakeSource {
 export interface SnapshotsOptions extends SnapshotOptions {
   /** Milliseconds between updates from a remote; 60,000 by default. */
   refreshMs?: number | undefined;
-  /** Milliseconds until failed preparation of rows is retried; 60,000 by default. */
+  /** Milliseconds until preparing rows is retried after a failure; 60,000 by default. */
   retryMs?: number | undefined;
   /** Logs that a remote or a new version couldn't be read. Pages keep showing the current snapshot. */
   report(error: unknown): void;
@@ -48,7 +48,7 @@ export class Snapshots {
   }
 
   /**
-   * Runs `work` with the newest snapshot. While a newer one is being opened, uses the current one.
+   * Runs `work` with the newest open snapshot. While another snapshot is being opened, the current one stays in use.
    * @throws PricelakeError `lake_invalid` if no snapshot could be opened
    */
   async use<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -67,10 +67,10 @@ export class Snapshots {
     return snapshot.use(() => work(snapshot));
   }
 
-  /** Opens a snapshot of the current state. @throws PricelakeError `lake_invalid` if the lake can't be read */
+  /** Opens a snapshot of the lake's current state. @throws PricelakeError `lake_invalid` if the lake can't be read */
   async renew(): Promise<void> {
     await this.#refresh();
-    // Waits for the snapshot that is being opened, because it may show the state before a change.
+    // A snapshot that is already being opened may show the state before a change, so another one is opened after it.
     await Promise.allSettled([this.#opening]);
     this.#marks = { lake: '', list: '' };
     const marks = await this.#readMarks(this.#list);
@@ -78,13 +78,16 @@ export class Snapshots {
     await this.#opening;
   }
 
-  /** Switches the list, or removes it. @throws PricelakeError as `Snapshot.open` does, and keeps the current list */
+  /**
+   * Replaces the reader's list, or removes it if `list` is undefined. Keeps the current list if this fails.
+   * @throws PricelakeError as `Snapshot.open` does
+   */
   async useList(list: WatchListOptions | undefined): Promise<void> {
     const marks = await this.#readMarks(list);
     while (this.#opening !== undefined) await Promise.allSettled([this.#opening]);
     this.#opening = this.#open(marks, list);
     const { version, list: own } = await this.#opening;
-    // With prepared rows, comparing the list takes less than a second.
+    // Waits for the comparison only if rows are prepared, because it then takes less than a second.
     if (version.prepared.isReady) await own?.made;
   }
 
@@ -138,7 +141,7 @@ export class Snapshots {
     return this.#refreshing;
   }
 
-  /** Reads the fingerprints. The lake's changes with each publication, because that replaces `lake.json`. */
+  /** Reads the fingerprints. The lake's fingerprint changes with each publication, which replaces `lake.json`. */
   async #readMarks(list: WatchListOptions | undefined): Promise<Marks> {
     const read = async (file: string) => {
       const info = await stat(file, { bigint: true }).catch(ignoreMissing);

@@ -13,33 +13,35 @@ export interface ShownColumn {
   label?: string;
   /** Renders the value in place of the default rendering. */
   show?: (value: DuckDBValue, read: ReadCell) => Content;
-  /** A computed number that is not in the answer. Rows are sorted by it, and copied tables have it under this name. */
+  /**
+   * A number that the query doesn't return. The page sorts rows by it, and copied tables contain it under this name.
+   */
   copied?: { name: string; read(row: ReadCell): string | undefined } | undefined;
 }
 
 export interface TableView {
   caption: Content;
-  /** The columns to show; by default, all that have a value. Columns that are not in the answer are skipped. */
+  /** The columns to show; by default, all columns that have a value. Columns that are not in the answer are skipped. */
   columns?: readonly (string | ShownColumn)[];
   /** The name of a column that a phone shows in a line of its own, before the columns in `brief`. */
   line?: string;
   /** Names of columns that a phone shows beside the first until the reader asks for all; by default, the next four. */
   brief?: readonly string[];
-  /** True for the main list of a page, of which a phone shows more rows at first. */
+  /** True for the main table of a page, of which a phone shows more rows at first. */
   isLong?: boolean;
-  /** Names of columns that the reader has hidden, as in copied tables. */
+  /** The columns that the reader has hidden, by their names in copied tables. */
   hidden?: ReadonlySet<string>;
   /** True to list the columns that are omitted because no row has a value. */
   namesEmpty?: boolean;
   /** Returns the address of the page in another sort order. If undefined, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
-  /** Shown below the table if there are more rows. A sentence by default. */
+  /** Shown below the table if there are more rows. By default, a sentence with the number of rows shown. */
   moreNote?: Content;
   /** Shown in place of a table without rows. */
   empty?: Content;
 }
 
-/** A phone shows only this part of a table until the reader requests all; the style sheet has the same numbers of rows. */
+/** The numbers of columns and rows that a phone shows until the reader asks for all. The style sheet repeats them. */
 const BRIEF_COLUMNS = 4;
 const BRIEF_ROWS = 5;
 const BRIEF_LONG_ROWS = 25;
@@ -54,7 +56,7 @@ ${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.mor
 const renderMore = ({ rows }: Answer): Html =>
   html`<p class="soft">The first ${formatCount(rows.length)} rows; the files have all.</p>`;
 
-/** Lists the columns without a value, which the table omits, or returns an empty list if there are none. */
+/** Renders a sentence that lists the columns without a value; empty if all columns have values. */
 function nameEmpty(answer: Answer): Content {
   const empty = answer.columns.filter(({ name }) => isEmpty(answer, name)).map(({ name }) => toLabel(name));
   return empty.length === 0 ? '' : html`<p class="soft">Without a value: ${foreign(empty.join(', '), 1000)}.</p>`;
@@ -117,7 +119,7 @@ export const nameColumn = (column: string | ShownColumn): string =>
 const nameOf = (one: string | ShownColumn) => (typeof one === 'string' ? one : one.name);
 const firstName = ({ columns: [first] = [] }: TableView) => (first === undefined ? undefined : nameOf(first));
 
-/** Chooses the columns to show. For a question, omits columns without a value, except the first. */
+/** Chooses the columns to show. If `isQuestion` is true, omits columns without a value, except the first. */
 function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Drawn[] {
   const { columns } = answer;
   const first = firstName(view);
@@ -203,7 +205,7 @@ export function renderTools(question: Pick<Question, 'analysis' | 'set'>): Html 
   return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', command === undefined ? '' : html`On the command line: <code>${command}</code>`)}</p>`;
 }
 
-/** Renders links to the previous and next rows, with a label such as `51 to 100`. `what` names the rows in it. */
+/** Renders links to the previous and next rows, with a label such as `Lines 51 to 100`, where `what` is `Lines`. */
 export function renderPager(
   { rows, hasMore }: { rows: readonly unknown[]; hasMore: boolean },
   { offset = 0, limit }: Pick<Question, 'offset' | 'limit'>,

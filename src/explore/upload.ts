@@ -9,7 +9,7 @@ import type { Snapshots } from './snapshots.js';
 /** The maximum size of an uploaded price list, which allows about 200,000 lines. */
 export const MOST_LIST_BYTES = 8_000_000;
 
-/** Accepts price lists from the browser. A list is deleted when the next one replaces it or the server stops. */
+/** Accepts price lists from the browser. A list is deleted when another list replaces it or the server stops. */
 export class Uploads {
   #folder: Promise<string> | undefined;
   /** The path of the current list. */
@@ -21,8 +21,9 @@ export class Uploads {
   }
 
   /**
-   * Shows the list in a form. If the form has no file, removes the current list.
-   * @throws PricelakeError `usage` or `config` if the form or the list is invalid, and keeps the current list
+   * Reads an uploaded price list from a form and makes it the current list. If the form has no file, removes the
+   * current list. If the list is invalid, keeps the current list.
+   * @throws PricelakeError `usage` or `config` if the form or the list is invalid
    */
   async take(form: FormData): Promise<void> {
     const file = form.get('list');

@@ -22,7 +22,7 @@ export interface UserQuery {
 
 /** Runs at most two statements at a time, because each may use as much memory as its limit. */
 const inTurn = pLimit(2);
-/** Milliseconds in which the process must start and open the lake. Preparing past prices may take longer. */
+/** The time in milliseconds to start the process and open the lake. Preparing past prices takes up to `PREPARE_MS`. */
 const START_MS = 60_000;
 const PREPARE_MS = 600_000;
 const MOST_RESULT_BYTES = 64 * 1024 * 1024;
@@ -84,7 +84,7 @@ function describeCommand({ version }: Snapshot, input: string, output: string): 
   ];
 }
 
-/** Runs the command in a process without secrets, because it doesn't call the service. */
+/** Runs the command in a process whose environment has no secrets, because the command doesn't call the service. */
 function runProcess({ version }: Snapshot, command: string[], { sql, signal, most }: UserQuery): Promise<void> {
   const { PATH, TMPDIR, HOME, XDG_CACHE_HOME } = process.env;
   const env = { PATH, TMPDIR, HOME, XDG_CACHE_HOME };
@@ -124,7 +124,8 @@ function runProcess({ version }: Snapshot, command: string[], { sql, signal, mos
 /** The event that `query --verbose` logs before it runs the statement. */
 const BEGUN = 'query.begins';
 /**
- * Milliseconds between checks of memory use. Without /proc, each check starts a process, so checks are less frequent.
+ * Milliseconds between checks of memory use. Without /proc, each check starts a process, so memory is checked less
+ * often.
  */
 const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
@@ -133,7 +134,7 @@ function explainLate(ms: number): PricelakeError {
   return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
 }
 
-/** Stops a process that uses too much memory. Asks the system, because DuckDB doesn't count all memory. */
+/** Stops a process that uses too much memory. Asks the operating system, because DuckDB doesn't count all memory. */
 function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeError) => void): NodeJS.Timeout {
   const look = async () => {
     if ((await readProcessMemory(pid)) < mostBytes) return;
@@ -146,7 +147,9 @@ function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeErro
 /** The memory that the program needs besides DuckDB, in bytes. */
 const PROGRAM_BYTES = 200_000_000;
 
-/** Returns the process's memory limit in bytes: twice DuckDB's limit, which it exceeds, plus the program's memory. */
+/**
+ * Returns the process's memory limit in bytes. Allows twice DuckDB's limit, because DuckDB doesn't count all memory.
+ */
 function boundMemory(memory: string): number {
   const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
   return 2 * Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1) + PROGRAM_BYTES;

@@ -15,7 +15,7 @@ export const readAll = (answer: Answer): ReadValue[] => answer.rows.map((row) =>
 /** Returns a 64-bit integer value; 0 for null and for values of other types. */
 export const toBigInt = (value: DuckDBValue): bigint => (typeof value === 'bigint' ? value : 0n);
 
-/** Converts a number for drawing, which may round it; undefined for null. Not for computing amounts. */
+/** Converts a number for drawing, which may round it; undefined for null. Don't use it to compute amounts. */
 export function toNumber(value: DuckDBValue): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value === 'bigint' || value instanceof DuckDBDecimalValue) return Number(value.toString());
@@ -37,7 +37,6 @@ export function toDate(value: DuckDBValue): Date | undefined {
 const toMilliseconds = (value: DuckDBValue): number | undefined =>
   value instanceof DuckDBTimestampTZValue ? Number(value.micros / 1000n) : undefined;
 
-/** Converts a row of report_checks.sql. */
 export const toCheck = (read: ReadValue): { violations: bigint; description: string } => ({
   violations: toBigInt(read('violations')),
   description: String(read('description')),

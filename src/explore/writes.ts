@@ -10,7 +10,7 @@ import type { SavedViews } from './saved-views.js';
 import type { Snapshot } from './snapshot.js';
 import { MOST_LIST_BYTES, type Uploads } from './upload.js';
 
-/** The data that readers of their own server can change. A shared server is read-only. */
+/** The data that readers can change on their own server. A shared server is read-only. */
 export interface Writable {
   uploads: Uploads;
   /** Undefined if the lake is not a local folder, because saved views would be lost. */
@@ -63,7 +63,7 @@ export function addWrites(app: Hono, { uploads, views, edits }: Writable, { answ
   );
 }
 
-/** Returns a text field of a form, or an empty list if the field is missing or a file. */
+/** Returns a text field of a form, or an empty string if the field is missing or a file. */
 function readField(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';

@@ -17,7 +17,7 @@ export const KINDS = [
 ] as const;
 
 const DAY_MS = 86_400_000;
-/** Half of the gap between two bars, in milliseconds on the time axis. */
+/** Half of the gap between two bars, as milliseconds on the time axis. */
 const GAP_MS = DAY_MS / 12;
 
 export function changesChart(days: readonly DayChanges[]): Chart {

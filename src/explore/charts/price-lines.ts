@@ -5,7 +5,7 @@ import { cutText, foreign, formatDay, formatMoney } from '../format.js';
 export interface PriceLine {
   name: string;
   steps: readonly PriceStep[];
-  /** True if none of the shop's offers is included in today's prices. */
+  /** True if today's prices include none of the shop's offers. */
   isAside: boolean;
 }
 
@@ -92,7 +92,7 @@ function renderKey(
 /** Clips steps to the time range of the chart. */
 const cutSteps = (steps: readonly PriceStep[], from: Date, to: Date): PriceStep[] =>
   steps
-    // Also keeps a step of zero length at the end of the chart, which is a price that was just seen.
+    // Keeps a step of zero length at the end of the chart, because it is a price that was just seen.
     .filter((step) => step.to > from && step.from <= to)
     .map((step) => ({ ...step, from: step.from < from ? from : step.from, to: step.to > to ? to : step.to }));
 

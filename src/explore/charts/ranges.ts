@@ -1,7 +1,7 @@
 import { shortenNames } from '../format.js';
 import { type Chart, COLOR } from './draw-chart.js';
 
-/** A row of a range chart: the middle half of the values, and the value in the middle. */
+/** A row of a range chart: the median, and the range of the middle half of the values. */
 export interface Range {
   name: string;
   low: number;

@@ -34,7 +34,7 @@ const readPrices = (read: ReadValue): (number | undefined)[] => {
   return prices instanceof DuckDBListValue ? prices.items.map((one) => toNumber(one ?? null)) : [];
 };
 
-/** Returns the change from the first known price to the last, in percent, or undefined if all prices are unknown. */
+/** Returns the percentage change from the first known price to the last, or undefined if all prices are unknown. */
 function measureChange(prices: readonly (number | undefined)[]): number | undefined {
   const known = prices.filter((price) => price !== undefined);
   const [first, last] = [known[0], known.at(-1)];

@@ -9,7 +9,7 @@ export interface HistogramStep {
   spreads: bigint;
 }
 
-/** The quartiles, in percent, of all spreads on one day. `day` has the form `2026-11-20`. */
+/** The quartiles of all spreads on one day, as percentages. `day` has the form `2026-11-20`. */
 export interface DaySpread {
   day: string;
   p25: number;

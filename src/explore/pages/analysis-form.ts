@@ -83,7 +83,9 @@ export async function renderForm(
 export const toChoices = (known: ReadonlyMap<string, string>): Choice[] =>
   [...known].map(([value, label]) => ({ value, label }));
 
-/** Returns the choices for a variable, or undefined if its value is typed, as for a long list of shops. */
+/**
+ * Returns the choices for a variable, or undefined if the reader types its value, for example if there are many shops.
+ */
 function listChoices(
   variable: Variable,
   names: KnownNames,

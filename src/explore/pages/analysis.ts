@@ -24,7 +24,7 @@ export function readSet(analysis: string, search: URLSearchParams): Question['se
   return Object.fromEntries(readVariables(analysis).map(({ name }) => [name, search.get(name) ?? '']));
 }
 
-/** Explains why an analysis has no rows. A required variable that is not set yet is not shown as an error. */
+/** Explains why an analysis has no rows. If a required variable isn't set yet, asks the reader to set it. */
 function explainRefusal(error: Error, isSet: boolean): Content {
   const { message } = error;
   if (error instanceof PricelakeError) {
@@ -104,7 +104,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
     }
   }
 
-  /** Renders the chart, which needs all rows in the analysis's own order; the table may have fewer. */
+  /** Renders the chart, which needs all rows in the analysis's own order, even if the table shows fewer. */
   async function renderChart(answer: Answer): Promise<Content> {
     if (!hasChart(analysis)) return '';
     const isWhole = !answer.hasMore && offset === 0 && order === undefined;
@@ -116,7 +116,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   }
 }
 
-/** Columns for programs, which pages hide and downloads include. */
+/** Columns for programs. Pages hide them, and downloads include them. */
 const MACHINE = new Set([
   'item_id',
   'old_item_id',
@@ -127,7 +127,7 @@ const MACHINE = new Set([
   'of_kind',
   'known_until',
 ]);
-/** Columns that say which time the rows are about. If all rows have the same value, the caption has it. */
+/** Columns with the time that a row describes. If all rows share a value, the table's caption shows it. */
 const TIMES = ['since', 'until', 'time_zone'];
 
 /** Returns the columns of `TIMES` that have the same value in all rows. */

@@ -157,7 +157,10 @@ function describeRun(read: ReadValue): string {
   return read('caught_up') === true ? 'nothing more was waiting' : 'more changes were waiting';
 }
 
-/** The minimum sample for a claim: if no item of 100 differs, less than 3 % of all items do, at 95 % confidence. */
+/**
+ * The minimum sample for a statement about all items. If no item of 100 differs, then at 95 % confidence, less than 3 %
+ * of all items differ.
+ */
 const ENOUGH = 100;
 
 function explainProof(runs: Answer): Content {

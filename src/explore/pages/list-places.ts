@@ -5,14 +5,14 @@ import { changeAddress } from '../page.js';
 import type { Answer } from '../question.js';
 import { readAll, toBigInt } from '../values.js';
 
-/** The positions of watched_places.sql that exclude each other, best first, with their colors. */
+/** The mutually exclusive positions of a line's price in the market, best first, with their colors. */
 const SPLIT = [
   { place: 'cheapest', label: 'cheapest', color: 'place-1' },
   { place: 'middle', label: 'in the middle', color: 'place-2' },
   { place: 'dearest', label: 'most expensive', color: 'place-3' },
   { place: 'alone', label: 'alone', color: 'place-4' },
 ];
-/** Positions that a line can have in addition. */
+/** Further positions, each of which a line can have in addition to one of `SPLIT`. */
 const MORE = [
   { place: 'undercut', label: 'undercut' },
   { place: 'rivals_out', label: 'rivals out of stock' },

@@ -23,7 +23,7 @@ export async function matrixPage({ snapshot, search, ask }: PageRequest): Promis
     return { title: 'Matrix', body };
   }
   const lines = { offset: readOffset(search), limit: readLimit(search) };
-  // Asks for one more line than is shown, to find out whether there are more.
+  // Requests one more line than the page shows, to find out whether there is a next page.
   const set = { place: readPlace(search), first: String(lines.offset), top: String(lines.limit + 1) };
   const prices: Question = { analysis: 'watched_matrix', set, limit: MOST_PRICES };
   const rivals = { offset: readOffset(search, 'shops_from'), limit: SHOPS };

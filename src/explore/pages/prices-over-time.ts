@@ -49,7 +49,7 @@ ${renderFilters(path, renderDates(search, 'Compare'), { currency })}
 ${dates === undefined ? '' : await renderDatesCompared(product, currency, dates, ask)}</div>`;
 }
 
-/** Renders a table with the prices of each listing at both dates. */
+/** Renders a table with the prices of each listing at the start and at the end of a period. */
 async function renderDatesCompared(
   product: string,
   currency: string,

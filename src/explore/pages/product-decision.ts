@@ -20,7 +20,7 @@ export interface Decision {
   own: string | undefined;
 }
 
-/** Renders the best price now and how it compares with past prices, without offers that are left out of comparisons. */
+/** Renders the best price now and how it compares with past prices. Ignores offers that comparisons leave out. */
 export function renderDecision(decision: Decision): { figures: Html; ranges: Html } {
   return {
     figures: renderFigures(listFigures(decision)),

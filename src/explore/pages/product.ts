@@ -115,7 +115,9 @@ async function choosePicture(product: string, { ask, pictures }: PageRequest): P
   return addresses.find((address) => URL.canParse(address) && pictures.has(new URL(address).host));
 }
 
-/** Returns the verdicts on announced reductions. Most products have none, and planning the question takes 50 CPU ms. */
+/**
+ * Returns the verdicts on announced reductions. Skips the query if no offer has one, because planning takes 50 CPU ms.
+ */
 async function findReductions(offered: Answer, set: Question['set'], ask: PageRequest['ask']): Promise<ReadValue[]> {
   if (!readAll(offered).some((read) => announcesReduction(read('regular_price'), read('price')))) return [];
   const top = String(MOST_REDUCTIONS);

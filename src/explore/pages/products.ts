@@ -48,7 +48,7 @@ export function askForProducts(search: URLSearchParams): Question {
 export async function productsPage({ search, ask, snapshot }: PageRequest): Promise<Page> {
   const question = askForProducts(search);
   const { set } = question;
-  // While the reader types, the script requests only the rows, and the counts of the filters later.
+  // While the reader types, the script requests the rows first, and the counts of the filters later.
   const isPart = search.get('part') !== null;
   const [answer, facets] = await Promise.all([ask(question), isPart ? undefined : askForFacets(set, ask)]);
   const whole = snapshot.isWhole ? [answer] : [];
@@ -102,7 +102,7 @@ export async function productsPage({ search, ask, snapshot }: PageRequest): Prom
     isLong: true,
     hidden,
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-    // Shown only in a report, because a served page has a pager.
+    // Reports show this sentence in place of a pager.
     moreNote: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),
     empty: Object.values(set).some((value) => value !== '')
       ? 'No product has these words and values. Remove a word or a filter.'

@@ -2,14 +2,14 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { describeMoment } from '../moves.js';
 import { toDate } from '../values.js';
 
-/** The moments that the Today page can compare with. */
+/** The moments with which the Today page can compare. */
 export const SINCE = [
   { value: 'run', label: 'the run before' },
   { value: 'day', label: 'a day ago' },
   { value: 'week', label: 'a week ago' },
 ];
 
-/** Returns the given text if it is one of the choices, a run number, or a time. Otherwise returns the first choice. */
+/** Returns the given text if it is one of the choices, a run number or a time. Otherwise returns the first choice. */
 export function readSince(given: string, choices: typeof SINCE): string {
   const isMoment = /^\d{1,9}$/u.test(given) || (/^\d{4}-/u.test(given) && !Number.isNaN(Date.parse(given)));
   return isMoment || choices.some(({ value }) => value === given) ? given : (choices[0]?.value ?? 'day');

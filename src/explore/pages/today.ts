@@ -24,7 +24,7 @@ import { askForBrands, readInList, renderBrand, renderInList } from './product-f
 import { listCurrencies } from './products.js';
 import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
-/** The number of moves to query of each kind. Moves of products that several shops sell are shown first. */
+/** How many moves of each kind to query. The page first shows moves of products that several shops sell. */
 const LOOKED_AT = 200;
 const ANY = { value: '', label: 'any' };
 
@@ -69,7 +69,8 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
   const period = { ...begin, ...(until === undefined ? {} : { until }) };
   const moves: Question = {
-    // Without an end date, precomputed moves with their ranks are used. With one, prices at both dates are compared.
+    // Without an end date, the page uses stored moves, which are ranked. With one, it compares the prices at both
+    // dates.
     analysis: until === undefined ? 'movers' : 'compared_listings',
     set: { ...chosen, top: String(LOOKED_AT), ...period },
     limit: LOOKED_AT * Object.keys(KINDS).length,
@@ -80,7 +81,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     limit: 2 * ROWS,
   };
   const stockMoves: Question = { analysis: 'stock_moves', set: { ...chosen, top: '1', ...period }, limit: 2 };
-  // Spreads and the copy have no figures for a past day, so they are left out if the period has an end.
+  // If the period ends in the past, leaves out spreads and the copy, which have no figures for past days.
   const [days, past, stocked, copied, spread, opened] = await Promise.all([
     askPast(request, { analysis: 'moves_by_day', set: chosen, limit: 100 }),
     askPast(request, moves),
@@ -124,7 +125,10 @@ ${site === '' ? renderSpreads() : ''}
 ${renderSection('The copy', renderCopy(readHeld, copied?.answer, dates === undefined ? nameSince(since) : nameDay(since, 'the beginning')))}`,
   };
 
-  /** Returns a choice for the requested moment if it isn't a usual one. Dates in the address take precedence. */
+  /**
+   * Returns a choice for the requested moment if it isn't one of the usual choices. Dates in the address take
+   * precedence.
+   */
   function listGivenMoments(): typeof SINCE {
     if (dates !== undefined) return [{ value: '', label: 'the date given' }];
     return choices.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }];
@@ -185,7 +189,7 @@ const NO_MOVES = html`<p class="soft">No price of a product is known to have mov
 /** Shown after the first run, because there is no earlier run to compare with. */
 const FIRST_COPY = html`<p class="soft">This is the first copy, so there is no earlier run to compare it with. The figures below are moves that the service itself dates.</p>`;
 
-/** Describes how a current figure changed between the ends of two past days; empty if that is not known. */
+/** Describes how much a figure changed in a past period, with the first and last day; empty if that is unknown. */
 function describeSpreadChange(read: ReadValue | undefined, name: 'spreads' | 'median'): Content {
   const change = toNumber(read?.(name) ?? null);
   const [first, last] = [toDate(read?.('first_day') ?? null), toDate(read?.('last_day') ?? null)];
