@@ -6,7 +6,7 @@ import { type SyncReport, syncWithWings, withWings } from '../wings/index.js';
 
 export interface BackfillReport {
   items: number;
-  /** The number of histories that this command requested, without those that had already been downloaded. */
+  /** How many histories this command requested. Doesn't count histories that had already been downloaded. */
   asked: number;
   /** The run that added the histories to the lake. */
   run: SyncReport;

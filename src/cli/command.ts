@@ -9,9 +9,9 @@ export interface CommandContext {
   /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal;
   output: Output;
-  /** True with `--json`: the JSON object is the only output on stdout. */
+  /** True with `--json`. The JSON object is then the only output on stdout. */
   json: boolean;
-  /** Colors for stdout. */
+  /** Functions that color text for stdout. */
   style: Style;
   /** Writes a message for people to stdout. Does nothing with `--json` or `--quiet`. */
   say(text: string): Promise<void>;
@@ -26,9 +26,9 @@ type ParameterMap = Readonly<Record<string, Parameter>>;
 
 /** An earlier form of a command, which still works but isn't shown in help. */
 export interface Alias {
-  /** Options that the earlier form implies unless the user gives them: `--analysis=match_candidates`. */
+  /** Options that the earlier form implies unless the user gives them, such as `--analysis=match_candidates`. */
   implies?: readonly string[];
-  /** Options whose names have changed: `{ brand: 'set=brand' }` turns `--brand=x` into `--set=brand=x`. */
+  /** New forms of renamed options. For example, `{ brand: 'set=brand' }` turns `--brand=x` into `--set=brand=x`. */
   renames?: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   arguments?: A;
   options?: O;
   examples: readonly (readonly [line: string, meaning: string])[];
-  /** Text to print after the examples, or a function that builds it if building takes time. */
+  /** Text to print after the examples, or a function that returns it if writing it takes time. */
   notes?: string | (() => string);
   /** The hint to print when a signal stops the command, for commands that can resume. */
   stopHint?: string;
@@ -63,7 +63,9 @@ export const declareCommand = <A extends ParameterMap = {}, O extends ParameterM
   spec: CommandSpec<A, O>,
 ): CommandSpec<A, O> => spec;
 
-/** A command and its action, whose code is loaded only when the command runs. A group of commands has no action. */
+/**
+ * A command and its action. The action's code is loaded only when the command runs. A group of commands has no action.
+ */
 export interface Command {
   spec: CommandSpec;
   run?(argv: Record<string, unknown>, context: CommandContext): Promise<CommandReport | undefined>;

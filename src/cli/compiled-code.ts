@@ -8,13 +8,14 @@ import { EXIT } from './exit-codes.js';
 
 /**
  * Loads a CommonJS module and caches its compiled code in `folder` for later processes. V8 compiles a function when it
- * is first called, so each command has its own cache, which has the functions that the command calls. The cache of
- * Node 22.8 and later has only those of the first process, whichever command that ran.
+ * is first called, so each command has a separate cache with the functions that the command calls. Node 22.8 and later
+ * can cache compiled code too, but only the functions that the first process called, whichever command it ran.
  */
 export function requireCompiled(file: string, folder: string, command: string): unknown {
   optimizeLater();
   const text = readFileSync(file, 'utf8');
-  // V8 rejects cached code from another V8 version, but not code compiled from a different text of the same length.
+  // V8 rejects cached code of another V8 version, but accepts code of another text with the same length. The key, a
+  // hash, prevents that.
   const key = hash(text).toString('hex');
   const kept = join(folder, `${command}-${key}`);
   const cachedData = readKept(kept);
@@ -32,9 +33,9 @@ export function requireCompiled(file: string, folder: string, command: string): 
 }
 
 /**
- * Keeps V8 from optimizing the HTTP parser, which is WebAssembly. That took a tenth of the CPU time of a run without
- * changes, after only two responses, and bodies aren't parsed. The V8 of Node 20 also waits longer before it optimizes
- * JavaScript, as newer versions do.
+ * Keeps V8 from optimizing the HTTP parser, which is WebAssembly. In a run without changes, V8 optimized the parser
+ * after only two responses, which took a tenth of the CPU time of the run. Also makes the V8 of Node 20 wait longer
+ * before it optimizes JavaScript, as newer versions of V8 do.
  */
 function optimizeLater(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000');
@@ -56,8 +57,8 @@ function readKept(file: string): Buffer | undefined {
 }
 
 /**
- * Replaces the cached code, and deletes the code of other versions of the module. If the folder isn't writable, each
- * process compiles the module.
+ * Replaces the cached code, and deletes cached code of other versions of the module. If the folder isn't writable,
+ * nothing is cached.
  */
 function keep(folder: string, { kept, key }: { kept: string; key: string }, code: Buffer): void {
   const temporary = `${kept}.${process.pid}`;

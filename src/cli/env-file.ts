@@ -10,7 +10,7 @@ export const ENV_FILE = '.env';
  * @throws PricelakeError `config` if the file can't be read
  */
 export function loadEnvFile(file = ENV_FILE): void {
-  // A folder named `.env` is often a Python virtual environment.
+  // Ignores a folder named `.env`, which is often a Python virtual environment.
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false) return;
   let bytes: Buffer;
   try {

@@ -4,7 +4,7 @@ import { formatSeconds } from './progress.js';
 
 type Facts = Record<string, unknown>;
 
-/** Sentences for frequent events. They are shown on a terminal; a log file gets the facts instead. */
+/** Sentences for frequent events, which are shown on a terminal. A log file contains the facts instead. */
 const SENTENCES: Record<string, (facts: Facts) => string> = {
   'api.retry': ({ reason, waitMs, attempt }) => `${reason}; ${tryAgain(waitMs, attempt)}`,
   'api.rate_limited': ({ reason, waitMs, attempt }) => `${reason}; ${tryAgain(waitMs, attempt)}`,

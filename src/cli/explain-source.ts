@@ -4,7 +4,7 @@ import { PRICELAKE_VERSION } from '../io/package-path.js';
 import type { TableName } from '../tables/table.js';
 import type { OpenedLake } from './read-lake.js';
 
-/** Everything that a result depends on: the same versions, settings, files and SQL return the same rows. */
+/** Everything that a result depends on. The same versions, settings, files and SQL return the same rows. */
 export interface QuerySource {
   pricelake: string;
   duckdb: string;

@@ -7,7 +7,7 @@ export const PIPELINE_FILE = 'prices.yaml';
 
 /**
  * Finds the pipeline file: `named`, else PRICELAKE_PIPELINE, else prices.yaml in the folder.
- * @throws PricelakeError `config` if there is none, or if PRICELAKE_PIPELINE names a missing file
+ * @throws PricelakeError `config` if no file is found, or if PRICELAKE_PIPELINE names a missing file
  */
 export async function findPipeline(named: string | undefined, env: NodeJS.ProcessEnv, folder = ''): Promise<string> {
   const file = await seekPipeline(named, env, folder);
@@ -20,7 +20,7 @@ export async function findPipeline(named: string | undefined, env: NodeJS.Proces
 }
 
 /**
- * Finds the pipeline file like `findPipeline`, but returns undefined if there is none.
+ * Finds the pipeline file like `findPipeline`, but returns undefined if no file is found.
  * @throws PricelakeError `config` if PRICELAKE_PIPELINE names a missing file
  */
 export async function seekPipeline(

@@ -27,6 +27,6 @@ function parentIgnoresHangup(): boolean {
     const [, mask = '0'] = /^SigIgn:\s*([\da-f]+)$/mu.exec(readFileSync(`/proc/${process.ppid}/status`, 'utf8')) ?? [];
     return (Number.parseInt(mask.slice(-1), 16) & 1) === 1;
   } catch {
-    return false; // there is no /proc, or the parent is hidden
+    return false; // the system has no /proc, or hides the parent
   }
 }

@@ -27,7 +27,7 @@ interface LakeArguments {
   asOf?: number | undefined;
 }
 
-/** Default of `--cache-size`. */
+/** The default of `--cache-size`, in bytes. */
 export const CACHE_BYTES = 10e9;
 
 /** Returns the cache folder; by default ~/.cache/pricelake. */
@@ -66,7 +66,7 @@ export async function fetchRemote({ address, cache, io }: RemoteSource): Promise
   });
 }
 
-/** Describes the run of each lake in a union, for the source of a result. Returns an empty object for a single lake. */
+/** Returns the newest run of each lake in a union, so that a result can name them. Empty for a single lake. */
 export async function describeLakes(
   lake: NamedLakes | undefined,
   db: Pick<Database, 'row'>,

@@ -36,14 +36,14 @@ export interface Parameter<T = unknown> {
 /** The optional members of a parameter's declaration. */
 type Details = Partial<Omit<Parameter, 'describe' | 'type' | 'choices' | 'list' | 'read'>>;
 
-/** Includes undefined unless the parameter is required or has a default. */
+/** The type of a value. Includes undefined unless the parameter is required or has a default. */
 type Given<M, T> = M extends { default: unknown } | { isRequired: true } ? T : T | undefined;
 
 /** Describes how to parse an option's text into a value. */
 export interface Form<T> {
-  /** Completes the error message "--flag VALUE is not …". */
+  /** The end of the error message "--flag VALUE is not …". */
   what: string;
-  /** Returns undefined for invalid text. */
+  /** Converts the text to a value, or returns undefined if the text is invalid. */
   parse(text: string): T | undefined;
   placeholder: string;
   hint?: string;
@@ -103,7 +103,7 @@ function readChoice<C extends string>(
 }
 
 export function refuseChoice(what: string, given: string, known: readonly string[]): PricelakeError {
-  // A single letter is similar to every other one, so it gets no suggestion.
+  // A single letter is similar to every other letter, so no suggestion is made.
   const near = given.length > 1 ? suggestName(given, known) : undefined;
   return new PricelakeError('usage', `${what} can't be ${given}`, {
     hint: near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean \`${near}\`?`,

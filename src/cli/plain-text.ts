@@ -18,7 +18,9 @@ export function escapeControls(text: string): string {
   );
 }
 
-/** The control characters that our own output uses: colors, line endings, and isolates around right-to-left text. */
+/**
+ * The control characters that pricelake itself prints: colors, line endings, and isolates around right-to-left text.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: telling them from others is the purpose
 const OURS = /(\u001b\[\d{1,2}m|\r\n|[\u2068\u2069])/u;
 

@@ -11,21 +11,26 @@ import { privatePath } from '../tables/layout.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
-/** With up to this number of price changes, computing the spells takes less than a second, so each query does it. */
+/**
+ * If a lake has more price changes than this, its price spells are saved. With fewer changes, each query computes the
+ * price spells, which takes less than a second.
+ */
 const FEW_CHANGES = 150_000n;
 const STALE_MS = 3_600_000;
 
 export interface PriceSpells {
   /** The folder that queries need permission to read and write. */
   folder: string;
-  /** In a large lake, computes the spells once per version and points the view at the saved file. */
+  /**
+   * In a large lake, computes the price spells once per version, and points the `price_spells` view at the saved file.
+   */
   prepare(): Promise<void>;
 }
 
 /**
- * Creates the `price_spells` view. The spells of a large lake are saved as Parquet in `_pricelake/prepared`, or next to
- * the scratch file if that folder isn't writable. The file's name identifies the files of the four tables and the
- * variables that the spells depend on.
+ * Creates the `price_spells` view. The price spells of a large lake are saved as Parquet in `_pricelake/prepared`, or
+ * next to the scratch file if that folder isn't writable. The file's name identifies the files of the four tables and
+ * the variables that the price spells depend on.
  */
 export async function openSpells(
   { db, lake, readState: read, scratch }: OpenedLake,
@@ -64,7 +69,8 @@ export async function openSpells(
 }
 
 /**
- * Builds a file name from everything that the spells depend on: data files (immutable), the query and its variables.
+ * Builds a file name from everything that the price spells depend on: data files, which never change, the query, and
+ * its variables.
  */
 function nameSpells(facts: readonly string[]): string {
   const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');
@@ -79,13 +85,13 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
     if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
-    // The current user may not be allowed to write to the lake's folder.
+    // Uses the other folder, because the current user may not be allowed to write to the lake's folder.
     await mkdir(otherwise, { recursive: true });
     return otherwise;
   }
 }
 
-/** Deletes spells of other versions, and temporary files left by killed processes. */
+/** Deletes saved price spells of other versions, and temporary files left by killed processes. */
 async function removeOthers(folder: string, kept: string, now: Date): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

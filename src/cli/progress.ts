@@ -4,7 +4,7 @@ import type { Progress } from '../io/io.js';
 import { measureScreen, type Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
 
-/** Shows how far the steps of a run are. */
+/** Shows the progress of a run's steps. */
 export interface ProgressView {
   update(progress: Progress): void;
   /** Prints a line above the progress bars. */
@@ -85,8 +85,8 @@ class Steps {
   }
 
   /**
-   * Estimates the remaining seconds from earlier runs of the same kind. Returns undefined if there are none, or if this
-   * run has already taken longer than they did.
+   * Estimates the remaining seconds from earlier runs of the same kind. Returns undefined if there are no such runs, or
+   * if this run has already taken longer.
    */
   secondsLeft(): number | undefined {
     if (this.#pace === undefined) return undefined;
@@ -95,15 +95,15 @@ class Steps {
   }
 
   /**
-   * Estimates the minimum remaining seconds of a run that has no earlier runs to compare with, from the current rate of
-   * the running steps. Steps that haven't started aren't included.
+   * Estimates the minimum remaining seconds from the current rate of the running steps, for a run without earlier runs
+   * to compare with. Doesn't include steps that haven't started.
    */
   leastSecondsLeft(): number | undefined {
     if (this.#pace !== undefined) return undefined;
     const left = this.all().flatMap(({ progress: { rows, totalRows, unit }, startedAt }) => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // The rate of these steps doesn't predict the remaining time, because one table may take as long as all others
-      // together.
+      // The rate of these steps doesn't predict the remaining time, because one table may take as long as all other
+      // tables together.
       const isUneven = totalRows === undefined || rows === 0n || unit === 'tables' || unit === 'checks';
       return isUneven ? [] : [(seconds * Number(totalRows - rows)) / Number(rows)];
     });
@@ -115,7 +115,7 @@ class Steps {
 const DRAW_EVERY_MS = 200;
 /** The bars are redrawn at this interval even without progress, because the elapsed time changes. */
 const TICK_MS = 1_000;
-/** Steps and runs shorter than this aren't shown. */
+/** Steps and runs that took less time than this aren't shown. */
 const WORTH_A_LINE_SECONDS = 1;
 
 /**
@@ -152,7 +152,7 @@ export function createBars(screen: Screen): ProgressView {
     close() {
       clearInterval(ticker);
       clearTimeout(timer);
-      // These steps were still running when the run ended, so their last lines remain on the screen.
+      // The run has ended, but these steps haven't, so their last lines remain on the screen.
       if (drawn.length > 0) screen.write(eraseLines(drawn, screen) + joinLines(formatSteps()));
     },
   };

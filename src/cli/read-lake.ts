@@ -14,11 +14,11 @@ import type { Output } from './output/output.js';
 
 export interface ReadOptions {
   path: string;
-  /** Reads the lake from object storage instead of from the folder. */
+  /** Reads the lake from this object storage instead of from `path`. */
   remote?: RemoteSource | undefined;
-  /** Returns the tables whose files are needed. By default, all tables are. */
+  /** Returns the tables whose files the action needs. By default, all tables. */
   tables?: (db: Database) => readonly TableName[];
-  /** The number of a run; the tables are shown as they were after that run. */
+  /** Shows the tables as they were after the run with this number. */
   asOf?: bigint | undefined;
   /** Interrupts the running statement when aborted. */
   signal: AbortSignal;

@@ -53,7 +53,7 @@ export async function runCommand(
     stderr.write(`${paint(text, [/^pricelake:/u, errorStyle.bad])}\n`);
     const hasStack = level === 'debug' || level === 'trace';
     if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
-    // This write may also fail if the original error was a failure to write to stdout.
+    // Writing to stdout may fail again if that was the original error.
     if (json) await output.write(`${io.redact(toJsonText(renameMembers(describeError(cause))))}\n`).catch(() => {});
     process.exitCode = exitCodeOf(cause);
   } finally {

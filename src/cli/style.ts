@@ -1,11 +1,11 @@
-/** Functions that color text. A color never carries information that the text doesn't. */
+/** Functions that color text. The text itself always contains the information that its color conveys. */
 export interface Style {
-  /** For failed, held or refused. */
+  /** Styles words that report a failure, such as `failed`, `held` or `refused`. */
   bad(text: string): string;
   /** Styles warnings, for example a waived check or a lake that isn't up to date. */
   warn(text: string): string;
   good(text: string): string;
-  /** Styles costs beyond the plan's price. */
+  /** Styles amounts that are charged in addition to the plan's price. */
   money(text: string): string;
   dim(text: string): string;
 }
@@ -22,7 +22,9 @@ const COLORED: Style = {
   dim: sgr(2, 22),
 };
 
-/** Chooses colors by the option, else by FORCE_COLOR, else by NO_COLOR, else by whether the stream is a terminal. */
+/**
+ * Decides whether to color text: by the option, else by FORCE_COLOR, else by NO_COLOR and whether this is a terminal.
+ */
 export function chooseStyle(
   stream: { isTTY?: boolean },
   { color, env }: { color?: boolean | undefined; env: NodeJS.ProcessEnv },
@@ -33,7 +35,7 @@ export function chooseStyle(
   return (color ?? isForced ?? isUsual) ? COLORED : PLAIN;
 }
 
-/** Colors the matches of each pattern. Must run after layout, because layout counts characters. */
+/** Colors the matches of each pattern. Call it after layout, which counts the characters of the text. */
 export function paint(text: string, ...rules: [pattern: RegExp, color: (text: string) => string][]): string {
   return rules.reduce((painted, [pattern, color]) => painted.replace(pattern, (match) => color(match)), text);
 }

@@ -40,7 +40,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     if (terminal && least === 'info' && level !== 'error' && IN_SUMMARY.has(event)) return;
-    // Facts can't overwrite the event's own members.
+    // These members are repeated after the facts, so that facts can't overwrite them.
     const own = { at: now(), level, event };
     const safe = terminal
       ? formatLogLine(level, event, facts, { style, redact: redactor.redact, columns: measureScreen(stream).columns })
@@ -69,7 +69,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
 /** Events that a terminal doesn't show, because the summary of the run repeats them. */
 const IN_SUMMARY = new Set(['plan', 'decided', 'hydration.chosen', 'listing.chosen', 'check']);
 
-/** From least to most important. */
+/** Log levels, from least to most important. */
 const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 const MARKS: Record<LogLevel, string> = { trace: '·', debug: '·', info: '·', warn: '!', error: '✗' };
 const TONES: Record<LogLevel, keyof Style> = { trace: 'dim', debug: 'dim', info: 'dim', warn: 'warn', error: 'bad' };
@@ -99,7 +99,10 @@ function formatFact(value: unknown): string {
   return /^[^\s"=]+$/u.test(value) ? value : JSON.stringify(value);
 }
 
-/** Creates a redactor that replaces secrets with `***`, even JSON- or URL-encoded ones. Results aren't redacted. */
+/**
+ * Creates a function that replaces secrets with `***`, even JSON- or URL-encoded ones. Results of queries aren't
+ * redacted.
+ */
 function createRedactor(first: string) {
   const secrets = new Set<string>();
   const protectSecret = (secret: string) => {

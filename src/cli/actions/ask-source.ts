@@ -45,7 +45,7 @@ export async function askSource(prompter: Prompter, context: CommandContext, pla
   return true;
 }
 
-/** Repeats a question, printing the reason each time, until an answer is accepted. */
+/** Repeats a question until `answer` succeeds, and prints each error. */
 async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -62,7 +62,7 @@ const trimAddress = (typed: string) => typed.replace(/\/+$/u, '').replace(/\/api
 
 async function checkAddress(baseUrl: string, context: CommandContext): Promise<string> {
   await fetchPlan(baseUrl, NO_KEY, context).catch((error: unknown) => {
-    // A rejected key proves that the service responds.
+    // A rejected key is fine here, because it shows that the service responds.
     if (!(error instanceof PricelakeError) || error.code !== 'unauthorized') throw error;
   });
   return baseUrl;

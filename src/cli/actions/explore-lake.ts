@@ -112,7 +112,7 @@ async function chooseTeller({ path, lake, remote, settings }: Shown, io: CliIo):
   return async () => ({ ...(await tellLocal(lake, settings?.budget ?? DEFAULT_BUDGET, io)), remote: await look() });
 }
 
-/** Opens several lakes as one. When any of them has published a run, `refresh` builds the union in a new folder. */
+/** Opens several lakes as one. If any of them has published a run, `refresh` builds the union again in a new folder. */
 export async function openJoined(
   request: Pick<Arguments<typeof explore>, 'lake' | 'cache'>,
   context: Pick<CommandContext, 'io' | 'signal'>,

@@ -23,8 +23,8 @@ import { writeText } from '../output/output.js';
 
 /**
  * Writes the SQL statements that update a warehouse's copy to the newest run, or with `--execute`, loads PostgreSQL.
- * @throws PricelakeError `usage` if the lake's history doesn't reach back to the copy's run; `unavailable` if the
- * database can't be reached
+ * @throws PricelakeError `usage` if the lake's history doesn't reach back to the run that the copy contains, or
+ *   `unavailable` if the database can't be reached
  */
 export async function loadWarehouse(request: Arguments<typeof deliverLoad>, context: CommandContext) {
   requireSchemaName(request.schema);
@@ -102,7 +102,7 @@ async function execute(
   const client = await connect(url);
   const folder = await makeTemporaryFolder();
   const db = await Database.open({ tempDirectory: folder, signal: context.signal });
-  // On a signal, this ends the session, so the server rolls back.
+  // Ends the session if a signal stops the command, so that the server rolls back the transaction.
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {

@@ -37,7 +37,8 @@ const openTerminal = (): Terminal => ({
 
 /**
  * Reads statements from a terminal until end of file, and runs them. A failed statement doesn't end the prompt. Ctrl-C
- * interrupts the running statement, else discards the typed text, or ends the prompt if there is none.
+ * interrupts the running statement. If no statement is running, Ctrl-C discards the typed text, or ends the prompt if
+ * nothing is typed.
  */
 export async function promptQueries(
   context: Pick<CommandContext, 'output' | 'io'>,

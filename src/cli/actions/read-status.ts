@@ -49,9 +49,9 @@ export async function readStatus(
   return {
     lake: remote?.url ?? lake.root,
     pointer,
-    /** The last time that a run read the feed to its end. */
+    /** When a run last read the feed to its end. */
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
-    /** The number of runs since the last publication, none of which found changes. */
+    /** How many runs since the last publication found no changes. */
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,
@@ -72,7 +72,7 @@ export async function readStatus(
   };
 }
 
-/** Returns how many items the last run, even an idle one, left with an unknown listing state, or undefined if none. */
+/** Returns how many items of unknown listing state the last run left, and why; undefined if no such item is left. */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
     idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));
@@ -88,7 +88,10 @@ async function measureFolders(lake: Lake, tableBytes: number) {
   return { superseded: Math.max(0, onDisk - tableBytes), landing };
 }
 
-/** Sums the file sizes in a folder, in bytes, without transaction logs. A file deleted meanwhile counts as empty. */
+/**
+ * Sums the sizes of the files in a folder, in bytes, without transaction logs. Ignores files that are deleted
+ * meanwhile.
+ */
 async function measureFolder(folder: string, suffix: string): Promise<number> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
   let bytes = 0;

@@ -197,7 +197,9 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
   }
 }
 
-/** Loads the weights into the session and sets the variable `by` to their unit, for which the index is computed. */
+/**
+ * Loads weights per category or similar unit, and sets the variable `by`, so that the index is computed for that unit.
+ */
 async function prepareWeights(
   db: Database,
   weights: string,

@@ -15,7 +15,7 @@ import { describeReport, formatReport } from '../run-report.js';
 import { setDeadline } from '../set-deadline.js';
 
 export interface SyncTerms extends Pick<SyncOptions, 'connect' | 'caps'> {
-  /** Disables the second run after an interrupted one (see `runSync`). */
+  /** True to run the pipeline only once, even if the run finished an interrupted run first (see `runSync`). */
   isOnce?: boolean;
 }
 
@@ -81,7 +81,7 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
 }
 
 async function listObservers({ metrics, openlineage, notify }: Arguments<typeof sync>, { io }: CommandContext) {
-  // Comes first, because an unwritable metrics file makes the command fail.
+  // The notifier comes first, so that it sends its messages even if the metrics file can't be written.
   const observers: RunObserver[] = [openNotifier(resolveFlags(notify, process.env, io), io, process.env)];
   if (metrics !== undefined) observers.push(await openMetricsFile(metrics));
   if (openlineage !== undefined) observers.push(openLineage(openlineage, io, process.env));

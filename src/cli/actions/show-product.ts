@@ -67,7 +67,7 @@ export async function showProduct(opened: OpenedLake, request: ProductRequest, c
 
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   if (name === 'price_changed_at' && value !== null) return valueToText(value).slice(0, 10);
-  // Prices in reasons have four decimals.
+  // Reasons contain prices with four decimals.
   if (name === 'reason' && typeof value === 'string') return trimZeros(value);
   return showAmount(name, value, read('currency'));
 }

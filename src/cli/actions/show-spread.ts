@@ -90,7 +90,7 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
   });
 }
 
-/** Replaces products with matches in the views, and returns the request with the requested product's match. */
+/** Combines matched products in the views, and returns the request with the match's id in place of the product's id. */
 async function compareMatches(db: Database, request: Arguments<typeof spread>): Promise<Arguments<typeof spread>> {
   await keyByMatch(db);
   return request.product === undefined ? request : { ...request, product: await findMatch(db, request.product) };

@@ -87,7 +87,9 @@ class RemoteWatch {
     this.#now = now;
   }
 
-  /** Returns the last known state. If it isn't fresh, starts reading it again, but doesn't wait for a slow response. */
+  /**
+   * Returns the last known state. If it is out of date, starts reading it again, but doesn't wait for a slow response.
+   */
   async look(): Promise<RemoteState> {
     if (this.#asking === undefined && performance.now() - this.#askedAt > FRESH_MS) this.#ask();
     await Promise.race([this.#asking, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref())]);

@@ -106,7 +106,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       return finishWatch(opened, 'compliance', SHOWN_BREACHES, request, context);
     }
     const state = request.state ?? nameState(request.list);
-    // A result that includes suspect prices isn't used as the base of the next comparison.
+    // Only a result without suspect prices becomes the base of the next comparison.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {

@@ -85,7 +85,7 @@ const RULE: Form<SuggestRule> = {
   what: 'a rule: cheapest, second or median, optionally minus a percentage, such as median-5%',
   parse: (typed) => {
     const [, by, minus = '0'] = /^(cheapest|second|median)(?:-(\d{1,2}(?:\.\d{1,2})?)%)?$/u.exec(typed) ?? [];
-    // Converting to a number drops trailing zeros.
+    // Converts to a number and back, which removes trailing zeros.
     return by === undefined ? undefined : { by: by as SuggestRule['by'], minus: String(Number(minus)) };
   },
   placeholder: 'RULE',

@@ -15,7 +15,7 @@ export const completion = declareCommand({
     'The script completes paths, names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) in your lake.',
 });
 
-/** This word lists the topics; it isn't a topic itself. */
+/** The argument of `help` that lists all topics. */
 export const ALL_TOPICS = 'topics';
 
 export const help = declareCommand({

@@ -10,7 +10,7 @@ export interface Completion {
   meaning?: string | undefined;
 }
 
-/** Makes the shell complete paths itself. */
+/** Tells the shell to complete file paths itself. */
 const FILES: Completion = { value: ':files' };
 
 type Options = Readonly<Record<string, Parameter>>;
@@ -36,7 +36,7 @@ export async function complete(typed: readonly string[]): Promise<Completion[]> 
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));
 }
 
-/** Completes a word that bash has split at `=`. Bash replaces only the part after the sign. */
+/** Completes a word that bash has split at `=`. Bash replaces only the part after `=`. */
 async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Completion[]> {
   const start = `${words.at(-1 - parts)}=`;
   const found = await complete([...words.slice(0, -1 - parts), parts === 1 ? start : `${start}${words.at(-1)}`]);
@@ -78,7 +78,7 @@ async function listValues(parameter: Parameter, words: readonly string[]): Promi
   if (completes === 'files') return [FILES];
   if (completes === 'checks') return listChecks();
   if (completes === 'variables') return listSettings(words).catch(() => []);
-  // On an error, nothing is completed, because an error message would disturb the line being typed.
+  // Ignores errors, because an error message would disturb the line that the user is typing.
   return readLakeValues(LAKE_VALUES[completes], words).catch(() => []);
 }
 
@@ -96,7 +96,7 @@ const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, 
   },
 };
 
-/** Limits for a list of values and for the time to read it; nobody reads or waits for more. */
+/** The maximum number of values to list, and the time limit for reading them. */
 const MOST_VALUES = 500;
 const MOST_MS = 2000;
 

@@ -53,7 +53,7 @@ export interface Desk {
   session: SessionBudget;
   /** The plans made in this session, keyed by digest. */
   plans: Map<string, KnownPlan>;
-  /** Runs calls that may cost money one at a time, so that each answer reports its own cost. */
+  /** Makes calls that may cost money run one at a time, so that each answer reports only the cost of its own call. */
   inTurn: LimitFunction;
   io: CliIo;
   now(): Date;
@@ -65,7 +65,9 @@ export interface Call {
   signal: AbortSignal;
 }
 
-/** Runs `work` on the newest snapshot. Retries once on a new snapshot if a run has deleted its files meanwhile. */
+/**
+ * Runs `work` on the newest snapshot. If a run deletes files of the snapshot meanwhile, retries once on a new snapshot.
+ */
 export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const { snapshots } = desk;
   return snapshots.use(work).catch(async (error: unknown) => {
@@ -88,9 +90,8 @@ export const readsPast = (sql: string): boolean =>
 export const isOfPast = (analysis: string): boolean => readsPast(readAnalysis(analysis, PAST));
 
 /**
- * Waits until past prices are prepared, but no longer than the time limit of a query, because computing them in the
- * query would take even longer.
- * @throws PricelakeError `query` if they aren't ready by then
+ * Waits until past prices are prepared, because a query that computes them itself would take even longer.
+ * @throws PricelakeError `query` if they aren't ready within the time limit of a query
  */
 export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call): Promise<void> {
   if (snapshot.isWhole) return;
@@ -104,5 +105,5 @@ export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call)
   });
 }
 
-/** Returns the last part of a path, so that answers don't reveal where files are stored. */
+/** Returns the last part of a path. Answers contain no more, so that they don't reveal where files are stored. */
 export const nameOf = (path: string): string => path.split(sep).filter(Boolean).at(-1) ?? path;

@@ -98,7 +98,10 @@ const SCALAR = new Set([
   ...[DuckDBTypeId.DATE, DuckDBTypeId.TIME, DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ, DuckDBTypeId.UUID],
 ]);
 
-/** Replaces each text or nested column with two columns: the value, truncated if too long, and if it was truncated. */
+/**
+ * Replaces each text or nested column with two columns: the value, which may be truncated, and whether it was
+ * truncated.
+ */
 function cutTexts(sql: string, types: readonly DuckDBType[]): string {
   const columns = types.map((_, at) => quoteIdentifier(`c${at}`));
   const selected = types.flatMap(({ typeId }, at) => {

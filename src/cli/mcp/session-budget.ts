@@ -79,7 +79,7 @@ export class SessionBudget implements CallCap {
   }
 }
 
-/** Limits the calls of one run to the number that its plan allows, and to the session's budget. */
+/** Limits the calls of one run to the number that its plan allows, and to the rest of the session's budget. */
 export class PlannedCalls implements CallCap {
   readonly #session: SessionBudget;
   readonly #most: bigint;
@@ -104,7 +104,7 @@ export class PlannedCalls implements CallCap {
   }
 }
 
-/** Wraps an error from work that may have used quota, with what it used. */
+/** An error from work that may have used quota, with the amounts that it used. */
 export class PaidError extends Error {
   readonly paid: Spent;
 

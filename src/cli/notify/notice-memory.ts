@@ -31,7 +31,7 @@ export type NoticeMemory = Record<string, ReceiverMemory>;
 /** The file that stores which facts each receiver was sent, and unsent messages. */
 export interface MemoryFile {
   path: string;
-  /** A temporary file next to it, on the same file system. */
+  /** The path of a temporary file in the same folder as `path`. */
   part: string;
 }
 
@@ -46,7 +46,7 @@ export async function findLakeMemory(lakePath: string): Promise<MemoryFile | und
   }
 }
 
-/** Returns the path of the file next to the result that `watch` saves. */
+/** Returns the path of the file next to the state file of `watch`. */
 export function findWatchMemory(state: string): MemoryFile {
   const path = `${state}.notify.json`;
   return { path, part: join(dirname(path), `.${randomUUID()}.notify.tmp`) };

@@ -18,7 +18,9 @@ export interface News {
   command: Batch['command'];
   /** Returns all facts that hold now, including those that have already been sent. */
   find(receiver: Receiver): Notice[];
-  /** True if facts that `find` doesn't return no longer hold. A failed run may not have found all facts. */
+  /**
+   * True if `find` returns all facts that still hold. False after a failed run, which may not have found all of them.
+   */
   isComplete: boolean;
 }
 
@@ -73,7 +75,7 @@ function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: 
   return { ...rest, unsent: next, waiting: [], dropped: 0 };
 }
 
-/** Names receivers by kind and number, because addresses must not be stored. Omits receivers listed twice. */
+/** Names receivers by kind and number, because addresses must not be stored. Omits repeated receivers. */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();
   const target = (one: Receiver) => JSON.stringify([one.kind, one.kind === 'command' ? one.command : one.address]);

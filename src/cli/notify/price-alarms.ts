@@ -14,7 +14,7 @@ LEFT JOIN (SELECT site_id, name, attribution FROM sites WHERE is_current) AS nam
 LEFT JOIN (SELECT item_id, url FROM items WHERE item_id IN (SELECT item_id FROM alarms)) AS links USING (item_id)
 ORDER BY line, alarms.price, site_id LIMIT ${MAX_ACTIVE}`;
 
-/** Finds sure alarms or, with `unsure`, all alarms. */
+/** Finds the alarms that are certain or, with `unsure`, all alarms. */
 export async function findPriceAlarms(db: Database, unsure: boolean, now: Date): Promise<Notice[]> {
   const rows = await db.rows(ALARMS, [unsure]);
   return rows.map((row) => {

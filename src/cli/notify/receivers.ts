@@ -36,7 +36,7 @@ const one = value(
   'Also notify this receiver, in addition to those in the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
 );
 
-/** The error message doesn't quote the value, because a user may have passed the address itself. */
+/** The error message doesn't quote the value, because the user may have typed the secret address instead of a name. */
 export const NOTIFY = repeated({
   ...one,
   read: (typed: unknown, flag: string): Named => {
@@ -81,7 +81,10 @@ export async function readReceivers(
   return { name, receivers: notify.flatMap((entry) => resolveEntry(entry, io)) };
 }
 
-/** Reads the receivers in the pipeline file that is passed or found; none if only `--lake` is given. */
+/**
+ * Reads the receivers from the pipeline file that is passed or found. If only `--lake` is given, there are no
+ * receivers.
+ */
 export async function seekReceivers(
   { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },
   env: NodeJS.ProcessEnv,

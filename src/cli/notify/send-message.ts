@@ -58,7 +58,9 @@ export async function sendMessage(
   }
 }
 
-/** Builds the headers of the service's webhooks (API §6), so that their receivers also accept pricelake's messages. */
+/**
+ * Builds headers as the service's webhooks have them (API §6), so that the same receivers accept pricelake's messages.
+ */
 function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   return {
     'service-event-id': id,

@@ -1,7 +1,7 @@
 import { ITEM_VALUES } from '../../tables/item-names.js';
 import type { TableName } from '../../tables/table.js';
 
-/** `items.price` is a column of the lake, and `api:Item.price` a field in the API. */
+/** A column of the lake, such as `items.price`, or a field of the API, such as `api:Item.price`. */
 type Source = `${TableName}.${string}` | `api:${'Item' | 'Change' | 'Product' | 'Dataset'}.${string}`;
 type Sources = Record<string, readonly Source[]>;
 

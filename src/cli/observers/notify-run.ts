@@ -11,7 +11,7 @@ import type { CliIo } from '../terminal-io.js';
 import { type LakeFigures, readLakeFigures } from './lake-figures.js';
 import type { RunObserver, WatchedRun } from './watch-run.js';
 
-/** Exit codes that aren't reported, because the next run continues or a person stopped the run. */
+/** Exit codes that aren't reported, because the next run continues the work or because a person stopped the run. */
 const NO_NEWS: readonly number[] = [EXIT.done, EXIT.locked, EXIT.temporary, EXIT.interrupted, EXIT.terminated];
 
 /** Notifies receivers when a run fails or is held, and when the lake is out of date or little of the budget is left. */

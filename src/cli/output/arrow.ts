@@ -44,7 +44,7 @@ export async function writeArrow({ columns, batches, credits, source }: ResultSe
 
 /** Collects the bytes of a batch, so that writing waits for the reader. The library's own queue is unbounded. */
 class CollectingWriter extends arrow.RecordBatchStreamWriter {
-  // Declared without an initializer, which would run after the base constructor, although that may already write.
+  // Declared without an initializer, which would run after the base constructor and discard what that wrote.
   declare private collected: Uint8Array[] | undefined;
 
   protected override _write(chunk: ArrayBufferView): this {

@@ -58,7 +58,7 @@ export interface ResultSet {
   /** License texts that must accompany the data. */
   credits: string[];
   relation?: ResultSql | undefined;
-  /** The versions, settings and SQL that the rows depend on, as JSON. */
+  /** The versions, settings and SQL that determine the rows, as JSON. */
   source?: string | undefined;
   /** Members of the JSON object that describe the rows. */
   facts?: Readonly<Record<string, unknown>>;
@@ -109,7 +109,7 @@ export interface Destination {
 /** The maximum number of rows in a table for people. If there are more, a note below the table reports that. */
 export const MOST_TABLE_ROWS = 1000;
 
-/** Results with more rows are written while their query is running. */
+/** Results with more rows than this are written while their query is running. */
 const MOST_HELD_ROWS = 1_000_000;
 
 /**

@@ -7,11 +7,11 @@ export type Column = string | readonly [heading: string, align: 'right'];
 export const right = (heading: string): Column => [heading, 'right'];
 
 const GAP = '  ';
-/** The minimum width of a column whose cells are single words, such as ids and dates. A GTIN fits. */
+/** The minimum width of a column whose cells are single words, such as ids and dates. A GTIN has at most 14 digits. */
 const LEAST_WORD = 14;
 /** The minimum width of a column of longer text. */
 const LEAST_TEXT = 12;
-/** The minimum width of the first column of longer text, which identifies the row; a third of a wide terminal. */
+/** The minimum width of the first column of longer text, which identifies the row. It is a third of a wide terminal. */
 const LEAST_FIRST_TEXT = 24;
 /** The first column of longer text may have at most this rank, so that only one column, such as a date, precedes it. */
 const LAST_FIRST_RANK = 1;

@@ -6,7 +6,7 @@ import type { ResultSet } from './result-set.js';
 
 /**
  * Writes CSV according to RFC 4180. NULL is an empty field, and an empty string is `""`. Data is written unchanged,
- * even if a spreadsheet would read it as a formula; control characters are escaped only on a terminal.
+ * even if a spreadsheet would read it as a formula. Control characters are escaped only on a terminal.
  */
 export async function writeCsv(result: ResultSet, output: Output): Promise<bigint> {
   const show = output.columns === undefined ? (text: string) => text : escapeControls;

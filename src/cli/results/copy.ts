@@ -48,7 +48,7 @@ export const planResult = z.union([
 const TYPES: Partial<Record<Column['type'], z.ZodType>> = { BIGINT: int64, DOUBLE: z.number(), BOOLEAN: z.boolean() };
 const json = raw(z.unknown());
 
-/** Columns of the runs table that `--json` prints with another type than their SQL type suggests. */
+/** Columns of the runs table for which `--json` prints a different type than their SQL type suggests. */
 const OTHERS = {
   ...{ cursor_from: z.string().nullable(), cursor_to: z.string().nullable(), difference_columns: json },
   ...{ sample_differences: json, product_differences: json, facet_differences: json, schema_drift: json },

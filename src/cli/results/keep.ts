@@ -102,7 +102,7 @@ export const loadResult = z.union([
 
 export const webhookResult = z.object({ url: z.string(), lake: z.string() });
 
-/** The last line of any command that fails. */
+/** The JSON object that any command prints as its last line if it fails. */
 export const errorResult = z.object({
   ok: z.literal(false),
   error: z.object({

@@ -26,7 +26,7 @@ import {
 } from './read.js';
 import { whyResult } from './why.js';
 
-/** Schemas of each command's JSON object, without `ok`. Servers print theirs when they start listening. */
+/** Schemas of each command's JSON object, without `ok`. Servers print their object when they start listening. */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ demo: demoResult, init: initResult, doctor: doctorResult, plan: planResult, sync: syncResult },
   ...{ check: checkResult, spread: rowsResult, watch: watchResult, query: queryResult },

@@ -24,7 +24,7 @@ export class ShareLedger implements BudgetShare {
   readonly shard: string;
   readonly part: number;
   readonly #file: string;
-  /** The calls of this process, which belong to the month of the first plan that it reads. */
+  /** The number of calls of this process. They belong to the month of the first plan that the process reads. */
   #calls = 0n;
 
   constructor(shard: string, part: number, file: string) {

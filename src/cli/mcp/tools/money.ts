@@ -45,7 +45,7 @@ const connectWithin = (cap: CallCap): typeof createClient => {
   return (options, io) => createClient({ ...options, cap }, io);
 };
 
-/** Returns the limits for one process of a run: the remaining budget, plus what earlier processes of the run used. */
+/** Returns the limits of a run for one process: the remaining budget, plus what earlier processes of the run used. */
 const capRun = (session: SessionBudget, { taken, blocks }: LakeState, most: Spent = session.left): RunCaps => ({
   maxRows: Number(most.exportRows + taken),
   maxOverage: Number(most.overageBlocks + blocks),
@@ -78,7 +78,7 @@ function digest(
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Allows for the catalog growing by 1/GROWTH of its rows until the user has approved a plan. */
+/** The catalog may grow by 1/GROWTH of its rows before the user approves a plan. */
 const GROWTH = 100n;
 
 /**
