@@ -12,7 +12,10 @@ const HIVE_TYPES: Record<ColumnType, string> = {
 };
 
 interface CatalogForm {
-  /** Matches addresses that the catalog can read; messages show the example. Quotes and white space don't match. */
+  /**
+   * The pattern of addresses that the catalog can read, which excludes quotes and white space, and an example for
+   * messages.
+   */
   base: { pattern: RegExp; example: string };
   /** Returns a statement that registers the table in place. */
   register: (schema: TableSchema, location: string) => string;
@@ -21,7 +24,7 @@ interface CatalogForm {
 const address = (schemes: string) => new RegExp(`^(${schemes})://[\\w.@-]*(/[\\w.=+@~-]+)*$`);
 
 const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
-  // Columns and descriptions come from the Delta log.
+  // The statement lists no columns, because Unity Catalog reads columns and descriptions from the Delta log.
   unity: {
     base: { pattern: address('s3|gs|abfss|r2'), example: 's3://bucket/lake' },
     register: ({ table, description }, location) =>
@@ -46,7 +49,7 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
 
 /**
  * Formats the statements that register tables in a catalog in place.
- * @param base the address by which the catalog reaches the lake
+ * @param base the address at which the catalog reaches the lake
  * @throws PricelakeError `usage` for an address that the catalog can't read, or that can't be part of a statement
  */
 export function writeCatalogStatements(

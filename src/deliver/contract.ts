@@ -12,9 +12,9 @@ import { SQL_DIALECTS, writeSql } from './sql-dialects.js';
 
 export interface ContractForm {
   format: ContractFormat;
-  /** True if the user asked for a single table. */
+  /** True if the user asked for one table instead of all tables. */
   isOne: boolean;
-  /** The address by which the other system reaches the lake. */
+  /** The address at which the other system reaches the lake. */
   base: string | undefined;
 }
 

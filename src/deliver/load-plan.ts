@@ -7,7 +7,7 @@ import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { readSpan, type TableSpan } from './table-span.js';
 
-/** The data that updates a copy of a table from one run to the newest. */
+/** The data that updates a copy of a table from an earlier run to the newest run. */
 export interface TableLoad {
   table: TableName;
   /** The table's id, which differs between lakes and so identifies a copy of another lake. */
@@ -18,8 +18,8 @@ export interface TableLoad {
   run: bigint;
   columns: Column[];
   /**
-   * The rows to replace in the copy. `files` contain all of them. Unless all rows are replaced, `files` may
-   * also contain other rows.
+   * The rows to replace in the copy. `files` contain all of these rows and, unless all rows are replaced, may also
+   * contain other rows.
    */
   rows: LoadedRows;
   files: DataFile[];
@@ -28,8 +28,8 @@ export interface TableLoad {
 }
 
 /**
- * `keys`: rows that these runs wrote; they replace rows of the copy by key. `runs`: rows that these runs wrote, and
- * whole partitions from which rows were removed.
+ * With `keys`, the copy gets the rows that these runs wrote, which replace its rows with the same keys. With `runs`,
+ * the copy gets these rows and all rows of `partitions`, from which rows were removed.
  */
 type LoadedRows =
   | { kind: 'all' }
@@ -40,7 +40,7 @@ type LoadedRows =
 /**
  * Returns the given tables that exist in the lake. A first run that was stopped during publication may not have created
  * every table.
- * @throws PricelakeError `usage` if none of them exists
+ * @throws PricelakeError `usage` if none of the tables exists
  */
 export async function findTables(lake: Lake, tables: readonly TableName[]): Promise<TableName[]> {
   const states = await Promise.all(tables.map((table) => readTable(lake, table)));
@@ -58,14 +58,14 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
   // The `runs` table is read first, because a concurrent run writes it last. Rows of that run may be loaded too early,
   // and the next load then replaces them.
   const { run } = (await readTable(lake, 'runs')).applied;
-  // A full load doesn't need a span, and the log may not reach back far enough for one.
+  // A full load doesn't need to know what changed, and the log may not reach back far enough to tell.
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
   const state = await readLog(lake, table);
   if (state.metaData === undefined || run === undefined) {
     throw new PricelakeError('usage', `the lake has no published run yet, so there is no ${table} to load`);
   }
   const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
-  // If the table didn't exist yet at the copy's run, it is loaded in full.
+  // If the table didn't exist yet at the run that was loaded last, the table is loaded in full.
   const isWhole = span === undefined || span.from < 0n;
   return {
     table,

@@ -50,8 +50,8 @@ export interface LoadedTable {
  * Updates the copy in a PostgreSQL database to the lake's newest run, in one transaction. Loads each table
  * incrementally from the run recorded in the copy. Loads a table in full if the copy doesn't record a run, or the lake
  * can't determine the changes.
- * @throws PricelakeError `copy_differs` if the copy is from another lake or a later run, or its rows differ in number
- *   from the lake's
+ * @throws PricelakeError `copy_differs` if the copy is from another lake or a later run, or has a different number of
+ *   rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
   const typeOf: SqlDialect['typeOf'] = (column) => (holdsJson(column) ? 'jsonb' : undefined);
@@ -138,7 +138,7 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
   return rows;
 }
 
-/** Compares the number of rows with the lake's, to detect rows that another program added or deleted. */
+/** Compares the number of rows in the copy and in the lake, to detect rows that another program added or deleted. */
 async function requireTotal(client: Client, target: LoadTarget, { table, run, total }: TableLoad): Promise<void> {
   const { rows } = await client.query(`SELECT count(*) AS n FROM ${nameTable(target, table)}`);
   const copied = BigInt(String(rows[0]?.n));

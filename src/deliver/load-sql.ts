@@ -6,13 +6,13 @@ import { type SqlDialect, writeStatements, writeType } from './sql-dialects.js';
 /** The location of a copy, and its SQL dialect. */
 export interface LoadTarget {
   dialect: SqlDialect;
-  /** `analytics` or `project.dataset`; undefined for the session's default schema. */
+  /** A schema such as `analytics` or `project.dataset`; undefined for the session's default schema. */
   schema: string | undefined;
   /** False if a transaction can't contain more than one statement. Items are then updated by a single statement. */
   hasTransactions: boolean;
 }
 
-/** The bookkeeping table in the warehouse, which records the run that each table was last loaded from. */
+/** The table in the warehouse that records, for each loaded table, the run it was last loaded from. */
 const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;
@@ -62,8 +62,8 @@ export function selectLoads(target: LoadTarget): string {
 }
 
 /**
- * Returns statements that update a table of the copy from `load.since` to `load.run`. They have no effect on a copy
- * whose recorded run isn't `load.since`, or for a full load, on one that is already at `load.run` or later.
+ * Returns statements that update a table of the copy from `load.since` to `load.run`. They have no effect unless the
+ * run that the copy records is `load.since` or, for a full load, is older than `load.run`.
  */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);

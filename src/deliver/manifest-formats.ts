@@ -7,7 +7,7 @@ import { SQL_DIALECTS } from './sql-dialects.js';
 /** The maximum number of files in a Snowflake FILES list and in a BigQuery load job. */
 export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
 
-/** URL schemes. Snowflake isn't listed, because it uses paths relative to its stage. */
+/** URL schemes by loader. Snowflake isn't listed, because it uses paths relative to its stage. */
 const SCHEMES: Partial<Record<LoaderFormat, string>> = { redshift: 's3://', bigquery: 'gs://' };
 
 /** Checks the base address. @throws PricelakeError `usage` if it is missing or the loader can't read it */

@@ -56,7 +56,7 @@ export interface Manifest {
 
 interface ManifestWish {
   table: TableName;
-  /** The address by which the loader reaches the lake, such as `s3://bucket/lake`; by default, the lake's folder. */
+  /** The address at which the loader reaches the lake, such as `s3://bucket/lake`; by default, the lake's folder. */
   base?: string | undefined;
   since?: string | undefined;
 }

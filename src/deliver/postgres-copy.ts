@@ -33,8 +33,8 @@ function writeArray(name: string): string {
 }
 
 /**
- * Replaces escaped U+0000 characters in JSON. Replaces twice, because adjacent matches share a character. A backslash
- * that is itself escaped doesn't start an escape.
+ * Replaces escaped U+0000 characters in JSON. Replaces twice, because two adjacent matches share a character. A
+ * backslash that is itself escaped doesn't start an escape.
  */
 function replaceJsonNull(name: string): string {
   const once = (text: string) =>

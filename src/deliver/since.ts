@@ -34,7 +34,7 @@ export function parseSince(text: string): Since {
 
 /**
  * Finds the version at `since` (-1n if the table didn't exist yet), and the later commits from oldest to newest.
- * @throws PricelakeError `usage` if the log doesn't reach back far enough, or the run or version doesn't exist
+ * @throws PricelakeError `usage` if the log doesn't reach back to `since`, or the run or version doesn't exist
  */
 export async function readCommitsSince(
   lake: Lake,
@@ -44,7 +44,7 @@ export async function readCommitsSince(
   const newest = await readTable(lake, table);
   await refuseFuture(lake, newest, since);
   const behind: LogEntry[] = [];
-  // A compaction has no run. It is included only if it came after a run later than `since`.
+  // A compaction has no run. Compactions are included only if they follow a run that is later than `since`.
   const moved: LogEntry[] = [];
   for await (const entry of readEntriesBackwards(lake, table)) {
     if (isBefore(entry, since)) {

@@ -17,7 +17,8 @@ export interface TableSpan {
   /** The runs that changed rows. */
   runIds: string[];
   /**
-   * Files that are only in the newest version, and files that are only in the earlier one. Empty files are left out.
+   * Files that are only in the newest version, and files that are only in the earlier version. Empty files are left
+   * out.
    */
   added: DataFile[];
   removed: DataFile[];
@@ -36,7 +37,7 @@ export async function readSpan(lake: Lake, table: TableName, since: Since): Prom
   const { version: from, entries } = await readCommitsSince(lake, table, since);
   const to = entries.at(-1)?.version ?? from;
   const newest = await readLog(lake, table);
-  // A run may have published after the entries were read.
+  // Reads the log only up to `to`, because a run may have published after the entries were read.
   const after = newest.version === to ? newest : await readLog(lake, table, { until: to });
   const before = from < 0n ? undefined : await readLog(lake, table, { until: from });
   const changing = entries.filter(({ changesRows }) => changesRows);

@@ -10,7 +10,7 @@ interface WarehouseForm {
   dialect: SqlDialect;
   /** Undefined if a transaction can't contain more than one statement on one table. */
   transaction: readonly [begin: string, commit: string] | undefined;
-  /** A pattern for `--base`, with an example. Undefined if the warehouse doesn't need an address. */
+  /** A pattern and an example for `--base`. Undefined if the warehouse doesn't need an address. */
   base?: { pattern: RegExp; example: string };
   /** Undefined if the caller fills a temporary table. */
   staging?: {
@@ -84,7 +84,10 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   },
 };
 
-/** Checks the base address. @throws PricelakeError `usage` if the warehouse can't read it, or it isn't safe in SQL */
+/**
+ * Checks the base address.
+ * @throws PricelakeError `usage` if the warehouse can't read it, or if it isn't safe in SQL
+ */
 export function requireWarehouseBase(warehouse: Warehouse, base: string | undefined): string {
   const { base: wanted } = WAREHOUSE_FORMS[warehouse];
   if (wanted === undefined) return '';
@@ -96,10 +99,10 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
 }
 
 /**
- * Returns the statements that update a warehouse's copy to the newest run: they create missing tables, fill staging
+ * Returns the statements that update a warehouse's copy to the newest run. They create missing tables, fill staging
  * tables, and then apply the changes in one transaction over all tables, which records the run last. The copy doesn't
- * change if the script runs twice, or the copy is at an unexpected run.
- * @param base the validated address by which the warehouse reaches the lake
+ * change if the script runs twice, or if the copy is at an unexpected run.
+ * @param base the validated address at which the warehouse reaches the lake
  */
 export function writeLoadScript(
   warehouse: Warehouse,
