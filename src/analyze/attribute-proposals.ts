@@ -12,7 +12,7 @@ const proposalRow = z.object({
   coverage_pct: z.number(),
 });
 
-/** An attribute that may have a meaning but isn't mapped (pipelines/analysis/attribute_proposals.sql). */
+/** An attribute that seems to have a known meaning but isn't mapped (pipelines/analysis/attribute_proposals.sql). */
 export type AttributeProposal = z.infer<typeof proposalRow>;
 
 const OPTIONS = {
@@ -51,10 +51,7 @@ export function writeAttributes(proposals: readonly AttributeProposal[]): string
     .join(', ');
 }
 
-/**
- * Quotes a name as JSON, which is also valid YAML. Leaves plain words unquoted, unless YAML would parse them as another
- * type.
- */
+/** Quotes a name as JSON, which is also valid YAML. Doesn't quote plain words that YAML parses as strings. */
 function quoteName(name: string): string {
   const isPlain = /^[A-Za-z_][\w.]*$/u.test(name) && !/^(true|false|null|yes|no|on|off|y|n)$/iu.test(name);
   return isPlain ? name : JSON.stringify(name);

@@ -16,10 +16,10 @@ export interface DailySources {
   sites: Source;
 }
 
-/** The number of price runs to process at a time, so that a part needs less than 200 MB of memory. */
+/** How many prices of offers to process at a time, so that a part needs less than 200 MB of memory. */
 const PART_RUNS = 300_000n;
 
-/** Selects the prices of offers on these days. An offer's prices depend only on its own item and history. */
+/** Selects the prices of offers on these days. An offer's prices depend only on the item and history of that offer. */
 function selectOfferPrices({ items, history }: Omit<DailySources, 'sites'>, days: DayRange): Sql {
   return bindQuery(readAnalysis('offer_prices'), { items, history }, writeDays(days));
 }

@@ -36,7 +36,7 @@ export interface Conversion {
 
 /**
  * Replaces the `offers` and `price_spread` views with views in the base currency, to compare shops that use different
- * currencies. They contain all offers with a known rate. Doesn't change other views.
+ * currencies. The new views contain all offers with a known rate. Doesn't change other views.
  */
 export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {
   await prepareConversion(db, conversion);

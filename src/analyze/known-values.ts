@@ -6,7 +6,7 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { TableName } from '../tables/table.js';
 import type { Variable } from './variables.js';
 
-/** The number of similar names, by DuckDB's distance, from which a suggestion is chosen. */
+/** How many names to compare with a misspelled name. DuckDB selects them by similarity. */
 const CANDIDATES = 20;
 
 interface Lookup {
@@ -29,7 +29,7 @@ const LOOKUPS = {
 export type KnownKind = keyof typeof LOOKUPS;
 
 /**
- * Removes leading zeros from a GTIN, because all its forms identify the same product (API §4, /products/{id}).
+ * Removes leading zeros from a GTIN, which identifies the same product with or without them (API §4, /products/{id}).
  */
 export function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
@@ -65,7 +65,7 @@ export async function requireKnownValue(
   });
 }
 
-/** Checks that a category has listings. @throws PricelakeError `usage` with the nearest category, if it doesn't */
+/** Requires that a category has listings. @throws PricelakeError `usage`, with a similar category, if it has none */
 export async function requireCategory(
   db: Pick<Database, 'rows' | 'row'>,
   category: string,

@@ -10,7 +10,7 @@ export type Grade = (typeof GRADES)[number];
 export interface SpreadSelection {
   /** An ISO 4217 code; undefined for all currencies. */
   currency?: string | undefined;
-  /** The slug or path of a category; its subcategories are included. */
+  /** The slug or path of a category, which stands for its subcategories too. */
   category?: string | undefined;
   brand?: string | undefined;
   product?: string | undefined;
@@ -45,7 +45,7 @@ export function toDate(day: string): DuckDBValue {
   return new DuckDBDateValue(Date.parse(day) / (24 * 3600 * 1000));
 }
 
-/** Checks that values are in the lake. @throws PricelakeError `usage` with the nearest known value if one isn't */
+/** Requires that values are in the lake. @throws PricelakeError `usage`, with a similar value, if one is unknown */
 export async function requireKnown(
   db: Pick<Database, 'rows'>,
   selection: Pick<SpreadSelection, 'currency' | 'brand' | 'product'>,

@@ -7,7 +7,7 @@ import { quoteLiteral } from '../sql/quote.js';
 export interface UserTable {
   file: string;
   name: string;
-  /** A noun for the rows, for the error if the file can't be read. */
+  /** A noun for the rows, such as in the error for a file that can't be read. */
   rows: string;
   columns: readonly string[];
   /** Optional columns. A missing column or an empty text becomes null. */
@@ -47,7 +47,7 @@ export async function readUserLines(
   db: Statements,
   { file, rows, columns, optional = [], hint, lines, delimiter = ',', isAnyCase = false }: UserLines,
 ): Promise<void> {
-  // If the file can't be opened, DuckDB's error is reported instead.
+  // If the file can't be opened, ignores that here, so that DuckDB's error is reported.
   await requireUtf8(file).catch((error: unknown) => {
     if (error instanceof PricelakeError) throw error;
   });
@@ -56,7 +56,7 @@ export async function readUserLines(
       SELECT row_number() OVER () + 1 AS line, *
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = ${isAnyCase}, parallel = false)`);
   } catch (cause) {
-    // If the file can't be read, DuckDB's error is reported instead.
+    // If the file can't be read, ignores that here, so that DuckDB's error is reported.
     const wrong = await findLineEndFault(file).catch(() => undefined);
     if (wrong !== undefined) throw new PricelakeError('config', `${file}:${wrong}`, { hint }, { cause });
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');

@@ -137,7 +137,7 @@ const isDate = (text: string) => {
 };
 const isNumber = (text: string) => /^-?\d+(?:\.\d+)?$/u.test(text);
 
-/** The description and the validation of each kind. known-values.ts looks up values in the lake. */
+/** The description and the validation of each kind of value. known-values.ts checks that a value is in the lake. */
 const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
   text: { what: 'a text', fits: () => true },
   list: { what: 'a list', fits: () => true },
@@ -158,7 +158,7 @@ const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
 
 /**
  * Validates values against the declarations.
- * @throws PricelakeError `usage` for an undeclared name or an invalid value (with the nearest known one), and for a
+ * @throws PricelakeError `usage` for an undeclared name, an invalid value (with the most similar valid value), or a
  *   missing required variable
  */
 export function checkSet(
@@ -191,8 +191,8 @@ function refuseName(subject: string, name: string, variables: readonly Pick<Vari
 }
 
 /**
- * For SQL without declarations, requires that the SQL reads each variable.
- * @throws PricelakeError `usage` if it doesn't
+ * Requires that SQL without declarations reads each variable that the user set.
+ * @throws PricelakeError `usage` if the SQL doesn't read a variable
  */
 export function requireRead(subject: string, sql: string, set: Readonly<Record<string, string>>): void {
   const read = [...listRead(sql)].map((name) => ({ name }));

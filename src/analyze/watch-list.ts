@@ -38,7 +38,7 @@ export const nameState = (list: string): string => `${list}.watch.parquet`;
 /**
  * Creates the `watched` table from the published tables. It has a row for each line of a price list
  * (pipelines/analysis/watch_list.sql), with the changes since the previous run and the time of that run.
- * @throws PricelakeError `usage` if the list can't be read, `config` with its first invalid line
+ * @throws PricelakeError `usage` if the list can't be read, or `config`, with the first invalid line
  */
 export async function createWatched(db: Statements, options: WatchOptions): Promise<void> {
   await loadWatchList(db, options);
@@ -46,7 +46,7 @@ export async function createWatched(db: Statements, options: WatchOptions): Prom
 }
 
 /**
- * Creates the `watched` table from `watch_list`. Computes price spells, unless `hasSpells` is true because
+ * Creates the `watched` table from `watch_list`. Computes price spells, unless `hasSpells` is true, which means that
  * `price_spells` is fast to read.
  */
 export async function compareWatchList(
@@ -85,7 +85,7 @@ export async function createCompliance(db: Statements, options: WatchListOptions
   await db.run(`CREATE OR REPLACE TABLE compliance AS ${text}`);
 }
 
-/** The market price to undercut, and by how many percent, such as `2.5`. */
+/** A rule for suggested prices: the market price to undercut, and by how much, as a percentage such as `2.5`. */
 export interface SuggestRule {
   by: 'cheapest' | 'second' | 'median';
   minus: string;
@@ -131,7 +131,7 @@ async function createFound(db: Statements, options: WatchListOptions, hasSpells 
 /**
  * Creates the `watch_list` table. If a GTIN is invalid, product_id is null and `reason` describes the problem.
  * @param copy a path to which the list is copied first, for a DuckDB that may not read the original
- * @throws PricelakeError `usage` if the list can't be read, `config` with its first invalid line
+ * @throws PricelakeError `usage` if the list can't be read, or `config`, with the first invalid line
  */
 export async function loadWatchList(
   db: Statements,
@@ -194,10 +194,9 @@ function writePlain(text: string, sign: '.' | ','): string {
 }
 
 /**
- * Determines the decimal separator of a semicolon-delimited file, which may be a point or a comma. A price shows which
- * one it is if it contains both characters, repeats one of them, or doesn't have exactly three digits after the last
- * one.
- * @throws PricelakeError `config` with the line of an ambiguous price, or of one that contradicts an earlier price
+ * Determines whether a semicolon-delimited file uses a decimal point or a decimal comma. A price shows that if it
+ * contains both characters, repeats one of them, or doesn't have exactly three digits after the last one.
+ * @throws PricelakeError `config` with the line of an ambiguous price, or of a price that contradicts an earlier one
  */
 async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','> {
   const rows = await db.rows(String.raw`SELECT line, text, CASE

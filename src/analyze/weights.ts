@@ -2,15 +2,15 @@ import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { loadUserTable } from './user-table.js';
 
-/** The columns of a weights file that may name its units. They are also the values of variable `by`. */
+/** The columns of a weights file that show what the weights apply to. One of them becomes the variable `by`. */
 export const WEIGHT_UNITS = ['category', 'shop', 'product', 'brand', 'item', 'region', 'dataset'] as const;
 export type WeightUnit = (typeof WEIGHT_UNITS)[number];
 
 const HINT = `A weights file is CSV with a header: ${WEIGHT_UNITS.join(', ')} (one of these), weight, and optionally period; for example category,weight.`;
 
 /**
- * Loads the user's weights as the `weights` table (kind, unit, period, weight), and returns their unit. A line without
- * a period applies to all periods.
+ * Loads the user's weights as the `weights` table (kind, unit, period, weight). Returns the kind of thing that the
+ * weights apply to, such as `category`. A line without a period applies to all periods.
  * @throws PricelakeError `config` with the file and line of the first invalid weight
  */
 export async function loadWeights(db: Database, file: string): Promise<WeightUnit> {
@@ -41,8 +41,8 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
 
 /**
  * Loads the user's tree as the `tree` table (child, parent), which groups the weighted units and the nodes above them.
- * @throws PricelakeError `config` with file and line of the first invalid node, such as one with two parents or in a
- *   cycle
+ * @throws PricelakeError `config` with the file and line of the first invalid node, such as one with two parents or in
+ *   a cycle
  */
 export async function loadTree(db: Database, file: string | undefined): Promise<void> {
   if (file === undefined) {
