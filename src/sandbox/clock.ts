@@ -3,7 +3,10 @@ import { PricelakeError } from '../io/errors.js';
 /** Milliseconds until the feed shows a change (API §4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;
 
-/** The pace of the clock: `frozen` moves only when advanced, `real` in real time, and `60x` 60 times as fast. */
+/**
+ * The pace of the clock. A `frozen` clock moves only when it is advanced, and a `60x` clock 60 times as fast as real
+ * time.
+ */
 export type ClockMode = 'frozen' | 'real' | `${number}x`;
 
 const MAX_SPEED = 100_000;
@@ -34,7 +37,7 @@ export class SimulatedClock {
   #isHeld = false;
   #movedAt: number;
 
-  /** @param wall returns the real time in milliseconds, from any start */
+  /** @param wall returns real time in milliseconds since any moment */
   constructor(startAt: Date, mode: ClockMode, wall: () => number = () => performance.now()) {
     this.mode = mode;
     this.#speed = speedOf(mode);
@@ -76,7 +79,9 @@ export class SimulatedClock {
     }
   }
 
-  /** Returns the seconds until `moment`, at least 1: real seconds, or simulated ones if the clock is frozen. */
+  /**
+   * Returns the seconds until `moment`, at least 1. They are real seconds, or simulated seconds if the clock is frozen.
+   */
   secondsTo(moment: Date): number {
     return Math.max(1, Math.ceil((moment.getTime() - this.now()) / 1000 / (this.#speed || 1)));
   }

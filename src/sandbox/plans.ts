@@ -24,11 +24,14 @@ export interface Plan {
   name: string;
   status: 'TRIALING' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED' | null;
   limits: PlanLimits;
-  /** True to bill rows above the quota, false to end the export there (API §4, /export, quota rules 2 and 3). */
+  /**
+   * True if the service charges for rows above the quota; false if the export ends there (API §4, /export, rules 2 and
+   * 3).
+   */
   overage: boolean;
 }
 
-/** The length of a trial in days. After that, the Free plan applies. */
+/** The length of a trial in days. Afterward, the Free plan applies. */
 export const TRIAL_DAYS = 14;
 /** The number of days after which an overdue payment makes all requests return 402 (API §3, plan status). */
 export const OVERDUE_DAYS = 30;

@@ -48,11 +48,11 @@ export interface SandboxOptions extends AccountChange {
   readings?: readonly string[];
   /** The simulated time at the start, 2026-11-20T06:00:00Z by default. */
   startAt?: Date;
-  /** The pace of the clock, `frozen` by default: time moves only when it is advanced. */
+  /** The pace of the clock. It is `frozen` by default, so time moves only when it is advanced. */
   clock?: ClockMode;
-  /** The webhook endpoint (API §6). Without `url`, it can be set later. */
+  /** Settings of the webhook endpoint (API §6). Without `url`, the endpoint can be set later. */
   webhook?: WebhookOptions & { url?: string };
-  /** Returns the real time in milliseconds, for rate limits. The default is the machine's clock. */
+  /** Returns real time in milliseconds, for rate limits. Defaults to the machine's clock. */
   wallClock?: () => number;
   progress?: Io['progress'];
   /** Wraps the HTTP handler, for tests that need other faults. */
@@ -60,12 +60,15 @@ export interface SandboxOptions extends AccountChange {
 }
 
 export interface Sandbox {
-  /** http://127.0.0.1:PORT */
+  /** The address of the server: http://127.0.0.1:PORT */
   baseUrl: string;
   keys: Record<KeyKind, string>;
   /** Replaces the faults and resets their counters. @throws PricelakeError `usage` if a fault is invalid */
   armFaults(specs: readonly string[]): void;
-  /** Changes readings for later responses. @throws PricelakeError `usage` if one is invalid or fixed at the start */
+  /**
+   * Changes readings for later responses.
+   * @throws PricelakeError `usage` if a reading is invalid or fixed at the start
+   */
   setReadings(specs: readonly string[]): void;
   changeAccount(change: AccountChange): void;
   advance(options: AdvanceOptions): Promise<AdvanceCounts>;
@@ -90,7 +93,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const clock = await fillWorld(world, options);
     world.livedUntil = clock.now();
-    // No changes happened for longer than the maximum lag, so rows were the same that long ago.
+    // Nothing changed for longer than the maximum lag before the start, so the current rows also show the state of that
+    // time.
     if (readings.hasLag) world.keepPast(0);
     return await serveWorld(world, clock, faults, options);
   } catch (error) {

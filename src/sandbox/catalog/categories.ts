@@ -13,7 +13,7 @@ export interface Leaf {
   categoryId: number;
   nouns: string[];
   brands: string[];
-  /** The median price in euros; `sigma` is the standard deviation of its logarithm. */
+  /** The median price in euros. `sigma` is the standard deviation of the price's logarithm. */
   median: number;
   sigma: number;
   /** The category's share of all products, relative to the other categories' weights. */
@@ -108,7 +108,7 @@ const BRANCHES: Branch[] = [
   },
 ];
 
-/** The dataset of items that have no category and whose shop is in none of the datasets. */
+/** The mask of the dataset for items that have no category and whose shop is in no dataset. */
 export const FALLBACK_MASK = 1;
 
 /** Builds a category tree of three levels, and returns its leaves separately. */
@@ -147,7 +147,7 @@ export function buildCategories(): { categories: Category[]; leaves: Leaf[] } {
   return { categories, leaves };
 }
 
-/** Builds a slug: `TV & Audio` becomes `tv-audio`. */
+/** Builds a slug. For example, `TV & Audio` becomes `tv-audio`. */
 export function slugify(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return plain.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '') || 'category';

@@ -32,7 +32,7 @@ export interface ShopSource extends ScrapedSource {
 interface Country {
   code: string;
   currency: string;
-  /** Units of the currency per euro. */
+  /** The number of units of the currency in one euro. */
   perEuro: number;
   /** The country's share of all shops, relative to the other countries' weights. */
   weight: number;
@@ -118,7 +118,7 @@ function pick<T>(values: readonly T[], at: number): T {
   return values[Math.floor(at * values.length)] as T;
 }
 
-/** Returns a fixed country for each of the four largest shops, so that even a small world has several currencies. */
+/** Returns a fixed country for each of the four largest shops, so that even small data has several currencies. */
 function firstCountry(index: number): Country {
   const code = ['de', 'pl', 'cz', 'se'][index];
   return COUNTRIES.find((country) => country.code === code) as Country;

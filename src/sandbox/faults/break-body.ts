@@ -3,7 +3,10 @@ import type { FaultEffect } from './fault.js';
 /** Milliseconds to wait before closing a connection, so that the client receives the bytes already written. */
 const HANG_UP_MS = 20;
 
-/** A fault that cuts a body after a share of its bytes: the connection is closed (`drop`) or stays silent (`stall`). */
+/**
+ * A fault that cuts a body after a share of its bytes. With `drop`, the connection closes; with `stall`, it stays
+ * silent.
+ */
 export interface BodyBreak {
   share: number;
   kind: 'drop' | 'stall';
@@ -21,7 +24,7 @@ export async function* cutBytes(body: Buffer, { share }: BodyBreak): AsyncGenera
   if (end > 0) yield body.subarray(0, end);
 }
 
-/** Cuts a body in the middle of a row. @param total number of rows that the export's header announces */
+/** Cuts a body in the middle of a row. @param total number of rows that the headers of the export announce */
 export async function* cutRows(rows: AsyncIterable<string>, total: number, at: BodyBreak): AsyncGenerator<string> {
   const end = Math.floor(total * at.share);
   let n = 0;
@@ -44,7 +47,7 @@ export function streamUntilBreak(chunks: AsyncIterable<Buffer>, at: BodyBreak, h
         const next = await source.next();
         if (!next.done) return controller.enqueue(next.value);
         if (at.kind === 'drop') timer = setTimeout(hangUp, HANG_UP_MS);
-        // Never resolves, so that the body neither ends nor continues.
+        // This never resolves, so that the body neither ends nor continues.
         return new Promise<void>(() => {});
       },
       async cancel() {

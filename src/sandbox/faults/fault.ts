@@ -45,7 +45,7 @@ export interface Fault {
 
 const SPEC = /^([a-z]+):([a-z0-9-]+)(?:=([^@]*))?(?:@(.+))?$/;
 
-/** Parses `ENDPOINT:KIND[=ARGUMENT][@WHEN]`. The error of an invalid part lists the valid values. */
+/** Parses `ENDPOINT:KIND[=ARGUMENT][@WHEN]`. If a part is invalid, the error lists the valid values. */
 export const faultSpec = z.string().transform((text, ctx): Fault => {
   const refuse = (message: string): never => {
     ctx.addIssue({ code: 'custom', message: `fault '${text}': ${message}` });

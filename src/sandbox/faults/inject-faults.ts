@@ -10,7 +10,7 @@ import type { FaultEndpoint } from './fault-kinds.js';
 /** The path prefix that redirects lead to. Requests below it are served without faults. */
 const REDIRECTED = '/redirected';
 
-/** Serves a request without faults. @param midExport called after half of an export's rows */
+/** Serves a request without faults. @param midExport is called after half of an export's rows */
 type FaultlessHandler = (request: Request, midExport?: () => Promise<void>) => Promise<Response>;
 
 /** Patterns of paths with more than one segment. */
@@ -21,11 +21,14 @@ const LONG_PATHS: [RegExp, FaultEndpoint][] = [
   [/^products\/[^/]+$/, 'product'],
 ];
 
-/** Wraps the service, and applies faults to requests. @param findHangUp returns what closes the connection */
+/**
+ * Wraps the service, and applies faults to requests.
+ * @param findHangUp returns a function that closes the connection
+ */
 export function injectFaults(service: Service, next: FaultlessHandler, findHangUp: () => () => void) {
   const plan = service.faults;
   return async (request: Request): Promise<Response> => {
-    // Skips parsing the URL, because usually no faults are set.
+    // Skips parsing the URL if no faults are set, which is the usual case.
     if (plan.isEmpty && !request.url.includes(REDIRECTED)) return next(request);
     const url = new URL(request.url);
     if (url.pathname.startsWith(REDIRECTED)) {
@@ -112,7 +115,7 @@ async function* toChunks(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 
-/** Returns the response that a fault replaces the service's with, or null if the service responds itself. */
+/** Returns the response that a fault sends in place of the service's response, or null if the service responds. */
 function answerFault(effect: FaultEffect, request: Request, service: Service): Response | null {
   const { kind, argument } = effect;
   if (kind === 'html') return answerHtml(argument);

@@ -19,7 +19,8 @@ const accountSettings = z.strictObject({
   /** Kinds of keys for which the service responds with 401 (API §5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),
   /**
-   * Days since the payment was due; null if none is overdue. The status is PAST_DUE; requests return 402 from day 30.
+   * The number of days since an overdue payment was due; null if no payment is overdue. The status is PAST_DUE, and
+   * from day 30, requests return 402.
    */
   overdueDays: z.number().nonnegative().nullable(),
 });
@@ -33,11 +34,11 @@ export class Account {
   readonly #clock: SimulatedClock;
   readonly #wallClock: () => number;
   readonly #limiters = new Map<string, RateLimiter>();
-  /** Limits set when the sandbox started. Limits that are set later take precedence. */
+  /** Limits that were set when the sandbox started. Limits that are set later take precedence. */
   readonly #startLimits: Partial<PlanLimits>;
   #settings: AccountSettings = { plan: 'pro', limits: {}, overage: true, revoked: [], overdueDays: null };
   #trialEnd: number | null = null;
-  /** When the payment was due, in milliseconds since 1970; null if none is overdue. */
+  /** When the overdue payment was due, in milliseconds since 1970; null if no payment is overdue. */
   #overdueSince: number | null = null;
   #month: number;
   #apiCalls = 0;
@@ -74,7 +75,7 @@ export class Account {
     return this.#trialEnd === null || this.#clock.now() >= this.#trialEnd ? null : new Date(this.#trialEnd);
   }
 
-  /** The plan in effect, which is Free after a trial, with the account's own limits applied. */
+  /** The plan in effect, with the account's own limits applied. After a trial, it is the Free plan. */
   get plan(): Plan {
     const { plan, limits, overage } = this.#settings;
     const hasEnded = this.#trialEnd !== null && this.trialEndsAt === null;
@@ -98,7 +99,9 @@ export class Account {
     return kind === null || this.#settings.revoked.includes(kind) ? null : kind;
   }
 
-  /** Returns the kind of key in an Authorization header, even if it is revoked, or null if it is missing or unknown. */
+  /**
+   * Returns the kind of key in an Authorization header, even if the key is revoked. Null if it is missing or unknown.
+   */
   findKind(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     return KEY_KINDS.find((one) => this.keys[one] === key) ?? null;
@@ -126,7 +129,7 @@ export class Account {
     return this.#clock.secondsTo(moment);
   }
 
-  /** Counts calls, except those with the operator key (API §2, PlanInfo). A negative number removes calls. */
+  /** Counts calls, except calls with the operator key (API §2, PlanInfo). A negative number removes calls. */
   countCall(kind: KeyKind, calls = 1): void {
     if (isMetered(kind)) this.#apiCalls = Math.max(0, this.usage.apiCalls + calls);
   }

@@ -11,7 +11,7 @@ export const UPGRADE_URL = 'https://sandbox.example/plans';
 export class ApiError extends Error {
   readonly status: number;
   readonly extra: Record<string, unknown>;
-  /** The value of the Retry-After header in seconds; undefined for none. */
+  /** The value of the Retry-After header in seconds; undefined if the response has no such header. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, message: string, extra: Record<string, unknown> = {}, retryAfter?: number) {
@@ -42,7 +42,7 @@ export function refuseParameter(name: string, arrived: string, allowed: string):
   return new ApiError(400, `Parameter '${name}' is not valid: '${arrived}'. Allowed: ${allowed}.`);
 }
 
-/** Builds an error for an exceeded limit. @param retryAfter seconds */
+/** Builds an error for an exceeded limit. @param retryAfter seconds until the client may retry */
 export function refuseByLimit(
   status: 402 | 429,
   { code, limits }: Plan,

@@ -51,7 +51,10 @@ export function buildCaller(service: Service, kind: KeyKind): Caller {
   };
 }
 
-/** Returns the mask of the requested dataset, or of all readable ones. @param missing response if it isn't readable */
+/**
+ * Returns the mask of the requested dataset, or of all datasets that the caller can read.
+ * @param missing how to respond if the caller can't read the requested dataset
+ */
 export function chooseDatasets({ caller, parameters }: Asked, missing: ReadingValue<'unknownDataset'>): number {
   const id = parameters.int64('dataset');
   if (id === null) return caller.view.mask;
@@ -83,7 +86,10 @@ export function historyStart(service: Service, caller: Caller): number {
 
 const answered = new WeakMap<Service, number>();
 
-/** Returns the moment that a response shows. It is null for now, unless a reading makes such responses lag. */
+/**
+ * Returns the moment whose data a response shows: null for the present, or a past moment if a reading makes responses
+ * lag.
+ */
 export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'facets' | 'products' | 'items'): Moment {
   const { readings, world } = service;
   const [lag, replicas] = [readings.get(`lag.${kind}`), readings.get('replicas')];

@@ -57,7 +57,9 @@ export function addCategory(filter: FilterBuilder, world: World, slug: string | 
   filter.add(`category_id IN (SELECT unnest(from_json($category, '["INTEGER"]')))`, { category: JSON.stringify(ids) });
 }
 
-/** Adds a filter for words that must all occur in an item's texts, in any order, also as parts of words. */
+/**
+ * Adds a filter for words. All of them must occur in an item's texts, in any order, and may be parts of longer words.
+ */
 export function addWords(filter: FilterBuilder, q: string | null): void {
   const words = q?.split(/\s+/).filter(Boolean) ?? [];
   for (const [k, word] of words.entries()) {

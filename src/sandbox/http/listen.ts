@@ -9,7 +9,8 @@ import { ApiError } from './answers.js';
 export type Handler = (request: Request) => Promise<Response>;
 
 /**
- * Milliseconds to keep an idle connection. Clients give it up earlier, so they don't use it as the server closes it.
+ * Milliseconds to keep an idle connection open. Clients close idle connections earlier, so they don't send a request
+ * just as the server closes the connection.
  */
 const KEEP_ALIVE_MS = 75_000;
 

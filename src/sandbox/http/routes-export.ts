@@ -9,7 +9,7 @@ import { isMetered } from './account.js';
 import { type Caller, chooseMoment, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
 
-/** Adds `/export` (API §4). Its rows count when the export starts, even if the client disconnects. */
+/** Adds `/export` (API §4). Its rows count toward the quota when the export starts, even if the client disconnects. */
 export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
   app.get('/export', async (c) => {
@@ -82,7 +82,9 @@ async function* readExport(
   yield* readChunks(source, moment, rows.subarray(half));
 }
 
-/** Yields the bytes of rows. Current rows are rendered by segment, if no earlier response needed the segment. */
+/**
+ * Yields the bytes of rows. Renders current rows by segment, unless an earlier response already rendered the segment.
+ */
 async function* readChunks({ world, view, format }: RowSource, moment: Moment, rows: Uint32Array) {
   if (moment !== null) {
     const file = await world.renderPast(view, format, moment, rows);

@@ -28,7 +28,8 @@ const PRODUCT_ORDERS = {
 };
 
 /**
- * Builds a query for the row number of one offer per matching product. Reading product keys takes four times as long.
+ * Builds a query for the row number of one offer per matching product. Reading the products' keys would take four times
+ * as long.
  */
 function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number, order: string): string {
   const inShops = minShops > 1 ? [`count(DISTINCT site_id) >= ${minShops}`] : [];

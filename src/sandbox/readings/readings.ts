@@ -76,7 +76,7 @@ function parseReadings(specs: readonly string[]): Values {
   );
 }
 
-/** Suggests the most similar name; for an unknown reading, also lists all names. */
+/** Returns a hint with the most similar name. For an unknown reading, the hint also lists all names. */
 function hint(given: string, known: readonly string[]): string {
   const near = suggestName(given, known);
   const list = known === READING_NAMES ? `; choose from ${known.join(', ')}` : '';

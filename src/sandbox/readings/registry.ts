@@ -6,7 +6,7 @@ interface ReadingFacts {
   says: string;
   /** The section of the API document that leaves it open. */
   section: string;
-  /** True if rows depend on it, so it can only be set at the start. */
+  /** True if the text of rows depends on the reading, so that it can be set only at the start. */
   atStart?: true;
 }
 
@@ -125,7 +125,7 @@ export type ReadingValue<N extends ReadingName> = (typeof READINGS)[N]['values']
   : number;
 export const READING_NAMES = Object.keys(READINGS) as ReadingName[];
 
-/** The maximum lag in seconds. The generated past ends earlier, so the state at that time is known. */
+/** The maximum lag in seconds. Nothing changes for longer than that before the start, so the earlier state is known. */
 export const MAX_LAG = 1500;
 
 export function factsOf(name: ReadingName): ReadingFacts {

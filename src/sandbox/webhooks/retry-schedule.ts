@@ -7,7 +7,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const RETRY_WAITS = [1, 5, 15, 30, 60, 120, 240].map((minutes) => minutes * MINUTE_MS);
 
 /**
- * Returns when the next attempt is due, at the latest when the endpoint is turned off. All times are in milliseconds.
+ * Returns when the next attempt is due, which is no later than when the endpoint is turned off. All times are in
+ * milliseconds.
  * @param attempt number of the failed attempt, from 1
  * @param failingSince when the first failed attempt started
  */
@@ -25,13 +26,13 @@ export function hasFailedTooLong(now: number, failingSince: number): boolean {
 export interface DeliveryTime {
   /** The speed relative to real time; 60 means 60 times as fast. */
   readonly scale: number;
-  /** Returns the time in milliseconds, from any start. */
+  /** Returns the time in milliseconds since any moment. */
   now(): number;
   /** Sleeps until `at`. If the signal is aborted, returns early without an error. */
   sleepUntil(at: number, signal: AbortSignal): Promise<void>;
 }
 
-/** A time that runs faster than real time, so that a day of retries fits into a test. */
+/** A clock that runs faster than real time, so that a day of retries fits into a test. */
 export class ScaledTime implements DeliveryTime {
   readonly scale: number;
   readonly #start = performance.now();

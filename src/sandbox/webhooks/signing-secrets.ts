@@ -20,7 +20,10 @@ export class SigningSecrets {
     return this.#secrets[0]?.text ?? '';
   }
 
-  /** Replaces all secrets. The first is the current one; the others stay valid. An empty list generates a secret. */
+  /**
+   * Replaces all secrets. The first text becomes the current secret, and the others stay valid. Without texts,
+   * generates one.
+   */
   set(texts: readonly string[]): void {
     const given = texts.length === 0 ? [this.#derive()] : texts;
     this.#secrets = given.map((text) => ({ text, validUntil: Number.POSITIVE_INFINITY }));

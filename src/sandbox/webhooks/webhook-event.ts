@@ -109,7 +109,9 @@ export async function sendEvent(event: WebhookEvent, target: Target): Promise<De
   }
 }
 
-/** Combines an abort signal and a timeout. Node 20 may garbage-collect the parts of AbortSignal.any. */
+/**
+ * Combines an abort signal and a timeout. AbortSignal.any isn't used, because Node 20 may garbage-collect its signals.
+ */
 function limitAttempt({ signal, answerWithinMs }: Target): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);

@@ -14,11 +14,14 @@ import {
 } from './webhook-event.js';
 
 export interface WebhookOptions {
-  /** The signing secrets: the current one, then older ones that are still valid. By default, one is generated. */
+  /**
+   * The signing secrets: the current secret, then older secrets that are still valid. By default, one secret is
+   * generated.
+   */
   secrets?: readonly string[];
   /** The factor by which retry delays, the 24-hour limit and the validity of old secrets are shortened; default 1. */
   timeScale?: number;
-  /** The time for delivery attempts. By default real time, `timeScale` times as fast. */
+  /** The clock that schedules delivery attempts. By default, it runs `timeScale` times as fast as real time. */
   time?: DeliveryTime;
   /** True to allow endpoints on other machines; false by default. */
   anyHost?: boolean;
@@ -30,9 +33,9 @@ export interface WebhookOptions {
 
 interface EndpointSettings {
   url: string;
-  /** The signing secret. By default, the secret stays the same. */
+  /** The new signing secret. By default, the current secret stays. */
   secret?: string | undefined;
-  /** The id of the change to continue after. By default, the last delivered change, or the newest one. */
+  /** The id of the change to continue after. By default, the last delivered change or, at first, the newest change. */
   after?: bigint | undefined;
 }
 
@@ -46,14 +49,11 @@ interface Email {
 interface WebhookStatus {
   url: string | null;
   state: 'none' | 'active' | 'off';
-  /**
-   * True if the current plan includes webhooks (API §8). If it is false, changes wait until the
-   * plan includes them.
-   */
+  /** True if the current plan includes webhooks (API §8). If false, changes wait until the plan includes webhooks. */
   inPlan: boolean;
   /** The id of the last delivered change. */
   cursor: bigint;
-  /** The event that is being delivered. Later changes aren't sent before it is delivered. */
+  /** The event that is being delivered. Later changes are sent only after this event is delivered. */
   pending: { id: string; attempts: number } | null;
   deliveries: Delivery[];
   emails: Email[];
@@ -107,7 +107,10 @@ export class Webhook {
     };
   }
 
-  /** Sets up the endpoint, changes its URL, or turns it on again. Without `after`, it continues where it was. */
+  /**
+   * Sets up the endpoint, changes its URL, or turns it on again. Without `after`, deliveries continue where they
+   * stopped.
+   */
   async set({ url, secret, after }: EndpointSettings): Promise<void> {
     const checked = checkEndpointUrl(url, this.#options.anyHost ?? false);
     await this.#halt();
@@ -158,7 +161,7 @@ export class Webhook {
     await this.#running;
   }
 
-  /** Delivers changes in order: later changes wait until an event is delivered. */
+  /** Delivers changes in order. Later changes wait until the current event is delivered. */
   async #deliverChanges(stop: AbortSignal): Promise<void> {
     while (!stop.aborted && this.#state === 'active') {
       this.#pending ??= readNextEvent(this.#service, this.#cursor);
@@ -174,11 +177,11 @@ export class Webhook {
       await this.#send(event);
       if (stop.aborted) return;
       if (event.delivered) break;
-      // Woken early if a manual resend delivers the event, or if the endpoint changes.
+      // Wakes early if a manual resend delivers the event, or if the endpoint changes.
       this.#wake = new AbortController();
       await this.#time.sleepUntil(planNextAttempt(event.attempts, this.#time.now(), failingSince), this.#wake.signal);
       if (stop.aborted) return;
-      // Checks the time itself, because at a high scale a slightly late timer is hours late.
+      // Checks the time itself, because at a high scale, a timer that is slightly late is hours late in simulated time.
       if (!event.delivered && hasFailedTooLong(this.#time.now(), failingSince)) {
         this.#turnOff(event);
         return;

@@ -26,16 +26,16 @@ export interface AdvanceCounts {
 
 const HOUR_MS = 3_600_000;
 const CHANGES_PER_ITEM_HOUR = 0.008;
-/** Milliseconds that earlier versions of rows are kept, which is longer than the maximum lag. */
+/** Milliseconds for which earlier versions of rows are kept. This is longer than the maximum lag. */
 const KEEP_MS = 2 * MAX_LAG * 1000;
 /** Milliseconds before the current time within which the changes of a running clock happen. */
 const JUST_NOW_MS = 5000;
-/** Shares of all changes by kind. The rest are CHANGED. */
+/** Shares of all changes by kind. All other changes have the kind CHANGED. */
 const SHARE = { new: 0.06, removed: 0.07, relisted: 0.04 };
-/** The maximum share of listed items that change in one round. Steps with more changes have several rounds. */
+/** The maximum share of listed items that change in one round. A step with more changes has several rounds. */
 const ROUND_SHARE = 0.7;
 
-/** Advances the clock, and generates the changes that happen meanwhile (API §3, listing state of an item). */
+/** Advances the clock, and generates the changes that happen in the meantime (API §3, listing state of an item). */
 export async function advanceWorld(
   world: World,
   clock: SimulatedClock,
@@ -58,7 +58,7 @@ export async function advanceWorld(
 
 /**
  * Generates the changes that are due by the current time of a running clock. They happen in the last seconds, because a
- * client may already have read the feed up to then.
+ * client may already have read all earlier changes from the feed.
  * @param owed fraction of a change left by the last call
  * @returns the fraction left for the next call
  */
@@ -88,7 +88,7 @@ interface Step {
   /** Milliseconds since 1970. Changes happen after `from`, up to `to`. */
   from: number;
   to: number;
-  /** If later than `from`, changes happen only after this time. */
+  /** If this is later than `from`, changes happen only after this time. */
   changesFrom?: number;
 }
 
@@ -115,7 +115,7 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
   return kinds;
 }
 
-/** Chooses the sources that are due for a scrape, and more if the changes need them. */
+/** Chooses the sources that are due for a scrape, and further sources if the changes need more items. */
 async function chooseScrapes(world: World, session: WorldSession, step: Step): Promise<Scrape[]> {
   const rows = await session.rows(
     'SELECT model_id, count(*) AS listed FROM items WHERE removed_at IS NULL GROUP BY model_id',
@@ -129,7 +129,9 @@ interface Round extends Step {
   end: number;
 }
 
-/** Applies one round, and adds items if too few can change. Returns the number of new items. */
+/**
+ * Applies one round of changes, and adds items if there are too few items to change. Returns the number of new items.
+ */
 async function takeRound(world: World, session: WorldSession, round: Round): Promise<number> {
   const { total, salt, step, end } = round;
   const window = { from: round.from * 1000, to: round.to * 1000 };
@@ -159,7 +161,7 @@ async function countScraped(session: WorldSession): Promise<{ listed: number; un
   return { listed: Number(row?.listed), unlisted: Number(row?.unlisted) };
 }
 
-/** Returns a seed for the random choices of one round that no other round has. */
+/** Returns a seed for the random choices of one round, which differs from the seeds of all other rounds. */
 function saltOf(world: World, step: number, round: number): number {
   return world.facts.seed * 10_000_000 + step * 1000 + round;
 }

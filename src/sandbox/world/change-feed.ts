@@ -1,7 +1,7 @@
 import { findFirstAbove, NumberColumn } from './number-column.js';
 import { RowFile } from './row-file.js';
 
-/** Stored in place of an item number if the item is no longer in the data. */
+/** Stands for an item that is no longer in the data. */
 const NO_ITEM = 0xffff_ffff;
 
 export type FeedColumns = [bigint[], bigint[], ...(number | null)[][]];

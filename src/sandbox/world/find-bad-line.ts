@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { change, changeItem, item, siteRef } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
 
-/** The required fields. Others may be missing, because DuckDB reads them as null. */
+/** Required fields. Other fields may be missing, because DuckDB then reads them as null. */
 const NEEDED = {
   id: true,
   site: true,
@@ -20,7 +20,7 @@ export interface BadLine {
   reason: string;
 }
 
-/** Finds the first line that is not a valid Item (API §2) or repeats an id, or returns null if there is none. */
+/** Returns the first line that is not a valid Item (API §2) or that repeats an id; null if all lines are valid. */
 export function findBadItem(path: string): Promise<BadLine | null> {
   const ids = new Set<bigint>();
   return findBadLine(path, (value) => {
@@ -42,7 +42,7 @@ const loadableChange = change
   .partial({ price: true, previousPrice: true })
   .extend({ item: loadableChangeItem.nullish() });
 
-/** Finds the first line that is not a valid Change (API §2) or is out of order, or returns null if there is none. */
+/** Returns the first line that is not a valid Change (API §2) or that is out of order; null if all lines are valid. */
 export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise<BadLine | null> {
   let last: { id: bigint; at: string } | undefined;
   return findBadLine(path, (value) => {
@@ -58,7 +58,7 @@ export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise
   });
 }
 
-/** Finds the first invalid line. @param judge returns the fault of a parsed line, or null */
+/** Finds the first invalid line. @param judge returns what is wrong with a parsed line, or null */
 async function findBadLine(path: string, judge: (value: unknown) => string | null): Promise<BadLine | null> {
   let line = 0;
   for await (const text of readLines(path)) {
@@ -96,7 +96,7 @@ function describeIssues(kind: string, issues: z.core.$ZodIssue[]): string {
   return `not ${kind} (${faults.join('; ')})`;
 }
 
-/** Describes a price that DECIMAL(18,4) can't store without rounding, or returns null if both prices fit. */
+/** Describes a price that DECIMAL(18,4) can't store without rounding; null if all prices fit. */
 function findInexactPrice(value: unknown): string | null {
   for (const name of ['price', 'previousPrice']) {
     const price = (value as Record<string, unknown>)[name] ?? 0;

@@ -32,7 +32,10 @@ const STOCK = `CASE WHEN habit IN (1, 4) THEN concat('"availability":"https://sc
   ELSE concat('"stock":', CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"'
     ELSE (CASE WHEN h6 % 19 = 0 THEN 0 ELSE h7 % 60 END)::VARCHAR END) END`;
 
-/** An SQL expression for the shipping cost, which is zero above some price: a number, text, null or absent. */
+/**
+ * An SQL expression for the shipping cost, which is a number, text, null or absent. It is zero for items above some
+ * price.
+ */
 const SHIPPING = `CASE WHEN habit = 2 THEN ',"shipping":null' WHEN habit = 3 THEN ''
   ELSE concat(',"shipping":', CASE WHEN habit = 1 AND worth > 40 * per_euro THEN '"free"' WHEN habit <> 4 AND worth > 80 * per_euro THEN '0'
     WHEN habit = 4 THEN concat('"', replace(delivery::VARCHAR, '.', ','), ' ', currency, '"') ELSE delivery::VARCHAR END) END`;

@@ -101,7 +101,7 @@ function describeLeaf(leaf: Leaf, categories: Category[]): object {
   };
 }
 
-/** Describes a shop for the catalog. Its slots use its sources and words in turn. */
+/** Describes a shop for the catalog. The shop's slots take turns in using its sources and words. */
 function describeShop(shop: Shop, sources: ShopSource[]): object {
   const { siteId: id, name, host, attribution, currency, perEuro, words, mask, level } = shop;
   const own = sources
@@ -114,7 +114,7 @@ function describeShop(shop: Shop, sources: ShopSource[]): object {
   };
 }
 
-/** The slots from `first` to below `next`. */
+/** A range of slots, from `first` to below `next`. */
 interface Slots {
   first: number;
   next: number;

@@ -11,7 +11,7 @@ const SEGMENT = 200_000;
 
 interface Rendered {
   file: RowFile;
-  /** All rows with numbers below `upTo` are in the file, as of the end of `step`. */
+  /** The file contains all rows with numbers below `upTo`, as they were at the end of `step`. */
   upTo: number;
   step: number;
 }
@@ -65,7 +65,7 @@ export class ItemView {
     return rendered.file;
   }
 
-  /** Renders rows of another relation than `items` to a separate file. */
+  /** Renders rows of a relation other than `items` to a separate file. */
   async renderAside(session: WorldSession, format: RowFormat, relation: string, rows: Uint32Array): Promise<RowFile> {
     const file = this.#open(`aside-${this.mask}-${this.#asides++}`, format);
     const wanted = `${relation} WHERE n IN (SELECT unnest(from_json($rows, '["INTEGER"]'))) ORDER BY n`;

@@ -27,7 +27,7 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
     },
   });
   await session.run(ORDER_RECORDED);
-  // Uses the item as it is in the file.
+  // Publishes each change with its item exactly as the file has it.
   await publishOrdered(world, session, selectChangeLines("coalesce(o.item_json, 'null')"));
   return Number(latest);
 }

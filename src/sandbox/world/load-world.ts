@@ -28,7 +28,7 @@ const UNNAMED = 'Items';
 /** NDJSON files, optionally gzipped. */
 interface DataFiles {
   items: string;
-  /** The Changes of the feed, in its order. If undefined, changes are derived from the items. */
+  /** A file with the Changes of the feed, in order. If undefined, changes are derived from the items. */
   changes?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 type TypedArray = Float64Array | Uint32Array | BigInt64Array | Int8Array;
 
-/** A growable typed array. A value takes a few bytes, and an array of objects would take about a hundred. */
+/** A growable typed array, which needs a few bytes per value. An array of objects would need about a hundred. */
 export class NumberColumn<T extends TypedArray> {
   #values: T;
   length = 0;
@@ -32,7 +32,10 @@ export class NumberColumn<T extends TypedArray> {
   }
 }
 
-/** Returns the index of the first of `length` ascending values above `value`; `length` if there is none. */
+/**
+ * Returns the index of the first of `length` ascending values that is above `value`, or `length` if all are at most
+ * `value`.
+ */
 export function findFirstAbove<V extends number | bigint>(values: ArrayLike<V>, length: number, value: V): number {
   let low = 0;
   let high = length;

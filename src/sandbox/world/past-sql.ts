@@ -1,16 +1,19 @@
 /** Keeps the previous versions of the rows that a round changes. */
 export const KEEP_STEP_PAST = 'INSERT INTO past SELECT i.*, s.observed_at FROM items i JOIN step s USING (n);';
 
-/** Keeps the previous versions of the rows that the step's scrapes see. */
+/** Keeps the previous versions of the rows that the scrapes of a step see. */
 export const KEEP_SCRAPED_PAST = `
 INSERT INTO past SELECT i.*, s.scraped_at FROM items i JOIN scrapes s USING (model_id)
 WHERE i.removed_at IS NULL AND i.last_seen_at < s.scraped_at;
 `;
 
-/** Deletes versions that were replaced before $until (microseconds since 1970). */
+/** Deletes row versions that were replaced before $until (microseconds since 1970). */
 export const FORGET_PAST = 'DELETE FROM past WHERE until < make_timestamp($until::BIGINT);';
 
-/** Creates a macro for the items at an instant: for each, the oldest version that was replaced after it. */
+/**
+ * Creates a macro that returns the items at an instant. For each item, this is the oldest version replaced after the
+ * instant.
+ */
 export const CREATE_PAST_MACRO = `
 CREATE MACRO items_at(instant) AS TABLE
 SELECT * EXCLUDE (until) FROM (
@@ -20,7 +23,7 @@ SELECT * EXCLUDE (until) FROM (
 ) WHERE first_seen_at <= instant;
 `;
 
-/** The moment that a response shows, in microseconds since 1970; null for now. */
+/** The moment whose data a response shows, in microseconds since 1970; null for the present. */
 export type Moment = number | null;
 
 /** Returns the relation with the items at a moment. */

@@ -4,7 +4,7 @@ import type { FeedColumns } from './change-feed.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
-/** The first change id. It is above 2^53, so that a client that reads ids as doubles fails. */
+/** The first change id. It is above 2^53, so that a client that reads ids as doubles gets wrong ids. */
 const FIRST_CHANGE_ID = 9_500_000_000_000_001n;
 const SEGMENT = 200_000;
 
@@ -50,8 +50,8 @@ export const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
 /**
  * Builds a query for the changes $from to below $to as JSON (API §2, Change), ordered by id. The item is the last
- * field, so that a HistoryEntry is the same text without it.
- * @param item SQL for its JSON, from `ordered` o and `items` i
+ * field, so that removing it yields a HistoryEntry.
+ * @param item SQL for the item's JSON, from `ordered` o and `items` i
  */
 export function selectChangeLines(item: string): string {
   return `

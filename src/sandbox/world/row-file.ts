@@ -36,7 +36,7 @@ export class RowFile {
     if (ends.length !== rows.length) {
       throw new Error(`rendered ${ends.length} lines for ${rows.length} rows`);
     }
-    // There is no `await` below, so that readers see either all of the new rows or none.
+    // Nothing below awaits, so that readers see either all of the new rows or none of them.
     for (let k = 0; k < ends.length; k++) {
       const end = ends.values[k] as number;
       this.#offsets.set(rows[k] as number, start);
@@ -85,7 +85,7 @@ export class RowFile {
     }
   }
 
-  /** Reads rows as a JSON array between two texts, without copying them one by one. */
+  /** Reads rows as a JSON array between two texts. Doesn't copy the rows one by one. */
   wrap(before: string, rows: ArrayLike<number>, after: string): Buffer {
     const head = Buffer.from(before);
     const tail = Buffer.from(after);

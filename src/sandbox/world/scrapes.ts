@@ -5,7 +5,7 @@ import type { WorldSession } from './world-database.js';
 const HOUR_MS = 3_600_000;
 const BROKEN_FOR_HOURS = 60;
 
-/** Returns when a source was last scraped by `now`, by its schedule. Times are in milliseconds since 1970. */
+/** Returns the time of a source's last scheduled scrape until `now`. Both times are in milliseconds since 1970. */
 function findLastScrape(source: ScrapedSource, now: number): number {
   const hours = now / HOUR_MS;
   const rounds = Math.floor((hours - source.phaseHours) / source.periodHours);
@@ -14,15 +14,18 @@ function findLastScrape(source: ScrapedSource, now: number): number {
 
 export interface Scrape {
   modelId: bigint;
-  /** Milliseconds since 1970. */
+  /** The time of the scrape, in milliseconds since 1970. */
   at: number;
 }
 
-/** The number of listed items that scraped sources need per change, because a scrape changes only some of them. */
+/**
+ * How many listed items the scraped sources need per change. It is above 1, because only some items of a scrape change.
+ */
 const ITEMS_PER_CHANGE = 1.5;
 
 /**
- * Chooses the healthy sources that are due in the step, then others until they have enough items for its changes.
+ * Chooses the healthy sources that are due in the step, then further sources until there are enough items for its
+ * changes.
  * @param listed number of listed items by source
  */
 export function chooseEnough(
@@ -59,7 +62,7 @@ function isDue(source: ScrapedSource, from: number, to: number): boolean {
   return findLastScrape(source, to) > from;
 }
 
-/** Stores the sources. Broken ones were last scraped days ago. */
+/** Stores the sources. Broken sources were last scraped days ago. */
 export async function storeSources(
   session: WorldSession,
   sources: readonly ScrapedSource[],

@@ -62,7 +62,7 @@ reasons AS (
   FROM points
 )`;
 
-/** Creates `step` with the values before and after each change in `pick`. $salt makes each step's hashes different. */
+/** Creates `step` with the values before and after each change in `pick`. $salt gives each step different hashes. */
 export const CREATE_STEP = `
 CREATE OR REPLACE TABLE step AS
 WITH base AS (

@@ -40,7 +40,9 @@ export async function readNdjson(directory: string, { file, row, hint, read, fin
   throw new PricelakeError('config', message, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
-/** Returns the path of the uncompressed file. DuckDB would read a damaged gzip file as a shorter one. */
+/**
+ * Returns the path of the uncompressed file. Detects a damaged gzip file, which DuckDB would read as a shorter file.
+ */
 async function unpackFile(directory: string, file: string, row: 'Item' | 'Change'): Promise<string> {
   try {
     const source = await open(file);
@@ -59,12 +61,12 @@ async function unpackFile(directory: string, file: string, row: 'Item' | 'Change
 }
 
 /**
- * Marks numbers that DuckDB's JSON reader could change, because it reads them as a double or an int64. They become
- * strings that start with this private-use character.
+ * Marks numbers that DuckDB's JSON reader could change, because it reads them as a double or an int64. Marked numbers
+ * become strings that start with this private-use character.
  */
 export const NUMBER_MARK = '\uE0F2';
 
-/** Fractions and exponents with more characters may not fit into a double. */
+/** A fraction or an exponent with more characters than this may not fit into a double. */
 const SAFE_LENGTH = 15;
 const INTEGER = /^-?\d{1,19}$/;
 const INT64_MAX = 2n ** 63n - 1n;
@@ -78,7 +80,7 @@ async function markLongNumbers(from: string, to: string): Promise<void> {
     async function* (chunks: AsyncIterable<Buffer>) {
       let rest = '';
       for await (const chunk of chunks) {
-        // latin1 preserves all bytes, and numbers are ASCII.
+        // latin1 preserves all bytes, and numbers contain only ASCII characters.
         const text = rest + chunk.toString('latin1');
         const end = text.lastIndexOf('\n') + 1;
         rest = text.slice(end);

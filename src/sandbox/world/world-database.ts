@@ -24,7 +24,7 @@ export class WorldDatabase {
       memoryLimit: '1GB',
       tempDirectory: join(directory, 'spill'),
     });
-    // Skips checkpoints, because the data is discarded when the process ends.
+    // Skips checkpoints, because the data is deleted when the process ends.
     await database.run("SET checkpoint_threshold = '512MB'");
     await database.run('PRAGMA disable_checkpoint_on_shutdown');
     return new WorldDatabase(database);
@@ -61,7 +61,7 @@ export class WorldSession {
     }
   }
 
-  /** Runs a query and returns its rows as objects. Only for few rows. */
+  /** Runs a query and returns its rows as objects. Use it only for a few rows. */
   async rows(sql: string, values: SqlValues = {}): Promise<SqlRow[]> {
     const prepared = await this.#database.connection.prepare(sql);
     bindNamed(prepared, values);

@@ -14,17 +14,17 @@ import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
 import { CREATE_PRICE_MACROS } from './step-sql.js';
 import { type SqlValues, WorldDatabase, type WorldSession } from './world-database.js';
 
-/** The maximum number of cached results of `World.find`. Clients that read page by page repeat their query. */
+/** The maximum number of cached results of `World.find`. Clients that read page by page repeat a query. */
 const KEPT_FINDS = 16;
 
-/** Adds listings: from the catalog if the data is generated, or as clones if it is loaded. */
+/** Adds listings: from the catalog if the data is generated, or as clones of loaded listings. */
 type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
 
 export interface NewItemBatch {
   /** The numbers of the new items, from `from` to below `to`. */
   from: number;
   to: number;
-  /** In microseconds since 1970. The items are first seen within `span` microseconds after it. */
+  /** The start of a period of `span` microseconds in which the items are first seen, in microseconds since 1970. */
   firstSeen: number;
   span: number;
   salt: number;
@@ -58,7 +58,7 @@ export class World {
   /** The time since which earlier versions of rows are kept, in microseconds since 1970; null if they aren't kept. */
   #pastFrom: number | null = null;
 
-  /** Deletes the folder at exit if the world was not closed. */
+  /** Deletes the folder when the process exits, if the world was not closed. */
   readonly #removeFiles = () => rmSync(this.directory, { recursive: true, force: true });
 
   private constructor(directory: string, database: WorldDatabase, readings: Readings, exportShape: ExportShape | null) {
@@ -105,7 +105,7 @@ export class World {
       found = this.database.use((session) => session.integers(sql, values));
       found.catch(() => this.#finds.delete(key));
     }
-    // Moves the result to the end, so that the least recently used one is evicted first.
+    // Moves the result to the end, so that the first result in the map is the least recently used.
     this.#finds.delete(key);
     this.#finds.set(key, found);
     const oldest = this.#finds.keys().next();
@@ -133,14 +133,14 @@ export class World {
     return ready ?? this.database.use((session) => view.render(session, format, wanted, this.version));
   }
 
-  /** True if earlier versions of rows are kept. This takes time, so it is done only if responses may lag. */
+  /** True if earlier versions of rows are kept. Keeping them takes time, so this is false unless responses may lag. */
   get keepsPast(): boolean {
     return this.#pastFrom !== null;
   }
 
   /**
-   * Starts to keep earlier versions of rows. Returns the earliest time that a response can show, in microseconds since
-   * 1970.
+   * Starts keeping earlier versions of rows. Returns the earliest time whose data a response can show, in microseconds
+   * since 1970.
    * @param quietSince a time since which nothing has changed
    */
   keepPast(quietSince = this.livedUntil * 1000): number {
