@@ -16,7 +16,7 @@ export interface DailySources {
   sites: Source;
 }
 
-/** How many prices of offers to process at a time, so that a part needs less than 200 MB of memory. */
+/** The number of prices to process at a time, so that a part needs less than 200 MB of memory. */
 const PART_RUNS = 300_000n;
 
 /** Selects the prices of offers on these days. An offer's prices depend only on the item and history of that offer. */

@@ -6,7 +6,7 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { TableName } from '../tables/table.js';
 import type { Variable } from './variables.js';
 
-/** How many names to compare with a misspelled name. DuckDB selects them by similarity. */
+/** The number of names that DuckDB selects by similarity, and from which a suggestion is chosen. */
 const CANDIDATES = 20;
 
 interface Lookup {

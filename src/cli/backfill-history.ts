@@ -6,7 +6,7 @@ import { type SyncReport, syncWithWings, withWings } from '../wings/index.js';
 
 export interface BackfillReport {
   items: number;
-  /** How many histories this command requested. Doesn't count histories that had already been downloaded. */
+  /** The number of histories that this command requested. Excludes histories that had already been downloaded. */
   asked: number;
   /** The run that added the histories to the lake. */
   run: SyncReport;

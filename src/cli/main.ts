@@ -30,7 +30,7 @@ if (openFiles < FEWEST_OPEN_FILES) {
 }
 // Without this listener, a closed stderr would end a run that is writing a lake.
 process.stderr.on('error', () => {});
-// Commands handle failed writes to stdout. Help is printed outside of a command, so its failed writes are handled here.
+// Commands handle failed writes to stdout. Help is printed without a command, so its failed writes are handled here.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') process.exitCode ||= EXIT.unexpected;
 });

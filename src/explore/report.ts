@@ -33,7 +33,7 @@ export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   currency: string | undefined;
   /** The minimum number of shops per product. Defaults to four, or to the most shops of any product if that is less. */
   minShops: number | undefined;
-  /** How many products with the widest spreads to include. */
+  /** The number of products to include, those with the widest spreads first. */
   top: number;
   /** Ids of products to include in addition to those with the widest spreads. */
   products: readonly string[];

@@ -51,7 +51,7 @@ export async function readStatus(
     pointer,
     /** When a run last read the feed to its end. */
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
-    /** How many runs since the last publication found no changes. */
+    /** The number of runs without changes since the last publication. */
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,

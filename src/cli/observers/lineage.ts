@@ -13,7 +13,7 @@ import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
-/** How long a run waits for a catalog to respond. */
+/** The maximum time that a run waits for a catalog to respond. */
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES = 64 * 1024;
 

@@ -24,7 +24,7 @@ import { askForBrands, readInList, renderBrand, renderInList } from './product-f
 import { listCurrencies } from './products.js';
 import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
-/** How many moves of each kind to query. The page first shows moves of products that several shops sell. */
+/** The number of moves to query of each kind. The page first shows moves of products that several shops sell. */
 const LOOKED_AT = 200;
 const ANY = { value: '', label: 'any' };
 

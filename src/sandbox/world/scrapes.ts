@@ -19,7 +19,7 @@ export interface Scrape {
 }
 
 /**
- * How many listed items the scraped sources need per change. It is above 1, because only some items of a scrape change.
+ * The number of listed items that scraped sources need per change. A scrape changes only some of its items.
  */
 const ITEMS_PER_CHANGE = 1.5;
 
