@@ -9,7 +9,7 @@ import type { SyncOptions } from './sync.js';
 import { timeTry } from './time-try.js';
 
 export interface LandReport {
-  /** False if there was no new data. The run is then removed. */
+  /** False if the service had no new data. In this case, the run is removed. */
   landed: boolean;
   /** True if the run continued an interrupted one. */
   resumed: boolean;
@@ -23,10 +23,10 @@ export interface LandReport {
 }
 
 /**
- * Runs only the first steps of a run: lands new data, including full reads of items whose changes don't contain all
- * values. Doesn't type rows or change tables. The next run continues from the journal, as after a crash, and doesn't
- * request landed data again.
- * @throws PricelakeError like `syncPipeline`
+ * Runs only the first steps of a run, which land new data. This includes full reads of items whose changes don't
+ * contain all values. Changes no table. The next run continues from the journal, as after a crash, and doesn't request
+ * landed data again.
+ * @throws PricelakeError the same errors as `syncPipeline`
  */
 export async function landPipeline(
   pipeline: Pipeline,

@@ -17,9 +17,8 @@ import { describeRun, type RunRow } from './prove/run-record.js';
 import { publishRun } from './publish/publish.js';
 import { timeTry } from './time-try.js';
 
-/** The outcome of a run. */
 export interface RunReport {
-  /** False if nothing had changed, so that no file was written. */
+  /** True if the run has published a new version of the lake. False if nothing had changed, so no file was written. */
   published: boolean;
   /** True if the run continued an interrupted one. */
   resumed: boolean;
@@ -28,24 +27,24 @@ export interface RunReport {
 }
 
 export interface SyncOptions {
-  /** True to only publish the batch that a failed gate holds, without making calls. */
+  /** True to publish the batch that a failed gate holds, without making calls. */
   publishHeld?: boolean;
-  /** The time after which the run stops at the next point where stopping loses no work. */
+  /** When this time has passed, the run stops at the next point where stopping loses no work. */
   deadline?: Deadline;
   caps?: RunCaps;
-  /** Creates the client; by default, a client for the pipeline's service. */
+  /** Creates the client. Defaults to a client for the pipeline's service. */
   connect?: OpenOptions['connect'];
-  /** The optional modules of the run; by default none. */
+  /** The run's optional modules. Defaults to no modules. */
   wings?: Wings;
-  /** Called with the duration of each step in seconds, even if the step failed. */
+  /** Called after each step with its duration in seconds, even if the step has failed. */
   onStep?: (step: RunStep, seconds: number) => void;
 }
 
 /**
- * Runs a pipeline once: opens the lake, plans, lands new data, and applies it to the existing rows. Then derives the
- * tables of the next version beside the lake, checks them, and publishes them. Each step receives the results of
- * earlier steps. All lasting state is in the journal, so a run can resume wherever it was stopped.
- * @throws PricelakeError from its steps. Errors of the machine and of damaged files are explained by the caller
+ * Runs a pipeline once. Opens the lake, plans the run, lands new data, and applies it to the existing rows. Then writes
+ * the files of the next version beside the current ones, checks this version, and publishes it. Each step receives the
+ * results of earlier steps. All state that must last is in the journal, so a run can resume wherever it was stopped.
+ * @throws PricelakeError from a step. The caller explains errors of the machine and of damaged files
  * (src/wings/index.ts)
  */
 export async function syncPipeline(
@@ -69,7 +68,7 @@ export async function syncPipeline(
   const endIdle = async (row: RunRow): Promise<RunReport> => {
     await dropIdleRun(world, found.lake, ledger);
     await ledger.memory.append({ type: 'idle', row });
-    // With a store, the files would have to be downloaded.
+    // A lake with a remote store would have to download the files of the table `sites`.
     const credits = wings.store === undefined ? readCredits(engine.graph, await found.before.rows('sites')) : undefined;
     await refreshPointer(found.lake, await credits);
     return { published: false, resumed, row, checks: [] };
@@ -96,7 +95,7 @@ export async function syncPipeline(
       await publishRun(world, found, ledger, engine.graph, proved);
       await wings.store?.publish();
     });
-    // Merges the small files of tables that have many. Does nothing if there are few.
+    // Merges small files, in tables that have many of them.
     const targetBytes = pipeline.lake.targetFileSize;
     if (!deadline.hasPassed()) {
       await step('compact', async () => {

@@ -5,7 +5,7 @@ import type { RunTry } from '../journal/tries.js';
 import { errorCodeOf, explainMemory } from '../lake/faults.js';
 import type { OpenedRun } from './open/open-run.js';
 
-/** Measures the steps of this attempt of a run, and records their durations in the lake's saved state. */
+/** Measures the steps of an attempt to run, and records their durations in the lake's saved state. */
 export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => void) {
   const begunAt = io.now();
   const steps = new Map<RunStep, number>();
@@ -28,10 +28,10 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
         onStep?.(step, seconds);
       }
     },
-    /** Runs the steps that follow the opening of the lake, and records how they ended. */
+    /** Runs the steps that follow the opening of the lake, and records whether they succeeded. */
     remember: async <T>(run: OpenedRun, work: () => Promise<T>): Promise<T> => {
       const done = await work().catch(async (error: unknown) => {
-        // The run's error takes precedence over an error while recording it.
+        // The error of the run is more important than an error while it is recorded.
         const { stop, lock } = run;
         if (!lock.lost.aborted) await note(run, stop.aborted ? stop.reason : error).catch(() => {});
         throw error;
@@ -44,7 +44,7 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
 
 const LONGEST = 1000;
 
-/** Describes an error. Redacts the key, because the service may have repeated it in text that the message quotes. */
+/** Describes an error. Redacts the key, because the message may quote text in which the service repeated the key. */
 function describeFault(
   error: unknown,
   step: RunStep,

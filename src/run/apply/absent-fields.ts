@@ -6,17 +6,17 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { Engine } from '../open/run-parts.js';
 
 /**
- * If no row of an export contains a field, and the lake has at least this many values of it, the field is treated as
- * missing rather than null, because a service may omit nulls.
+ * A field that no row of an export contains normally counts as null, because a service may omit null values. If the
+ * lake has at least this many values of the field, `findAbsent` assumes that the service has dropped the field.
  */
 const KEPT_VALUES = 20n;
 
-/** Finds fields that no export row contains although the lake has many values for them. Those values are kept. */
+/** Finds fields that no export row contains although the lake has many values for them. The run keeps these values. */
 export async function findAbsent(io: Io, { graph, typing }: Engine, items: Relation): Promise<ItemValue[]> {
   const { columns } = loadTableSchema('items');
   const absent: ItemValue[] = [];
   for (const name of typing.listAbsent()) {
-    // Removal times aren't kept, because an export without them may have no removed items.
+    // Skips `removed_at`, because an export that contains no removed items never has this field.
     if (name === 'removed_at' || !columns.some((column) => column.name === name)) continue;
     if ((await graph.count(sql`FROM ${items} WHERE ${code(name)} IS NOT NULL`)) >= KEPT_VALUES) absent.push(name);
   }

@@ -1,4 +1,4 @@
-/** Applies changes in steps that need only rows of the same item, so they can run over all items or in parts. */
+/** Applies changes to items. Each step needs only the rows of one item, so it can process the items in parts. */
 
 import path from 'node:path';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -18,10 +18,10 @@ import { type Read, RowsInParts } from './rows-in-parts.js';
 
 type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
-/** The bytes of memory needed to apply one change. If all changes need more than the limit, items are divided. */
+/** The estimated memory for applying one change, in bytes. */
 const BYTES_OF_CHANGE = 400;
 
-/** Divides the items into parts that fit in memory; into a single part if few items change. */
+/** Divides the items into parts whose changes fit in memory. If few items change, there is only one part. */
 export async function divideItems(
   { graph, workFolder, memoryLimit }: Engine,
   { pending, different }: { pending: Relation; different: Relation },
@@ -32,7 +32,8 @@ export async function divideItems(
 }
 
 /**
- * Returns the relations for the `needs` model. With several parts, they are reduced to the items that changes require.
+ * Returns the relations for the `needs` model. If the items are divided, computes in parts which items the changes
+ * require, and returns their ids as `doubted_items`, in place of the base rows and changes.
  */
 export async function narrowNeeds(
   graph: RelationGraph,
@@ -68,7 +69,7 @@ export async function judgeReads(
 ): Promise<JudgedReads> {
   const { needs: all, values } = describeJudging(sources, facts);
   const { reread_items, stale_items } = all;
-  // Only the changes of stale items are read from history.
+  // `judged_reads` needs the history of stale items only.
   const stale = sql`SELECT * FROM ${all.history} SEMI JOIN ${stale_items} USING (item_id)`;
   const needs = { ...all, history: graph.table('stale_history', stale) };
   const judged = await parts.compute('judged_reads', Object.values(needs), (read) =>
@@ -80,7 +81,7 @@ export async function judgeReads(
   return { judged, taken };
 }
 
-/** Computes the rows that the run changes, as they are after the run. */
+/** Computes the new rows of the items that the run changes. */
 export function mergeRows(parts: RowsInParts, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
   const { renamed_datasets, renamed_sites, ...ofItems } = needs;
   return parts.compute('merged_items', Object.values(ofItems), (read) => selectMerged(bindRead(needs, read), values));

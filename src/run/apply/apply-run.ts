@@ -31,16 +31,16 @@ import { fixMoment } from './moment.js';
 import { findNextSources } from './seen-sources.js';
 import type { NextSources } from './sources.js';
 
-/** The applied batch, and the service's data about sources and datasets. */
+/** The tables' changes computed by the apply step, and the service's data about sources and datasets. */
 export interface AppliedRun extends Batch {
   landed: LandedInput;
   sources: NextSources;
   datasets: LandedDatasets;
-  /** Sampled items whose values came only from the feed. They have already been read again. */
+  /** The ids of sampled items whose new values came only from the feed. The run has already read these items again. */
   describedSample: readonly bigint[];
 }
 
-/** Types the landed rows, reads items whose changes don't contain all values, and applies everything to items. */
+/** Types the landed rows, reads items whose changes don't contain all values, and applies changes and rows to items. */
 export async function applyRun(
   world: World,
   found: FoundLake,
@@ -98,10 +98,7 @@ function isSelectionNoted(tables: Tables, { added, selection }: LandedInput): bo
   return added.length === 0 && String(readLakeSelection(tables.items) ?? '') === String(selection);
 }
 
-/**
- * Journals the counts of received and stored rows before publication, because a later attempt would miscount rows that
- * are already stored.
- */
+/** Journals the row counts before publication, because a later attempt would miscount rows that are already stored. */
 export async function settleTally(
   { io, client }: World,
   landing: Landing,
@@ -116,7 +113,7 @@ export async function settleTally(
   return readPublishable(landing);
 }
 
-/** Determines whether items missing from a complete copy are gone. */
+/** Determines whether items that a complete copy doesn't contain are gone. */
 async function establishAbsence(
   { client, io, look, listing }: World,
   found: FoundLake,
@@ -128,7 +125,7 @@ async function establishAbsence(
   return (await listing?.establish(run)) ?? { listed: false, removed: false };
 }
 
-/** Reads the needed items, and merges all rows into items. */
+/** Reads the items that must be read in full, and merges all rows into the items table. */
 async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine: Engine, rows: FoundRows) {
   const { graph, typing } = engine;
   const { io } = world;
@@ -141,7 +138,6 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
   const { wanted: need } = compared.needed;
   await hydrateRun(world, landing, typing, landed, { need, source: found.pipeline.source });
   const judged = await judgeRun(graph, compared, await typing.finish());
-  // Reads an item again if its row doesn't include its newest changes yet.
   const hasRead = await rereadStale(world, landing, typing, landed.account, await listStaleReads(graph, judged.reads));
   const last = hasRead ? await judgeAgain(graph, judged, await typing.finish()) : judged;
   const batch = await mergeRun(io, found.before, graph, last);
@@ -150,8 +146,8 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
 }
 
 /**
- * True if few changes are applied to a small lake, for which one thread is used. More threads would be no faster, and
- * would spend a tenth of the run's CPU time waiting for each other.
+ * True if the lake is small and few rows have landed. One thread is used then, because more threads would be no faster,
+ * and would spend a tenth of the run's CPU time waiting for each other.
  */
 function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
@@ -166,7 +162,6 @@ async function typeChanges(typing: TypingQueue, { feed, brought }: LandedInput):
   return files;
 }
 
-/** Reads the landed changes, and finds those that haven't been applied to the items table. */
 async function readLandedChanges(
   before: LakeRows,
   graph: RelationGraph,

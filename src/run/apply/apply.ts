@@ -1,4 +1,4 @@
-/** Compares landed rows with the current items, and checks the items that were read in full. Makes no calls. */
+/** Compares landed rows with the current items, and decides which items to read in full. Sends no requests. */
 
 import type { Io } from '../../io/io.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -20,10 +20,10 @@ import { type BaseRows, type MergeBase, readBase, type TouchedItems } from './me
 import { countUnnamed, type RejectedRows, readRejectedRows } from './rejects.js';
 import type { RowsInParts } from './rows-in-parts.js';
 
-/** The changes of a run, and the lake before it. */
+/** The run's changes, and the tables as they were before the run. */
 export interface ReadChanges {
   landed: LandedInput;
-  /** The tables that applying reads, as they were before the run. */
+  /** The tables to which changes are applied, as they were before the run. */
   lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
   changeFiles: readonly TypedFile[];
   changes: LandedChanges;
@@ -35,7 +35,7 @@ export interface ReadChanges {
   reader: ItemReader;
 }
 
-/** Whole rows compared with the lake, and the items that must be read in full. */
+/** The results of comparing complete rows with the lake, and the items that must be read in full. */
 export interface ComparedRun extends FoundRows {
   base: MergeBase;
   baseRows: BaseRows;
@@ -47,14 +47,14 @@ export interface ComparedRun extends FoundRows {
   rejected: RejectedRows;
   renamedDatasets: Relation;
   skew: FeedSkew;
-  /** True if this run or an earlier one couldn't type some changes. */
+  /** True if some changes, landed by this run or an earlier one, couldn't be typed. */
   lacksChanges: boolean;
   needed: NeededItems;
-  /** The number of changes and rows that don't name their item, whose listing state is therefore unknown. */
+  /** The number of changes and rows that don't name their item. The listing state of these items is unknown. */
   unnamed: bigint;
 }
 
-/** The typed whole rows, and the results of reading the items that they lack one by one. */
+/** The typed complete rows, and the results of reading individual items that a complete copy lacks. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
   itemFiles: readonly TypedFile[];
   /** True if changed items are read in full even though their changes seem to contain all values. */
@@ -62,7 +62,7 @@ export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted'
   moment: Moment;
 }
 
-/** Compares whole rows with the lake, and finds the items that must be read in full. */
+/** Compares complete rows with the lake, and finds the items that must be read in full. */
 export async function compareRun(io: Io, found: FoundLake, engine: Engine, read: FoundRows): Promise<ComparedRun> {
   const { graph } = engine;
   const { landed, lake, changes, pending, names, reader, itemFiles, moment } = read;
@@ -90,7 +90,7 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
   );
-  // Another program changed these rows, not a shop, so history must not record the differences.
+  // These differences were made by another program, not by a shop, so they aren't added to history.
   const isRepaired = Object.keys(found.repairs).length > 0;
   const compared = isRepaired ? { ...different, changes: graph.empty('diff_changes', 'history') } : different;
   const { unreadable: kept } = compared.counts;
@@ -116,7 +116,7 @@ export interface JudgedRun extends ComparedRun {
   reads: JudgedReads;
 }
 
-/** Decides which full item reads are current enough to use. @param itemFiles all files of whole rows so far */
+/** Decides which full item reads are current enough to use. @param itemFiles all files of complete rows typed so far */
 export async function judgeRun(
   graph: RelationGraph,
   compared: ComparedRun,
@@ -127,7 +127,7 @@ export async function judgeRun(
   return judge(graph, { ...next, skew });
 }
 
-/** Repeats the decision after items were read again. */
+/** Decides again, after some items were read once more, which full item reads are current enough to use. */
 export async function judgeAgain(
   graph: RelationGraph,
   judged: JudgedRun,
@@ -187,7 +187,7 @@ async function chooseMergeBase(
 ): Promise<MergeBase> {
   const { items } = tables;
   const lake = { before: await before.table('items'), isRewritten: false };
-  // If an earlier attempt has committed the whole rows, they are already in the lake.
+  // If an earlier attempt has committed the items table, the table already contains the complete rows.
   if (lowWatermark === undefined || standing.items === 'committed') return { kind: 'lake', ...lake };
   if (items.version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };

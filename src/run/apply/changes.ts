@@ -12,13 +12,13 @@ const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map
 
 export interface LandedChanges {
   typed: Relation;
-  /** The distinct changes of the feed. */
+  /** The changes of the feed, each once. */
   feed: Relation;
-  /** Changes that only a source of early changes supplied. */
+  /** Changes that only a source of early changes, such as a webhook, supplied. */
   early: Relation;
-  /** Changes that only a source of past changes supplied. */
+  /** Changes that only a source of past changes, such as the endpoint for an item's history, supplied. */
   past: Relation;
-  /** The distinct changes that aren't in history yet. */
+  /** All changes, each once, that the history table doesn't contain yet. */
   fresh: Relation;
   /** Changes in `fresh` that became visible after later changes had been applied. */
   late: Relation;
@@ -32,8 +32,9 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. With several
- * datasets, one feed may be read past the common cursor. Its changes beyond the cursor are new to history too.
+ * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. If the feeds
+ * of several datasets are read, one may be read further than the others. Its changes beyond the common cursor also
+ * count as new to history.
  * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to
  * another dataset
  */
@@ -117,7 +118,7 @@ function noChanges(graph: RelationGraph): LandedChanges {
   };
 }
 
-/** Fills in items that are null in the feed with items from early changes. */
+/** Fills in the item's fields, from the early copy of the change, in feed changes whose item is null. */
 function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
   const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));
@@ -130,9 +131,10 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Finds changes, from this run or in history, that haven't been applied to items. Whole rows may lag behind the feed,
- * so for items new to the lake, changes from shortly before the read are also pending. Late changes are pending too,
- * even if rows may already include them. Their items are read in full.
+ * Finds changes, landed by this run or stored in history, that haven't been applied to items. Complete rows may lag
+ * behind the feed. For items new to the lake, the result therefore includes changes that were made shortly before the
+ * rows were read. The result also includes changes that became visible late, even if rows may already contain them, and
+ * the items of these changes are read in full.
  */
 export function findPendingChanges(
   graph: RelationGraph,
@@ -161,8 +163,9 @@ export function findPendingChanges(
 }
 
 /**
- * Returns the id of the newest change beyond `to` that history has after the run, or 0. Such changes come from an early
- * source, from the feed of one of several datasets, or, without a feed, from a source of past changes.
+ * Returns the largest change id beyond `to` that history contains after the run, or 0 if there is none. Such changes
+ * come from an early source or from the feed of one of several datasets. Without a feed, they come from a source of
+ * past changes.
  */
 export async function findAhead(
   graph: RelationGraph,

@@ -8,17 +8,15 @@ import type { KnownRows, LandedChanges } from './changes.js';
 import type { MergeBase } from './merge.js';
 
 export interface Comparison {
-  /** The number of items whose whole rows differ from the lake without a landed change that explains it. */
+  /** The number of items whose complete rows differ from the lake, and whose difference no landed change explains. */
   differences: bigint;
   /** A JSON object with the number of items in which each field differs. */
   columns: string;
-  /** The number of items missing from the lake without a landed change that explains it. */
+  /** The number of items that the lake doesn't contain although no landed change has added them. */
   missed: bigint;
   /** The number of items in the lake that a complete copy doesn't contain. */
   gone: bigint;
-  /**
-   * The number of missing items that may be in a dataset that the key can no longer read. The lake keeps their rows.
-   */
+  /** The number of missing items that may be in a dataset that the key can't read now. The lake keeps their rows. */
   unreadable: bigint;
 }
 
@@ -30,7 +28,7 @@ export interface ComparedRows {
   changes: Relation;
   /** The lake's rows that are marked as gone because a complete copy doesn't contain their items. */
   missing: Relation;
-  /** New items that may be missing only because the copy lags. They are read before they are marked as gone. */
+  /** New items that may be missing only because the copy lags. The run reads them before it marks them as gone. */
   doubted: Relation;
 }
 
@@ -42,7 +40,7 @@ export interface ComparedSources extends KnownRows {
 
 export interface ComparisonFacts {
   runId: string;
-  /** The time recorded for differences, as ISO 8601. */
+  /** The time to record for differences, as ISO 8601. */
   at: string;
   skew: FeedSkew;
   /** The cursor up to which the feed was read; undefined without a feed. */
@@ -51,11 +49,11 @@ export interface ComparisonFacts {
   datasets: readonly string[] | undefined;
   /** The names of datasets that are new to the lake. Their items don't count as differences. */
   added: readonly string[];
-  /** False if a row couldn't be typed, because the row's item must not count as missing. */
+  /** False if a row couldn't be typed. In this case, no item counts as missing, because the row may be its row. */
   isReadWhole: boolean;
-  /** Items that were no longer visible when they were read individually. */
+  /** The ids of items that the service no longer returned when they were requested individually. */
   unlisted: readonly bigint[];
-  /** For listed and for removed items: true if an item that a complete copy lacks is gone. */
+  /** Separately for listed and for removed items: true if an item that a complete copy doesn't contain is gone. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 
@@ -65,7 +63,7 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** Compares whole rows with the lake. Keeps the rows of datasets that the key can no longer read. */
+/** Compares complete rows with the lake. Keeps the rows of items in datasets that the key can no longer read. */
 export async function compareItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -122,13 +120,13 @@ export async function compareItems(
   };
 }
 
-/** The columns for items to read again: their ids, and the time since which they have changed. */
+/** The columns of a table of items to read again: `item_id`, and the time of the item's first unseen change. */
 export const DOUBTED_COLUMNS = [
   { name: 'item_id', type: 'BIGINT' },
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
 ];
 
-/** Adds changed items that the run hasn't read in full. */
+/** Adds to `doubted` the changed items that the run hasn't read in full. */
 export function addChanged(
   graph: RelationGraph,
   doubted: Relation,

@@ -9,7 +9,7 @@ import type { RejectedRows } from './rejects.js';
 
 export interface NeededItems {
   rows: Relation;
-  /** The items to read now, and the time since which they have changed; undefined if there are none. */
+  /** The items to read now, and the earliest time at which one of them may have changed; undefined if none. */
   wanted: { itemIds: IdSet; changedSince: string } | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function findNeeds(
 }
 
 export interface JudgedReads {
-  /** One row for each needed item and each changed item that was read. `reason` is set if the read is outdated. */
+  /** A row for each item that had to be read, or that was read anyway. `reason` is null if the read is up to date. */
   judged: Relation;
   taken: Relation;
 }
@@ -49,7 +49,7 @@ export interface JudgingFacts {
   skew: FeedSkew;
 }
 
-/** Returns the relations and values of the `judged_reads` model. */
+/** Returns the relations and values that the `judged_reads` model needs. */
 export function describeJudging({ rejected, reread, ...sources }: JudgedSources, { at, skew }: JudgingFacts) {
   return {
     needs: { ...sources, rejected_items: rejected.items, rejected_rows: rejected.rows, reread_items: reread.rows },
@@ -57,29 +57,29 @@ export function describeJudging({ rejected, reread, ...sources }: JudgedSources,
   };
 }
 
-/** Selects the item reads whose rows go into the items table. Both arguments are SQL for use after FROM. */
+/** Selects the item reads that replace rows of the items table. Both arguments are SQL for use after FROM. */
 export function selectTaken(reread: Sql, judged: Sql): Sql {
   return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
     FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;
 }
 
-/** Lists needed items whose read doesn't include their newest changes. */
+/** Lists the items whose row was read in full but doesn't include their newest changes. */
 export async function listStaleReads(graph: RelationGraph, { judged }: JudgedReads): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT item_id FROM ${judged}
     WHERE reason IS NOT NULL AND reason <> 'not found' AND NOT is_untyped(reason) ORDER BY item_id`);
   return rows.map((row) => row.item_id as bigint);
 }
 
-/** Items whose newest known changes aren't in any read yet (the stale_items table). */
+/** The rows of the `stale_items` table: items whose newest known changes aren't in any row that was read. */
 export interface StaleItems {
   count: bigint;
   /** The table's rows after the run; undefined if they don't change. */
   rows: Sql | undefined;
-  /** The rows of items that are no longer stale; undefined if there are none. */
+  /** The rows that the run removes, because their items are no longer stale; undefined if there are none. */
   leaving: Sql | undefined;
 }
 
-/** Computes the next stale_items. An item whose row can't be typed stays until a new row can be typed. */
+/** Computes the next rows of `stale_items`. An item whose row can't be typed stays until a new row is typed. */
 export async function findStaleItems(
   graph: RelationGraph,
   { judged }: JudgedReads,

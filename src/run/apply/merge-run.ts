@@ -1,4 +1,4 @@
-/** Computes the changes to each table from the compared rows and the item reads that were selected. */
+/** Computes the change to each table from the compared rows and the selected item reads. */
 
 import type { Io } from '../../io/io.js';
 import type { TableChange } from '../../lake/table-change.js';
@@ -23,7 +23,7 @@ export interface Batch {
   comparison: Comparison;
   /** The number of changes that aren't in history yet. */
   newChanges: bigint;
-  /** The id of the newest change in history beyond the cursor; 0 if there is none. */
+  /** The id of the newest change in history beyond the feed's cursor; 0 if there is none. */
   ahead: bigint;
   stale: StaleItems;
   unnamed: bigint;
@@ -84,7 +84,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   const history = await extendHistory(
     graph,
     await before.table('history'),
-    // An item that is both new and removed adds two rows.
+    // An item that is missing from the lake and removed adds two rows.
     { fresh: changes.fresh, diffs: compared.changes, maxRows: newChanges + 2n * (differences + missed) },
     skew,
   );
@@ -97,7 +97,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   };
 }
 
-/** Counts the whole rows that are stored in items. An item's second read replaces its exported row. */
+/** Counts the complete rows that the run stores in items. A single read of an item replaces its exported row. */
 async function countWritten(graph: RelationGraph, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
   const rereads = await graph.count(reads.taken);
   if (base.kind === 'lake') return rereads;

@@ -9,9 +9,9 @@ import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { MergedItems } from '../open/wings.js';
 
 /**
- * The rows to which changes are applied. `first`: the whole rows of the run, because the lake is empty. `lake`: the
- * published rows. `poll`: the published rows, with whole rows in place of those that differ. `reload`: like `poll`,
- * with whole rows of all items; an item without a whole row is marked as gone.
+ * The rows to which changes are applied. `first`: the complete rows that the run has read, because the lake is empty.
+ * `lake`: the published rows. `poll`: the published rows, except that a complete row replaces a row that differs from
+ * it. `reload`: like `poll`, but the run has read all items, so an item without a complete row is marked as gone.
  */
 export type MergeBase = { kind: 'first' } | LakeBase;
 
@@ -22,7 +22,7 @@ interface LakeBase {
   isRewritten: boolean;
 }
 
-/** The items that a run may change, by reason. */
+/** The items that a run may change, grouped by reason. */
 export interface TouchedItems {
   exported: Relation;
   /** Changes that haven't been applied to items. */
@@ -31,14 +31,14 @@ export interface TouchedItems {
   stale: Relation;
   doubted: Relation;
   rejected: Relation;
-  /** Websites and datasets whose current name differs from the one in items; undefined until the names are known. */
+  /** Websites and datasets with a new name. Undefined until the names are known. */
   renamed?: { sites: Relation; datasets: Relation };
 }
 
 /** The rows, before the run, of all items that may change. */
 export interface BaseRows {
   rows: Relation;
-  /** The items and the files that contain them, if the files were looked up. */
+  /** The files that contain each item; undefined if they weren't looked up. */
   places?: Relation;
 }
 
@@ -67,7 +67,10 @@ function selectIds({ pending, different, stale, doubted, rejected }: TouchedItem
   return sql`SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(others, ' ')}`;
 }
 
-/** Reads base rows from the lake. Copies few rows to a table, because each scan opens all columns of all files. */
+/**
+ * Reads the base rows from the lake. Copies the rows to a table if they are few, because scanning a view would open all
+ * columns of all files each time.
+ */
 async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
   if (before.files.length === 0) return { rows: before.rows };
   const all = before.ofFiles(before.files, { places: true });
@@ -89,16 +92,15 @@ async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
   return sql`SELECT ${columns} FROM ${before.ofFiles(touched)}`;
 }
 
-/** The result of applying pending changes and whole reads. */
+/** The result of applying pending changes and full item reads. */
 export interface Merge extends MergedItems {
-  /** The change to the items table. */
   change: TableChange;
 }
 
-/** The values of the `apply` model, and the number of items that are gone. */
+/** The values of the `apply` model, and the number of items to mark as gone. */
 export type MergeValues = Values<'apply'> & { gone: bigint };
 
-/** Selects the base rows with changes and whole reads applied (the `apply` model), and the rows of missing items. */
+/** Selects the base rows with changes and full item reads applied (the model `apply`), and rows of missing items. */
 export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeValues): Sql {
   const applied = bindModel('apply', needs, values);
   if (gone === 0n) return applied;
@@ -142,9 +144,9 @@ export async function mergeItems(
 }
 
 /**
- * Computes a change that adds at most `maxRows` changes and differences to history. A change from this run replaces the
- * row that an earlier comparison wrote for the same difference. Such rows have no change id, so only files with such
- * rows are read, starting from the day of the first change.
+ * Computes a change that adds at most `maxRows` changes and differences to history. If an earlier comparison wrote a
+ * difference that a change of this run explains, the change replaces the difference's row. Such a row has no change id,
+ * so the function reads only files that contain rows without an id, starting from the day of the first change.
  */
 export async function extendHistory(
   graph: RelationGraph,

@@ -1,4 +1,4 @@
-/** Reads rows that couldn't be typed, and their items. */
+/** Selects the rows that couldn't be typed, and the items of these rows. */
 
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -6,7 +6,7 @@ import { code, join, readFiles, type Sql, sql } from '../../sql/sql.js';
 import { CHANGE_ORIGINS } from '../../tables/table.js';
 import { isChangeOrigin, type TypedFile } from '../../typing/type-file.js';
 
-/** Selects rows for the rejects table, with file position, reason and raw text; undefined if there are none. */
+/** Selects rows for the rejects table, with file position, reason and raw text. Returns undefined if there are none. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
@@ -26,13 +26,13 @@ const ROW_COLUMNS = [
 ];
 
 export interface RejectedRows {
-  /** The rejected rows. `item_id` is null if a row doesn't show its item. */
+  /** The rejected rows. `item_id` is null if the id is unreadable. */
   rows: Relation;
   /** Items that appear only in rejected rows. */
   items: Relation;
 }
 
-/** Reads the ids and times of rejected rows. Omits item histories, which aren't applied to items. */
+/** Reads the ids and times of rejected rows. Omits rows of item histories, which aren't applied to items. */
 export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile[]): Relation {
   const rows = selectRejected(files.filter(({ origin }) => origin !== 'history'));
   if (rows === undefined) return graph.empty('rejected_rows', ROW_COLUMNS);
@@ -63,8 +63,8 @@ function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[
 }
 
 /**
- * Counts changes without an item (API §2, Change) and rows with an unreadable id. Changes up to the watermark don't
- * count, because whole rows that were read later include them.
+ * Counts changes that don't name their item (API §2, Change) and rows with an unreadable id. Skips changes up to the
+ * watermark, because complete rows that were read after these changes include them.
  */
 export async function countUnnamed(
   graph: RelationGraph,

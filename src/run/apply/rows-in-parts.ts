@@ -7,7 +7,7 @@ import { quoteLiteral } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
 
-/** Builds a FROM expression that reads all rows of a relation, or the rows of one part. */
+/** Returns a FROM expression that selects either all rows of a relation or the rows of one part. */
 export type Read = (rows: Relation) => Sql;
 
 type ReadPart = (part: number) => Sql;
@@ -16,13 +16,13 @@ export interface Parts {
   folder: string;
   /** The number of parts. With one part, rows aren't divided into files. */
   count: number;
-  /** Rows with equal values in this column are in the same part. Rows with NULL are in no part. */
+  /** The column that divides the rows. Rows with the same value are in the same part; rows with NULL are in none. */
   key: 'item_id' | 'product_id';
 }
 
 /**
- * Processes relations in parts, so that memory use doesn't grow with the number of rows. A relation is divided into
- * files when it is first read in parts, because otherwise every part would read all of it.
+ * Processes relations in parts, so that memory use doesn't grow with the number of rows. Divides a relation into one
+ * file per part when the relation is first read in parts, so that a part doesn't read rows of other parts.
  */
 export class RowsInParts {
   readonly count: number;
@@ -36,7 +36,7 @@ export class RowsInParts {
     this.#parts = parts;
   }
 
-  /** Declares rows that can be computed part by part, because each part needs only the same part of `from`. */
+  /** Declares that each part of `rows` can be computed from the same part of each relation in `from`. */
   follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void {
     const read = async (): Promise<ReadPart> => {
       const reads = await this.read(from);
@@ -45,16 +45,13 @@ export class RowsInParts {
     this.#readers.set(rows, read());
   }
 
-  /** Computes rows one part at a time. @param from the relations that the query reads in parts */
+  /** Runs a query on each part and returns all resulting rows. @param from the relations that are read in parts */
   async compute(label: string, from: readonly Relation[], select: (read: Read) => Sql): Promise<Relation> {
     const [first, ...others] = (await this.read(from)).map(select);
     return this.#graph.table(label, first as Sql, ...others);
   }
 
-  /**
-   * Divides these relations into parts. All other relations are read completely in each part.
-   * @param columns the columns of a relation to keep; by default all
-   */
+  /** Divides the relations in `from`; others are read whole for each part. @param columns the columns to keep */
   async read(from: readonly Relation[], columns?: (rows: Relation) => Sql): Promise<Read[]> {
     if (this.count <= 1) return [asRows];
     const readers = new Map<Relation, ReadPart>();
@@ -82,7 +79,7 @@ export class RowsInParts {
     const copy = `COPY (${select.text}) TO ${quoteLiteral(own)} (FORMAT parquet, PARTITION_BY (part), APPEND, RETURN_STATS)`;
     const written = await this.#graph.db.rows(copy);
     const files = written.map(({ filename }) => String(filename));
-    // A part without rows has no file, so it needs an empty relation; reading no files would fail.
+    // A part without rows has no file, and DuckDB can't read an empty list of files.
     const none = sql`(SELECT * FROM ${rows} WHERE false)`;
     return (part) => {
       const ofPart = files.filter((file) => path.basename(path.dirname(file)) === `part=${part}`);

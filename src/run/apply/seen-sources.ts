@@ -8,7 +8,7 @@ import type { JudgedRun } from './apply.js';
 import type { Merge } from './merge.js';
 import { findSources, type NextSources } from './sources.js';
 
-/** Finds when each source was last seen, from all rows that the run has read. */
+/** Finds when each source was last seen, using all rows that the run has read. */
 export async function findNextSources(
   found: FoundLake,
   graph: RelationGraph,
@@ -19,8 +19,8 @@ export async function findNextSources(
   const { tables, repairs, before } = found;
   const { mode, lowWatermark } = landed;
   const isWhole = mode === 'snapshot' && lowWatermark !== undefined;
-  // The table is missing on the first run, and after an interrupted first run. Rows that another program changed are
-  // ignored.
+  // The table doesn't exist in the first run, or if the first run was interrupted. If another program has changed its
+  // rows, they are ignored.
   const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
   const select = (rows: Sql, readBy: string) =>
     sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;
@@ -29,7 +29,7 @@ export async function findNextSources(
   const seen = [
     select(sql`${exported.typed}`, mode === 'poll' ? 'poll' : 'copy'),
     select(sql`${reread.typed}`, 'item'),
-    // The service also returns items of datasets that the lake doesn't copy.
+    // A probe also returns items of datasets that the lake doesn't copy.
     select(sql`(${probed}) SEMI JOIN ${known} USING (site_id, source_id)`, 'probe'),
     select(sql`${merged}`, 'change'),
     ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),
@@ -51,7 +51,7 @@ export async function findNextSources(
 /** The default of `analysis.staleAfter`, in seconds. */
 export const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
 
-/** Reads how long a source may stay unseen, from the pipeline file, or from the lake if there is no file. */
+/** Returns how long a source may stay unseen: the pipeline file's setting, or without a file, the lake's setting. */
 async function readStaleAfter(
   { pipeline, before }: Pick<FoundLake, 'pipeline' | 'before'>,
   graph: RelationGraph,

@@ -4,12 +4,12 @@ import { columnsOf, type Sql, sql } from '../../sql/sql.js';
 import { ORIGIN } from '../../tables/table.js';
 import type { ItemReads } from '../../typing/typed-rows.js';
 
-/** The websites after the run. */
+/** The websites as they are after the run. */
 export interface NextSites {
   rows: Relation;
-  /** The new rows of the sites table; undefined if no website is new or has changed. */
+  /** All rows of the sites table; undefined if no website is new or has changed. */
   changed: Sql | undefined;
-  /** The current name and host of websites whose items have an outdated name or host. */
+  /** The current name and host of each website whose name or host has changed. */
   renamed: Relation;
   renamedCount: bigint;
 }
@@ -44,9 +44,10 @@ export async function findSites(
 }
 
 /**
- * Lists every website in a landed row. A response shows a website's current state, so the latest response counts: by
- * `rank` (feed before the export, export, feed after it, whole reads), then by `place`. An early change may be a day
- * old, so it only adds unknown websites.
+ * Lists each website that a landed row names. Rows show different states of a website, and the newest one counts.
+ * `rank` orders the rows by their response (the feed before the export, the export, the feed after it, single reads),
+ * then `place` orders rows of one kind. An early change may be a day old, so it only adds websites that the lake
+ * doesn't know.
  */
 function listSiteRefs(
   graph: RelationGraph,

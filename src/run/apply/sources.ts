@@ -4,28 +4,28 @@ import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, type Sql, sql } from '../../sql/sql.js';
 
-/** The sources after the run. */
+/** The sources table as it is after the run. */
 export interface NextSources {
-  /** All rows of the sources table; undefined if none has changed. */
+  /** All rows of the table; undefined if no row has changed. */
   changed: Sql | undefined;
-  /** Sources whose offers change because the source became stale, or is no longer stale. */
+  /** Sources that became stale, or are no longer stale. Their offers change. */
   flipped: Relation;
 }
 
 export interface SeenSources {
-  /** The sources table before the run. */
+  /** The sources table as it was before the run. */
   sources: Relation;
   /** Rows with `site_id`, `source_id`, `last_seen_at`, and the kind of read as `read_by`. */
   seen: Sql;
   /** The websites that were probed, with the `source_id` and `last_seen_at` of their most recently seen item. */
   probed: Sql;
-  /** The items from which a source's usual interval between reads is measured again; undefined to keep the limits. */
+  /** The items from which each source's usual interval between reads is measured; undefined to keep the limits. */
   measured: Source | undefined;
-  /** True if all items were read. */
+  /** True if the run has read all items. */
   isWhole: boolean;
 }
 
-/** A row is rewritten only if one of these columns changes. */
+/** The columns that count as a change of the table. Other columns alone don't cause it to be written. */
 const REPORTED = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
 /** Finds when each source was last seen, and which sources are stale (the `sources` model). */
@@ -51,7 +51,7 @@ export async function findSources(
   );
   const different = sql`SELECT ${REPORTED} FROM ${rows} EXCEPT SELECT ${REPORTED} FROM ${sources}`;
   const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
-  // Offers record the last day on which a stale source was seen.
+  // An offer records the day on which its source was last seen, but only if the source is stale.
   const flipped = graph.table(
     'flipped_sources',
     sql`SELECT site_id, source_id FROM ${rows} AS n LEFT JOIN ${sources} AS k USING (site_id, source_id)

@@ -13,16 +13,16 @@ import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { NextLake, type StagedTable, Staging } from '../open/stage.js';
 import type { NextVersion } from '../open/witness.js';
 
-/** The next version of the lake's tables, except the tables that describe the run itself. */
+/** The next version of the lake's tables, without the tables that describe the run itself. */
 export interface DerivedRun {
   applied: AppliedRun;
-  /** Proof that the row counts add up, which publication requires. */
+  /** Shows that the journal has recorded the row counts, which publication requires. */
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
 }
 
-/** Writes the next files of every table without publishing them, while comparison modules send their requests. */
+/** Writes the next files of every table without publishing them. Meanwhile, comparison modules send their requests. */
 export async function deriveRun(
   world: World,
   found: FoundLake,
@@ -56,10 +56,10 @@ export async function deriveRun(
   return { next: next.with(...derived), attributions, applied, settled };
 }
 
-/** Lets each comparison module choose its requests before tables are derived. Returns functions that send them. */
+/** Lets each comparison module choose its requests. Returns functions that send the requests. */
 async function chooseQuestions({ watches }: World, next: NextVersion): Promise<(() => Promise<void>)[]> {
   const asking: (() => Promise<void>)[] = [];
-  // Modules choose one after the other, because each may read all items.
+  // Modules run one after the other, because each may read all items.
   for (const { ask } of watches) if (ask !== undefined) asking.push(await ask(next));
   return asking;
 }
@@ -78,7 +78,6 @@ export function describeNext(
   };
 }
 
-/** Stages the derived tables. Each is computed from tables staged before it. */
 async function stageDerived(
   { derivers }: World,
   staging: Staging,
@@ -87,7 +86,7 @@ async function stageDerived(
   workFolder: string,
 ): Promise<StagedTable[]> {
   const staged: StagedTable[] = [];
-  // Modules run one after the other, because each may use much memory and read the tables of earlier ones.
+  // Modules run one after the other, because each may use much memory and read the tables of modules before it.
   for (const { derive } of derivers)
     staged.push(...(await derive(staging, next.with(...staged), { merge, flipped, moment, workFolder })));
   return staged;
@@ -112,7 +111,7 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
   return [...staged, await staging.stage('stale_items', { ...replaceAll(tables.stale_items, stale.rows), leaving })];
 }
 
-/** Returns the time up to which items were polled, in µs; 0 if this run reached the end of the feed. */
+/** Returns the time up to which changed items were polled, in µs; 0 if this run has read the feed to its end. */
 function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
@@ -127,7 +126,7 @@ function noteDatasets(
   if (selection !== 'all') return { isList: true, ids: selection };
   const visible = datasets.map(({ id }) => id);
   const before = tables.items.applied.datasets.ids;
-  // A lake that hasn't recorded its datasets yet has a copy of all.
+  // A lake that hasn't recorded its datasets yet contains all of them.
   const isWhole = mode === 'snapshot' || before.length === 0;
   return { isList: false, ids: visible.filter((id) => isWhole || added.includes(id) || before.includes(id)) };
 }

@@ -36,7 +36,8 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
   if (isDone) return 0;
   const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
-  // One call counts the items. After several pages, another call looks for items that changed during the poll.
+  // Two calls besides the pages: one counts the items, and one looks for items that changed while several pages were
+  // read.
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
@@ -51,7 +52,8 @@ export async function estimatePolls(
       const polled = reopens ? undefined : landed.polls.get(part.dataset);
       if (polled?.isDone) continue;
       const changedSince = polled?.round.since ?? since;
-      // If the time is unknown, the poll looks for items that moved between shards, which usually fit on one page.
+      // Without a time, the poll only looks for items that moved between shards while a copy was read. They usually fit
+      // on one page.
       const changed =
         changedSince === undefined ? 0n : await countItems(part.client, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};
@@ -65,7 +67,7 @@ export async function estimatePolls(
   return sumCounts(counts);
 }
 
-/** The changes in the feed that the lake lacks, and their first page. */
+/** The number of changes in the feed that the lake lacks, and the feed page that the estimate has read. */
 export interface WaitingFeed {
   changes: Count;
   body?: Buffer;
@@ -75,8 +77,8 @@ export interface WaitingFeed {
 type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before' | 'memory' | 'io'>;
 
 /**
- * Requests the feed page with which the run would start (API §4, /changes), and the newest change if more changes
- * follow. If several datasets are listed, requests a page of each, unless no change is newer than the lake.
+ * Requests the feed page with which the run would start (API §4, /changes). If more changes follow, also requests the
+ * newest change. For several listed datasets, requests a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(source: FeedSource, starts: readonly FeedStart[]): Promise<WaitingFeed> {
   const { client, journal } = source;
@@ -87,7 +89,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   for (const { dataset, from, overlap, watermark } of starts) {
     const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
-    // A feed without a known start begins shortly before its end, so one page is enough.
+    // If the start is unknown, the run starts shortly before the end of the feed, so it reads one page.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
     else {
       const hasMark = isOne && watermark !== undefined;
@@ -96,7 +98,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   }
   const [first] = waiting;
   if (isOne && first !== undefined) return first;
-  // A run requests the newest change before it reads several feeds.
+  // Before a run reads the feeds of several datasets, it requests the newest change.
   const look: Count = { count: 0n, calls: 1, exact: true };
   const changes = sumCounts([look, ...waiting.map((one) => one.changes)]) ?? look;
   return { ...waiting.find(({ changes }) => changes.count > 0n), changes };
@@ -121,7 +123,7 @@ async function readPart(
   const rows = BigInt(page.changes.length);
   const seen = recallPages(source.memory.state, source.io.now());
   const isCut = mayBeCut({ ...page, rows: page.changes.length }, seen, part.hasMark);
-  // The service may return fewer changes per page than requested, and even an empty page although more changes follow.
+  // A page may contain fewer changes than requested. It may even be empty although more changes follow.
   const pageSize = (page.hasMore || isCut) && rows > 0n ? page.changes.length : PAGE_LIMIT;
   const count = (all: bigint, news: bigint): Count => ({
     count: news,

@@ -22,7 +22,7 @@ import type { FactSource } from '../plan/run-planner.js';
 import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
 
-/** The sources of an estimate's facts: the same as a run's, but without a lock. */
+/** The data on which an estimate is based: the same as for a run, but without a lock. */
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
   caps: RunCaps;
   witnesses: readonly Witness[];
@@ -32,8 +32,8 @@ export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'wor
 }
 
 /**
- * Estimates the calls for reading items in full. Finds the items that the first page of the feed requires, as a run
- * does, and extrapolates if more changes follow. Counts changed items per dataset (API §4, /items, `changedSince`).
+ * Estimates the calls for reading items in full. Finds the items that the changes on the first feed page require, and
+ * extrapolates their number if more changes follow. Counts changed items per dataset (API §4, /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,
@@ -62,7 +62,7 @@ export async function estimateNeeds(
       broken,
     },
   );
-  // A run reads the first page before it chooses how to read the items, and that page may be enough.
+  // A run reads the first page of changed items before it chooses how to read the others. One page may be enough.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
   return {
@@ -73,7 +73,7 @@ export async function estimateNeeds(
   };
 }
 
-/** Finds the needed items like a run, based on the current lake. */
+/** Finds the items that a run would read in full because of the changes on the first feed page. */
 async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed, overlap: bigint | undefined) {
   const { graph, before, typing, tables, workFolder, io } = source;
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;

@@ -48,23 +48,23 @@ export interface RunEstimate extends ModeChoice, Total {
   steps: Step[];
   /** The maximum number of overage blocks that could be billed for the run. */
   overageBlocks: bigint;
-  /** The minimum duration in seconds, given the run's calls and the plan's rate; undefined if the rate is unlimited. */
+  /** The minimum duration in seconds at the plan's request rate; undefined if the rate is unlimited. */
   seconds: number | undefined;
   rows: bigint;
-  /** The most similar earlier run, preferably in the same mode, for an estimate of the duration. */
+  /** The most similar earlier run, preferably in the same mode, whose duration serves as an estimate. */
   earlier: EarlierRun | undefined;
-  /** The duration in seconds of a first copy of this size in the benchmarks; undefined for other runs. */
+  /** For a first copy, the duration in seconds that the benchmarks measured for this many rows; else undefined. */
   benchSeconds: number | undefined;
-  /** The run's allowance. A missing value means unlimited. */
+  /** The calls and export rows that the run may use. A missing value means unlimited. */
   allowed: { calls?: bigint; exportRows?: bigint };
-  /** The allowance left after the run, until `resetsAt`. A missing value means unlimited. */
+  /** The calls and export rows that remain after the run, until `resetsAt`. A missing value means unlimited. */
   rest: { calls?: bigint; exportRows?: bigint };
   resetsAt: Date | undefined;
   plan: Pick<AccountPlan, 'plan' | 'name' | 'status'>;
   /** The disk space that the run needs besides the existing lake, and the free disk space, in bytes. */
   disk: { needed: number; free: number };
   looked: number;
-  /** The reason why the run would be refused or would stop early. */
+  /** The error with which the run would be refused or would stop early; undefined if neither is expected. */
   refusal: PricelakeError | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface EstimateOptions {
 
 /**
  * Plans the next run as the run itself would, and estimates its cost. Makes up to seven calls, plus a few for each
- * listed dataset. Doesn't write to the lake or lock it.
+ * listed dataset. Neither locks the lake nor writes to it.
  */
 export async function estimateRun(
   pipeline: Pipeline,
@@ -98,7 +98,7 @@ export async function estimateRun(
     const state = unfinished?.state ?? RUN_FOLD.start;
     refuseNarrowing(pipeline, tables.items, state);
     const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
-    // Only a run may write the lake's state file.
+    // Only a run may write to the lake's saved state.
     const memory = { state: await readMemory(lake), append: async () => {} };
     const journal = { state };
     const graph = new RelationGraph(db);
@@ -122,7 +122,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const account = await openAccount(source, state);
   const { plan, gate } = account;
   const allowed = gate.left();
-  // A held run, or one that has made all its calls, doesn't read the plan.
+  // A run that is held, or that has made all its calls, doesn't request the account's plan.
   const isLanded = state.usage.after !== undefined || state.stage === 'held';
   const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : account));
   const priced: PricedPlan = isLanded
@@ -160,12 +160,12 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/** Ignores changes whose number was estimated from ids. Ids may have gaps, so an estimate must not refuse a run. */
+/** Ignores a number of changes that was estimated from ids. Ids may have gaps, so this number must not refuse a run. */
 function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
 
-/** Returns the error for a run that needs more calls than are left, or undefined if there are enough. */
+/** Returns an error if the run needs more calls than are left. */
 function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looked: number): PricelakeError | undefined {
   if (bound === undefined) return undefined;
   const left = countLeft(bound) - BigInt(looked - 1);
@@ -183,14 +183,14 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   );
 }
 
-/** A plan with its estimated work, and the error that would keep the run from starting. */
+/** A run's plan with its estimated work, and the error that would prevent the run from starting. */
 interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
   refusal: PricelakeError | undefined;
 }
 
-/** The work of a run that has made its calls and only has to publish. */
+/** The work of a run that has already made its calls, and only has to publish. */
 const NOTHING: Ahead = {
   plan: false,
   lowWatermark: undefined,
@@ -208,7 +208,7 @@ const NOTHING: Ahead = {
   countsUsage: () => false,
 };
 
-/** Estimates the work in a run's plan that earlier attempts haven't done. */
+/** Estimates the work in a run's plan that no earlier attempt has done. */
 async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
@@ -219,7 +219,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const changedItems = await estimatePolls(source.client, planner.facts, polls);
   const readsFeed = plan.feed.isRead && state.feed.done === undefined;
   const feed = readsFeed ? await lookAtFeed(source, plan, planner) : undefined;
-  // If the service refuses the cursor, a run makes a new plan. So does the estimate.
+  // A run makes a new plan if the service refuses the cursor, so the estimate does as well.
   if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
   const callsLeft = countCallsLeft(account.gate.left(), BigInt(source.client.calls()));
@@ -255,7 +255,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/** Estimates the changes that the lake lacks. Notes a refused cursor in the plan's facts, as a run does. */
+/** Estimates how many changes the lake lacks. If the service refuses the cursor, records this for a new plan. */
 async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
   return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
     if (!isCursorRefused(error)) throw error;
@@ -265,14 +265,14 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Counts the calls that request the newest change, the items in each part, and large parts' items by website. */
+/** Counts the calls before items are read: for the newest change, each part's items, and a large part's websites. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** Estimates the calls that change sources make before and after the run. */
+/** Estimates the calls that sources other than the feed make before and after the run. */
 async function estimateSources(source: EstimateSource, { gate }: Account, copied: bigint | undefined) {
   const isFirst = source.tables.items.version < 0n;
   const next = { ...source, isFirst, callsLeft: countCallsLeft(gate.left(), 0n), copied };
@@ -280,7 +280,7 @@ async function estimateSources(source: EstimateSource, { gate }: Account, copied
   return priced.filter((one) => one !== undefined);
 }
 
-/** True if sources have changes to land, or if the lake has items to read again or tables to publish. */
+/** True if a source has changes that haven't landed, or if the lake has items to read again or tables to publish. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
   for (const one of source.sources) if (await one.hasWaiting(source.lake)) return true;
   return !(await isAtRest(source));

@@ -8,34 +8,34 @@ export interface Count {
   calls: number;
 }
 
-/** The work of a run, as far as the lake and the service show it. Undefined for steps that the run doesn't need. */
+/** The work of a run, estimated from the lake and the service. Undefined properties are steps that it doesn't need. */
 export interface Ahead {
-  /** True if the run reads the plan; false if it has made its calls and only has to publish. */
+  /** True if the run requests the account's plan; false if it has made its calls and only has to publish. */
   plan: boolean;
-  /** Calls that request the newest change, the number of items, and the listed items by website. */
+  /** The calls that request the newest change, the number of items, and the number of items of each website. */
   lowWatermark?: number | undefined;
   exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
-  /** Pages of all items instead of exports, including calls that verify that no item is missing. */
+  /** Reading pages of all items instead of exports, including the calls that verify that no item is missing. */
   pages?: { calls: number; items: bigint; reason: string } | undefined;
-  /** Items that changed since the last run, or while a copy was read in parts. */
+  /** The items that changed since the last run, or while a copy was read in parts. */
   changedItems?: Count | undefined;
-  /** Counts, pages and single reads that determine which items are listed, for a run without the feed. */
+  /** The counts, pages and single reads with which a run without the feed determines which items are listed. */
   listing?: { calls: number; basis: string } | undefined;
-  /** Changes in the feed that the lake lacks. */
+  /** The changes in the feed that the lake lacks. */
   changes?: Count | undefined;
-  /** The number of calls, one per website, that find out when its items were last seen. */
+  /** The number of calls, one per website, that determine when the website's items were last seen. */
   probes?: number | undefined;
-  /** Full reads of items whose changes don't contain all values. */
+  /** Reading items in full because their changes don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Calls that sources other than the feed make before and after the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
-  /** The number of calls that read the datasets. It doesn't depend on how many items or changes there are. */
+  /** The number of calls that read the datasets. */
   datasets: number;
   facets: number;
   witnesses: readonly Pick<Step, 'step' | 'calls' | 'basis'>[];
-  /** True if the run reads the plan again, to compare the service's usage count with the ledger. */
+  /** True if the run requests the account's plan again, to compare the service's usage count with its own count. */
   countsUsage: (calls: number, rows: bigint) => boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Step {
   basis: string;
 }
 
-/** Lists a run's steps in order, with the cost of each. */
+/** Lists the steps of a run that make calls, in order, with the cost of each. */
 export function estimateSteps(ahead: Ahead): Step[] {
   const {
     exports,
@@ -114,14 +114,14 @@ export function sumSteps(steps: readonly Step[]): Total {
   };
 }
 
-/** Estimates the total number of changes, assuming that ids after this page are as far apart as the ids on it. */
+/** Estimates the total number of changes, assuming that the ids after this page are as far apart as those on it. */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
   const { first, last, rows } = page;
   if (newest <= last || rows < 2n) return rows;
   return rows + ((newest - last) * (rows - 1n) + (last - first) - 1n) / (last - first);
 }
 
-/** Returns the remaining monthly allowance after `total`. Unlimited values are omitted. */
+/** Returns what remains of the monthly allowance after `total`. Unlimited values are omitted. */
 export function countRest(
   allowance: Allowance,
   { calls, exportRows }: Pick<Total, 'calls' | 'exportRows'>,
@@ -134,21 +134,21 @@ export function countRest(
   };
 }
 
-/** Counts the rows that the run will receive, as far as the lake and the service show them. */
+/** Counts the rows that the run is expected to receive. */
 export function countAhead({ exports, pages, changedItems, changes, hydration }: Ahead): RowsAhead {
   const items = [exports?.rows, pages?.items, changedItems?.count, hydration?.rows];
   return { items: items.reduce<bigint>((sum, count = 0n) => sum + count, 0n), changes: changes?.count ?? 0n };
 }
 
 /**
- * Returns the duration in seconds of a first copy of this many rows in the benchmarks, with two cores and the service
- * on the same machine (`bench/README.md`). Other machines and networks may differ.
+ * Returns the duration in seconds of a first copy of this many rows in the benchmarks, where the machine has two cores
+ * and also runs the service (`bench/README.md`). Other machines and networks may differ.
  */
 export function countBenchSeconds(rows: bigint): number {
   return 2 + Number(rows) / 52_000;
 }
 
-/** Returns the minimum duration of calls in seconds, or undefined if the rate is unlimited. */
+/** Returns the minimum duration of this many calls in seconds, or undefined if the rate is unlimited. */
 export function countSeconds(calls: number, ratePerSecond: number | null): number | undefined {
   return ratePerSecond === null || ratePerSecond <= 0 ? undefined : calls / ratePerSecond;
 }

@@ -11,7 +11,7 @@ import type { TypingQueue } from '../../typing/typing-queue.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import type { PlannedRun } from '../plan/open-plan.js';
 
-/** Copies a run's items according to its plan, and passes landed files to the typing queue. */
+/** Copies items as the run's plan requires, and passes the landed files to the typing queue. */
 export class ItemCopy {
   readonly #world: World;
   readonly #found: FoundLake;
@@ -28,8 +28,8 @@ export class ItemCopy {
   }
 
   /**
-   * Copies all items by the plan's route. Keeps the rows of an export that the service truncated. If the copy is
-   * refused before any data has landed, removes the run.
+   * Copies all items by exports or pages, as the plan requires. If the service truncates an export, keeps its rows. If
+   * the copy is refused before any data has landed, removes the run.
    */
   landAll(): Promise<void> {
     return this.#landAll().catch((error) => dropRefused(this.#landing, error));
@@ -41,7 +41,7 @@ export class ItemCopy {
       const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
-      // Counts only rows that must still be downloaded, because landed rows are already on the disk.
+      // Landed rows are already on the disk, so only rows that must still be downloaded need space.
       const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
       await requireDisk(this.#found.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
@@ -49,7 +49,7 @@ export class ItemCopy {
       try {
         return await this.#export(copy, copy.shards);
       } catch (error) {
-        // If the quota runs out while shards download in parallel, one export is truncated and the others are rejected.
+        // Shards download in parallel. If the quota runs out, one export is truncated and the others are refused.
         if (!isOutOfRows(error)) throw error;
         this.#planned.planner.note({ cut: error });
       }
@@ -78,7 +78,7 @@ export class ItemCopy {
     if (copy.settling !== undefined) await this.poll(copy.settling);
   }
 
-  /** Journals the shards. They are chosen once for all attempts, because completed shards don't fit other choices. */
+  /** Journals the shards. Later attempts need the same shards, because complete exports cover only these shards. */
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
     const { client, io } = this.#world;
@@ -99,12 +99,12 @@ export class ItemCopy {
   }
 }
 
-/** True if the service truncated an export at the monthly limit, or the gate rejected one because it would. */
+/** True if the service truncated an export at the monthly limit, or if the gate refused an export for this reason. */
 function isOutOfRows(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
 }
 
-/** Removes a run whose copy was refused before any data landed, so that the next run starts afresh. */
+/** If the copy was refused before any data landed, removes the run, so that the next run starts from the beginning. */
 async function dropRefused(landing: Landing, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
   const { exports, pages } = landing.journal.state;

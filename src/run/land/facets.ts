@@ -10,8 +10,8 @@ import type { ComparisonPlan } from '../open/witness.js';
 
 /**
  * Requests the service's counts in one call, immediately after a complete copy has landed, to compare them with the
- * copy. Only done for a copy of one dataset or of all, because an item in two datasets counts in each. Undefined if
- * skipped.
+ * copy. Returns undefined if the plan skips this comparison. It skips the comparison for several but not all datasets,
+ * because an item in two datasets is counted in each.
  */
 export async function askFacets(
   { client, io, look }: Pick<ListedRun, 'client' | 'io' | 'look'>,
@@ -25,7 +25,7 @@ export async function askFacets(
   return answer;
 }
 
-/** Loads the service's counts as rows. Ids are text, because a currency's id is its code. */
+/** Loads the service's counts as a relation. Ids are text, because a currency is identified by its code. */
 export function loadFacets(graph: RelationGraph, answer: string): Relation {
   return graph.table(
     'landed_facets',

@@ -31,23 +31,23 @@ import { findRejectedChanges } from '../plan/read-overlap.js';
 import type { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
 
-/** The data that a run lands before it reads single items in full. */
+/** The data that a run lands before it reads individual items in full. */
 export interface LandedInput {
   runId: string;
   mode: RunMode;
   selection: DatasetSelection;
   /** The low watermark; undefined for a run that reads only the feed. */
   lowWatermark: LowWatermark | undefined;
-  /** Changes from other sources, which were landed before the feed. */
+  /** Changes from sources other than the feed. They land before the feed does. */
   brought: readonly BroughtChanges[];
   /** The landed part of the feed; undefined if the plan doesn't include the feed. */
   feed: LandedFeed | undefined;
   window: CursorWindow;
-  /** Datasets that are new to the lake. Their items are copied whole; history may have some of their changes. */
+  /** The ids of datasets that are new to the lake. All their items are copied; history may have some changes. */
   added: readonly bigint[];
-  /** The account, for further calls; undefined if the run makes no further calls. */
+  /** The account, if the run may make more calls. */
   account: Account | undefined;
-  /** The run's plan at the time when the feed was read. */
+  /** The run's plan, as it was when the feed was read. */
   plan: RunPlan;
 }
 
@@ -58,8 +58,9 @@ export interface BroughtChanges {
 }
 
 /**
- * Lands new data according to the run's plan: either only the feed, or a low watermark, then whole rows (of all items,
- * or of items that changed), then the feed. Whole rows are typed while the rest downloads.
+ * Lands new data according to the run's plan. If the plan is to read only the feed, lands the feed. Otherwise, lands
+ * the low watermark, then complete rows of all items or of changed items, then the feed. Rows are typed while others
+ * download.
  */
 export async function landRun(
   world: World,
@@ -86,7 +87,10 @@ export async function isIdle(found: FoundLake, { journal }: Landing, landed: Lan
   return isAtRest(found);
 }
 
-/** Lands data by the plan. Returns undefined if a refused cursor or changes without items require a new plan. */
+/**
+ * Lands data according to the current plan. Returns undefined if the run needs a new plan, because the service refused
+ * the cursor or the feed has changes that don't name their items.
+ */
 async function landByPlan(
   { client, io, sources }: World,
   found: FoundLake,
@@ -99,13 +103,13 @@ async function landByPlan(
   const { decision, lowWatermark: mark, checksDatasets } = await decide(io, client, landing, planner);
   const { mode, added = [] } = decision;
   const reporting = reportPace(io, graph, found, mode);
-  reporting.catch(() => {}); // its error is thrown where it is awaited
+  reporting.catch(() => {}); // the error is thrown where `reporting` is awaited
   if (checksDatasets && account !== undefined) await checkSelection(client, selection, account.plan);
   for (const source of sources) await source.land(landing, lake, io);
   const brought = listBrought(landing);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
-  // The plan now includes the watermark, where the feed usually starts if the lake has no cursor.
+  // Plans again, because the plan now includes the watermark. If the lake has no cursor, the feed usually starts there.
   const plan = await planner.plan();
   const feeds = listFeedParts(client, plan, (ids) => findRejectedChanges(graph, before, ids));
   const feed = await landFeed(client, landing, feeds, plan.feed.isRead, { io, memory }).catch((error: unknown) => {
@@ -124,7 +128,7 @@ async function landByPlan(
   }
   const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
-  // In a run that reads the feed, only new datasets are read as whole rows. Other items already include changes up to
+  // If the run reads the feed, it copies only the items of new datasets. Other items already include the changes up to
   // the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
@@ -149,7 +153,7 @@ function listFeedParts(
   });
 }
 
-/** Finds out when sources were last read, unless the landed rows are already typed. */
+/** Finds out when each source was last seen. Skips this if the landed rows are already typed. */
 async function probeSites(
   { probe, client, io }: World,
   { pipeline, before }: FoundLake,
@@ -162,7 +166,7 @@ async function probeSites(
   await probe.ask({ client, io, pipeline, before, landing, memory, graph, mode, facts: planner.facts });
 }
 
-/** Counts feed changes without an item that neither another feed, an equivalent source, nor history has. */
+/** Counts the feed's changes that don't name their item, unless another feed, an early source or history names it. */
 async function countUnnamed(
   graph: RelationGraph,
   before: LakeRows,
@@ -192,7 +196,7 @@ async function reportPace(io: Io, graph: RelationGraph, { before, tables }: Foun
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds, rows } });
 }
 
-/** Decides how the run updates the lake, and journals the decision, because it holds for all attempts. */
+/** Decides how the run updates the lake. Journals the decision, so that later attempts make the same one. */
 async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
   if (plan.isDecisionNew) {
@@ -202,13 +206,13 @@ async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunP
   return plan;
 }
 
-/** Lands whole rows. The copy comes first, because if it is refused, the next run isn't bound by landed data. */
+/** Lands complete rows. A full copy comes before polls, because after a poll, a refused copy can't be dropped. */
 async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
 }
 
-/** Lands the items whose changes don't contain all values, and passes each file to the typing queue. */
+/** Lands the complete rows of items whose changes lack values, and passes each file to the typing queue. */
 export async function hydrateRun(
   { client, io }: World,
   landing: Landing,
@@ -236,7 +240,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
   typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
-/** Reads items one by one if lists contained older values than the feed. Returns true if any item was read. */
+/** Reads items one by one if their row on a list page is older than the feed. Returns true if any item was read. */
 export async function rereadStale(
   { client, io }: World,
   landing: Landing,
@@ -253,7 +257,7 @@ export async function rereadStale(
   return files.length > before;
 }
 
-/** Lands the datasets as the service describes them at the end of the run. */
+/** Lands the service's descriptions of the datasets, as they are at the end of the run. */
 export async function landRunDatasets(
   { client, io, look }: World,
   landing: Landing,

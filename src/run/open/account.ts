@@ -13,9 +13,7 @@ import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
 import { skipSample } from '../../source/allow-skipping.js';
 
-/**
- * The schema of the /plan response. Nullable fields may be missing and the status unknown, as a run needs only limits.
- */
+/** The schema of the /plan response. It accepts missing nullable fields, because a run needs only the limits. */
 export const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
@@ -23,7 +21,7 @@ export const accountPlan = planInfo
 /** The account's plan (API §2, PlanInfo). */
 export type AccountPlan = z.output<typeof accountPlan>;
 
-/** The parts of a run that are needed to read the account. */
+/** What is needed to read the account. */
 interface Caller {
   client: ApiClient;
   io: Io;
@@ -38,12 +36,11 @@ export interface Account {
   gate: ExportGate;
 }
 
-/** Requests the account's plan (API §4, /plan). */
 export function fetchAccountPlan(client: ApiClient): Promise<AccountPlan> {
   return client.json('/plan', {}, accountPlan);
 }
 
-/** Like `openAccount`, but also journals the service's usage count, and saves the plan for `status`. */
+/** Like `openAccount`, but also journals the service's usage count, and saves the plan for the `status` command. */
 export async function readAccount(run: Caller): Promise<Account> {
   const { landing, memory, io, client } = run;
   const account = await openAccount(run, landing.journal.state);
@@ -57,8 +54,8 @@ export async function readAccount(run: Caller): Promise<Account> {
 }
 
 /**
- * Reads the plan, limits the client's calls, and opens the export gate. Rows and overage blocks used by earlier
- * attempts of the run count against its caps.
+ * Reads the plan, limits the client's calls, and opens the gate that permits exports. Rows and overage blocks used by
+ * earlier attempts of the run count against the limits in `caps`.
  */
 export async function openAccount(
   { client, io, memory, pipeline, caps: { maxRows, maxOverage, onExport } }: Omit<Caller, 'landing'>,
@@ -76,7 +73,7 @@ export async function openAccount(
   return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io, pipeline.source.export), note) };
 }
 
-/** Reads the plan, and limits the client to its rate (API §8) and to the calls that plan and budget allow. */
+/** Reads the plan. Limits the client to the plan's request rate (API §8), and to the calls that remain. */
 export async function limitClient(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
   const plan = await fetchAccountPlan(client);
   const allowance = findAllowance(plan, budget, caps);
@@ -86,19 +83,19 @@ export async function limitClient(client: ApiClient, budget: Budget, caps: RunCa
   return { plan, allowance };
 }
 
-/** Returns the service's usage count for this month; null for an operator's token. */
+/** Returns the service's usage counts for this month, or null for an operator's token. */
 export function pickUsage({ usage }: Pick<AccountPlan, 'usage'>): Counted {
   if (usage === undefined || usage === null) return null;
   const { apiCalls, exportRows, resetsAt } = usage;
   return { apiCalls, exportRows, resetsAt };
 }
 
-/** Returns false only if the plan's limit is `false`, because null and missing limits mean unlimited. */
+/** True unless the plan excludes the change feed. A null or missing limit means unlimited. */
 export function hasFeed(plan: AccountPlan): boolean {
   return plan.limits.changeFeed !== false;
 }
 
-/** The run's usage as counted by the service, including its first and last call; null if unknown. */
+/** The run's calls and export rows as the service has counted them; null if unknown. */
 export interface Usage {
   usage_calls: bigint | null;
   usage_export_rows: bigint | null;
@@ -106,12 +103,12 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 
-/** The minimum number of calls in a run for which comparing the counts is worth another call. */
+/** The minimum number of calls in a run that makes another call worthwhile, which reads the service's usage count. */
 const LEAST_CALLS = 40;
 
 /**
- * Requests the plan again (API §4) after all other calls, to compare the ledger with the service's usage count.
- * Skipped if no call is left, or if the run was small and downloaded no export.
+ * Requests the plan again (API §4) after all other calls, to compare the service's usage count with the run's own
+ * count. Skips this if no call is left, or if the run made few calls and no export.
  */
 export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>): Promise<Usage> {
   const { client, io, landing } = run;

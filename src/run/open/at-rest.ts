@@ -4,26 +4,26 @@ import type { FoundLake } from './open-tables.js';
 
 type Found = Pick<FoundLake, 'pipeline' | 'lake' | 'tables' | 'repairs' | 'derived' | 'isDue'>;
 
-/** True if the lake only needs a run for new data, because no item must be read again and everything is published. */
+/** True if only new data would make a run necessary: no item must be read again, and everything is published. */
 export async function isAtRest(found: Found): Promise<boolean> {
   return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
 }
 
-/** True if all tables and lake.json are in the same state, and no setting of derived tables has changed. */
+/** True if all tables and lake.json belong to the same run, and no setting of derived tables has changed. */
 export async function isComplete(found: Found): Promise<boolean> {
   return !found.isDue && isWhole(found) && isPointed(found);
 }
 
-/** False if lake.json doesn't match the tables. The next published run rewrites it. */
+/** True if lake.json matches the tables. If it doesn't, the next published run rewrites it. */
 async function isPointed({ lake, tables }: Found): Promise<boolean> {
   const pointer = await readPointer(lake);
   const { runs, history } = tables;
   return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
 }
 
-/** True if all tables reflect the same run. They don't if a run lost its landed files between commits. */
+/** False if the tables belong to different runs, because a run lost its landed files between its commits. */
 function isWhole({ tables, repairs, derived }: Found): boolean {
-  // If a first run lost its landed files between commits, sources may not exist.
+  // The table `sources` may be missing if the first run lost its landed files between its commits.
   if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;
   return (
     tables.items.applied.cursor === tables.history.applied.cursor &&

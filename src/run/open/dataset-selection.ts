@@ -17,8 +17,8 @@ export function readLakeSelection({ version, applied }: TableState): DatasetSele
 }
 
 /**
- * Throws before any call if the pipeline copies fewer datasets than the lake contains, or than an unfinished run has
- * begun to copy, because the rows of the other datasets would no longer be updated.
+ * Throws if the pipeline copies fewer datasets than the lake contains, or than an unfinished run has begun to copy,
+ * because the rows of omitted datasets would no longer be updated. Makes no calls.
  * @throws PricelakeError `config`
  */
 export function refuseNarrowing(
@@ -58,10 +58,11 @@ export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visibl
 }
 
 /**
- * Verifies the listed datasets before the run makes calls that cost quota. If the plan locks some datasets, requests an
- * item of each listed one that isn't readable, because the service returns 402 for a locked one.
- * @throws PricelakeError `config` for a dataset that the key can't read, `plan_refuses` for one that the plan doesn't
- * include
+ * Verifies the datasets that the pipeline lists, before the run makes calls that cost quota. If the key can't read a
+ * listed dataset, and the plan locks some datasets, requests one of its items, because the service returns 402 for a
+ * locked dataset.
+ * @throws PricelakeError `config` for a dataset that the key can't read, `plan_refuses` for a dataset that the plan
+ * doesn't include
  */
 export async function checkSelection(
   client: ApiClient,

@@ -5,11 +5,11 @@ import type { Io } from '../../io/io.js';
 export interface Deadline {
   /** True once the deadline has passed. */
   hasPassed(): boolean;
-  /** Throws `deadline` if the deadline has passed. Called at points where stopping loses no work. */
+  /** Throws `deadline` if the deadline has passed. A run calls this at points where stopping loses no work. */
   check(): void;
-  /** Returns an Io whose `sleep` throws `deadline` immediately if the wait would end after the deadline. */
+  /** Returns an Io whose `sleep` throws `deadline` at once if the wait would end after the deadline. */
   limitIo(io: Io): Io;
-  /** Creates a client that makes no calls after the deadline. Responses to pending calls are still used. */
+  /** Creates a client that makes no calls after the deadline. A response that is pending then is still used. */
   connect: typeof createClient;
 }
 

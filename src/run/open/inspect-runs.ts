@@ -5,13 +5,13 @@ import { type AnyRun, sumLanded } from '../../journal/run-state.js';
 import { readTable } from '../../lake/read.js';
 import type { Lake } from '../../tables/layout.js';
 
-/** The first unfinished step for each stage of the journal. */
+/** The step that a run must do next, for each stage that its journal may show. */
 const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ begun: 'land', asked: 'land', landed: 'apply', complete: 'apply' },
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/** Describes the unfinished run, which may still be running. Changes nothing and makes no calls. */
+/** Describes the unfinished run, if there is one. It may still be running. Changes nothing and makes no calls. */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
@@ -19,7 +19,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { runId, runNumber, state } = open;
   const isHeld = state.stage === 'held';
   const last = (await readMemory(lake)).tries.findLast((made) => made.runNumber === runNumber);
-  // `sync --land-only` leaves a run unfinished without an error.
+  // A run that `sync --land-only` left unfinished has no error, because it wasn't interrupted.
   const hasLanded = NEXT_STEP[state.stage] === 'apply' && last !== undefined && last.fault === undefined;
   const rest = isHeld ? ('held' as const) : hasLanded ? ('landed' as const) : ('interrupted' as const);
   return {
@@ -27,7 +27,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     runNumber,
     begunAt: state.begin.at,
     state: isRunning ? ('running' as const) : rest,
-    /** The step at which the next attempt continues. A running attempt may have passed it. */
+    /** The step at which the next attempt will continue. If an attempt is running, it may have passed this step. */
     step: NEXT_STEP[state.stage],
     checks: isHeld ? [...state.checks] : [],
     tries: state.calls.tries,

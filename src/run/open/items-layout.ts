@@ -6,25 +6,25 @@ import type { Stage } from '../../lake/stage.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DataFile, TableState } from '../../tables/table.js';
 
-/** Up to this many websites get their own files, however few items they have. A run opens them in two seconds. */
+/** This many websites get their own files even if they have few items. A run opens these files in two seconds. */
 const FEW_SITES = 500;
 /**
- * Above FEW_SITES, one website per this many items may have its own files. With fewer items, rewriting files shared by
- * websites is faster than opening a file for each website.
+ * If there are more than FEW_SITES websites, one website per this many items may have its own files. With fewer items
+ * per website, it is faster to rewrite files that several websites share than to open a file for each.
  */
 const MANY_ITEMS = 1_000n;
-/** Maximum number of websites with their own files. Footers of more files wouldn't be cached (src/lake/views.ts). */
+/** The maximum number of websites with their own files. With more files, runs discard cached footers (MANY_FILES). */
 const MOST_SITES = 2_000;
 
 /**
- * Returns the maximum number of websites with their own files if the pipeline sets no partitioning. With more websites,
- * each file holds the items of many, sorted by website.
+ * Returns the maximum number of websites with their own files, if the pipeline file sets no partitioning. If there are
+ * more websites, each file holds items of many websites, sorted by website.
  */
 function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 
-/** Chooses the partitioning of items: the pipeline's setting, else the lake's current one, else by website. */
+/** Chooses how to partition items: as the pipeline file says, else as the lake's files are, else by website. */
 export function chooseItemsLayout(
   { lake }: Pipeline,
   items: TableState,
@@ -37,7 +37,7 @@ export function chooseItemsLayout(
   return isFree ? { mostPartitions: limitSites } : { partitionBy: present };
 }
 
-/** True if more websites have their own files than allowed. The next complete copy then rewrites all items. */
+/** True if more websites have their own files than `limitSites` allows. The next full copy then rewrites all items. */
 export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean {
   const present = readPartitionColumns(items);
   if (lake.tables.items?.partitionBy !== undefined || present === undefined || !isBySite(present)) return false;
@@ -45,7 +45,7 @@ export function hasTooManySites({ lake }: Pipeline, items: TableState): boolean 
   return sites > limitSites(countRows(items.files));
 }
 
-/** Throws if the partitioning would change, before any call, because all files of a table must have the same one. */
+/** Throws if the pipeline file would change the partitioning, which must be the same in all files of a table. */
 export function refuseOtherPartitions({ file, lake }: Pipeline, items: TableState): void {
   const wanted = lake.tables.items?.partitionBy;
   const present = readPartitionColumns(items);

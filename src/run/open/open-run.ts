@@ -26,10 +26,10 @@ import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
 import { lookAtDerivers, NO_WINGS, type Wings } from './wings.js';
 import type { Watch } from './witness.js';
 
-/** The number of statements that run in parallel: two, and a third while a table is being written. */
+/** The number of database sessions: two for statements, and a third that writes a table. */
 const SESSIONS = 3;
 
-/** Tables with more rows than this, except `items`, are read from their files, because few statements read them. */
+/** Tables with more rows than this, except `items`, are read from files, because few statements read them. */
 const FEW_ROWS_BEFORE = 5_000n;
 
 export interface OpenedRun {
@@ -38,7 +38,7 @@ export interface OpenedRun {
   ledger: Ledger;
   engine: Engine;
   lock: LakeLock;
-  /** Aborted when the process must stop, or when the lock is lost. */
+  /** A signal that aborts when the process must stop, or when the run has lost the lake's lock. */
   stop: AbortSignal;
   /** True if the run continues an interrupted one. */
   resumed: boolean;
@@ -48,16 +48,16 @@ export interface OpenedRun {
 
 export interface OpenOptions {
   signal?: AbortSignal | undefined;
-  /** Creates the client; by default, a client for the pipeline's service. */
+  /** Creates the client. Defaults to a client for the pipeline's service. */
   connect?: (options: ClientOptions, io: Io) => ApiClient;
-  /** True to continue only a held batch. Without one, opening fails before it changes anything. */
+  /** True to continue only a held batch. If no batch is held, opening the run fails before it changes anything. */
   requiresHeld?: boolean;
   wings?: Wings | undefined;
 }
 
 /**
- * Opens and locks the lake, cleans up after any crash, and continues the unfinished run or begins a new one.
- * @throws PricelakeError `lake_invalid`, or `nothing_held` if a held batch is required and there is none
+ * Opens and locks the lake, cleans up after a crash, and continues the unfinished run or begins a new one.
+ * @throws PricelakeError `lake_invalid`; `nothing_held` if a held batch is required but no batch is held
  */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<OpenedRun> {
   const { baseUrl, apiKey } = pipeline.source;
@@ -65,7 +65,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const { sources, store, derivers, audit, listing, probe, mendLanding, upkeep } = wings;
   const stop = new AbortController();
   const closed = new AbortController();
-  // Every wait ends when the run must stop.
+  // Ends every wait when the run must stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
   const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), provide: store?.provide };
@@ -142,7 +142,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
 }
 
-/** Prepares the table files for the run. If a table needs a repair, leaves this to the next run. */
+/** Rewrites table files that need it, before the run reads them. Skips this in a run that repairs tables. */
 async function prepareTables(
   upkeep: Wings['upkeep'],
   db: Database,
@@ -156,7 +156,7 @@ async function prepareTables(
   return tables;
 }
 
-/** Finds the run to continue. Drops a run that made no requests if the pipeline now copies other datasets. */
+/** Finds the unfinished run to continue. Drops it if it has made no requests and the pipeline's datasets changed. */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
@@ -194,7 +194,8 @@ async function beginNewRun(
   io: Io,
 ): Promise<Landing> {
   const idle = listIdleRuns(memory);
-  // A run that lost its landed files between commits has left its number in some tables, so the number isn't reused.
+  // If a run lost its landed files between its commits, some tables already record its number, so the number isn't
+  // reused.
   const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
   const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
   return beginRun(
@@ -217,7 +218,7 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
   });
 }
 
-/** Removes a run that found no new data. Its sources may delete their changes, because history already has them. */
+/** Removes a run that found no new data. Change sources delete changes that they supplied and that history has. */
 export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: Lake, ledger: Ledger): Promise<void> {
   await settleSources(world, lake, ledger);
   await dropRun(ledger.landing);
@@ -242,7 +243,7 @@ async function closeRun(
   const { journal } = landing;
   await engine.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await session?.close();
-  // If the service refused calls and the attempt ends early, a later attempt reports the refused calls.
+  // The service refused calls, but the attempt ends before it reports them, so the next attempt reports them.
   const isRefused = journal.state.stage !== 'ended' && client.refusedCalls() > 0 && !lock.lost.aborted;
   if (isRefused) await journal.append(noteCalls(client)).catch(() => {}); // the journal of an idle run is already closed
   await journal.close().catch(() => {}); // the journal of an idle run is already closed

@@ -12,12 +12,13 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { Lake } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** For tables with commits by other programs, the version up to which the run's complete copy repairs them. */
+/** For each table that another program has changed, the version up to which the run's complete copy repairs it. */
 export type Repairs = Partial<Record<TableName, bigint>>;
 
 /**
- * Finds commits by other programs that this run can repair, because it makes a complete copy and hasn't committed.
- * @throws PricelakeError `lake_invalid` if the run can't repair them
+ * Finds commits by other programs that this run can repair, because it makes a complete copy and hasn't committed any
+ * table.
+ * @throws PricelakeError `lake_invalid` if the run can't repair such a commit
  */
 export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {
   const changes = await findForeignChanges(lake, states, await readPointer(lake));
@@ -30,7 +31,7 @@ export async function planRepairs(lake: Lake, states: readonly TableState[], { s
   return markAccepted(changes);
 }
 
-/** The lake before the run, and the run's pipeline. */
+/** The lake as it was before the run, and the run's pipeline. */
 export interface FoundLake {
   pipeline: Pipeline;
   lake: Lake;
@@ -48,7 +49,7 @@ export interface FoundLake {
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';
 export type Standings = Readonly<Record<TableName, Standing>>;
 
-/** Finds whether each table exists and whether this run has committed it. @param foreign tables that it repairs */
+/** Finds for each table whether it exists and whether this run has committed it. @param foreign tables to repair */
 export function findStandings(
   tables: Readonly<Record<TableName, Pick<TableState, 'version' | 'applied'>>>,
   runNumber: bigint,

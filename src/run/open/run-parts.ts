@@ -13,7 +13,7 @@ export type { FoundLake } from './open-tables.js';
 /** The environment of a run: the machine, the service, and optional modules. */
 export interface World {
   io: Io;
-  /** The client. Its calls aren't limited until the account is read (`readAccount`). */
+  /** The client. The number of its calls isn't limited until the run has read the account (`readAccount`). */
   client: ApiClient;
   sources: readonly ChangeSource[];
   derivers: readonly Deriver[];
@@ -21,12 +21,12 @@ export interface World {
   listing: ListingProof | undefined;
   probe: Probe | undefined;
   upkeep: readonly Upkeep[];
-  /** The independent checks of this run. */
+  /** The comparisons of the lake with the service that modules make during this run. */
   watches: readonly Watch[];
   look: LookAtRow;
 }
 
-/** The run's journal and landed files, and the state that the lake keeps between runs. */
+/** The run's journal and landed files, and the lake's state that lasts between runs. */
 export interface Ledger {
   landing: Landing;
   memory: Memory;
@@ -35,7 +35,7 @@ export interface Ledger {
 export interface Engine {
   graph: RelationGraph;
   typing: TypingQueue;
-  /** A folder for files that only this attempt reads. */
+  /** A folder for temporary files of this attempt. */
   workFolder: string;
   /** DuckDB's memory limit, in bytes. */
   memoryLimit: number;

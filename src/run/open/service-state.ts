@@ -13,11 +13,11 @@ const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, obser
 
 export interface ServiceState {
   plan: AccountPlan;
-  /** The feed's newest change; undefined if the feed is empty or the plan doesn't include it. */
+  /** The newest change in the feed; undefined if the feed is empty or the plan doesn't include the feed. */
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
-/** Requests the plan and the newest change of the feed, or of each listed dataset's feed (API §4). */
+/** Requests the account's plan, and the newest change of the feed or of each listed dataset's feed (API §4). */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,
   selection: DatasetSelection,
@@ -48,7 +48,7 @@ async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
   return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }
 
-/** Returns the plan that the last run saved, or undefined if there is none or it has another version's format. */
+/** Returns the account's plan as the last run saved it, or undefined if another version of pricelake saved it. */
 export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
   if (seen === undefined) return undefined;
   try {

@@ -14,11 +14,11 @@ import type { FoundLake } from './open-tables.js';
 
 export interface StagedTable {
   table: TableName;
-  /** The table's change; undefined if an earlier attempt has already committed the table. */
+  /** The change to commit; undefined if an earlier attempt has already committed the table. */
   change: FileChange | undefined;
-  /** A second commit, which removes rows after the tables of the next step are committed. */
+  /** A second change to the same table, which removes rows. It is committed after the tables of the next step. */
   later?: FileChange | undefined;
-  /** Resolves to the added files once they are synced and verified. */
+  /** Resolves to the added files once they are synced to disk and read back. */
   sealed: Promise<StagedFile[]>;
   /** Returns the rows that the table will have after the commit. */
   rows: () => Promise<TableRows>;
@@ -55,12 +55,12 @@ export class Staging {
     return this.#run.landing.runId;
   }
 
-  /** Writes the rows of a change to staged files. @param noted values that the commit will record */
+  /** Writes the rows of a change to staged files. @param noted values that the commit records in the table's log */
   stage(table: TableName, change: TableChange, noted: Partial<Applied> = {}): Promise<StagedTable> {
     return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], noted);
   }
 
-  /** Like `stage`, but for rows that are computed in parts. */
+  /** Like `stage`, but computes the rows in parts. */
   async stageParts(
     table: TableName,
     { remove, maxRows, leaving }: Omit<TableChange, 'rows'>,
@@ -89,7 +89,7 @@ export class Staging {
     const run = landing.runNumber;
     const applied = { run: gone.length === 0 ? run : undefined, accepted: repairs[table], ...noted };
     const sealed = Promise.all(sealing).then((files) => files.flat());
-    sealed.catch(() => {}); // the error is thrown wherever this is awaited
+    sealed.catch(() => {}); // this error is thrown where `sealed` is awaited
     return {
       table,
       change: { table, add, remove: [...remove], applied },
@@ -102,7 +102,7 @@ export class Staging {
     };
   }
 
-  /** Runs `work`, which stages tables. If a file can't be sealed, throws that error instead. */
+  /** Runs `work`, which stages tables. If a staged file can't be synced or read back, throws this error instead. */
   guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return reportSealFirst(
       () => work(this),
@@ -110,7 +110,7 @@ export class Staging {
     );
   }
 
-  /** Returns a table that an earlier attempt has committed. */
+  /** Returns a table that this attempt doesn't stage, because an earlier attempt has committed it. */
   keep(table: TableName): StagedTable {
     return { table, change: undefined, sealed: Promise.resolve([]), rows: () => this.found.before.table(table) };
   }
@@ -146,7 +146,7 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
-  /** Runs `work`, which reads the staged tables. If a file can't be sealed, throws that error instead. */
+  /** Runs `work`, which reads staged tables. If a staged file can't be synced or read back, throws that error. */
   guard<T>(work: () => Promise<T>): Promise<T> {
     return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
@@ -178,7 +178,7 @@ export class NextLake {
     )}`;
   }
 
-  /** Waits until all staged files are synced and verified, and returns the changes to commit. */
+  /** Waits until all staged files are synced to disk and read back. Returns the changes to commit. */
   async seal(): Promise<FileChange[]> {
     const sealed = await Promise.all(
       [...this.#staged.values()].map(async ({ change, later, sealed }) => {
@@ -189,13 +189,16 @@ export class NextLake {
     return sealed.flat();
   }
 
-  /** The changes to tables, before their files are sealed. */
+  /** The changes to the tables. Their files may not be synced yet. */
   get changes(): FileChange[] {
     return [...this.#staged.values()].flatMap(({ change }) => change ?? []);
   }
 }
 
-/** Throws a sealing error in preference to an error from `work`, because a file that can't be sealed is removed. */
+/**
+ * If `work` fails, throws the error of a file that couldn't be synced or read back, if there is one. Such a file is
+ * removed, so the error of `work` is only a consequence.
+ */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;
@@ -203,7 +206,7 @@ async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Pro
   throw made.reason;
 }
 
-/** Returns a function that calls `make` on its first call, and returns the same promise on every call. */
+/** Returns a function that calls `make` once, and returns the same promise each time it is called. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** The extension points of a run, which optional modules (wings) implement. A run works without any module. */
+/** The interfaces that optional modules (wings) implement to extend a run. A run works without any module. */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';
@@ -38,11 +38,11 @@ export interface Wings {
 
 export const NO_WINGS: Wings = { sources: [], witnesses: [], derivers: [], upkeep: [] };
 
-/** Remote storage that keeps copies of the lake's files. */
+/** Remote storage to which a module copies the lake's files. */
 export interface Store {
-  /** Downloads data files that are missing on this disk. */
+  /** Downloads data files that this disk doesn't have. */
   provide: Lake['provide'];
-  /** Copies the landed files to the store, before tables computed from them are published. */
+  /** Copies the landed files to the store. A run calls this before it publishes tables computed from these files. */
   saveLanding(): Promise<void>;
   publish(): Promise<void>;
 }
@@ -51,11 +51,11 @@ export interface Store {
 export interface Deriver {
   /** The tables that this module writes. */
   readonly tables: readonly TableName[];
-  /** Tables that this module reads and other modules write. They are computed first. */
+  /** Tables of other modules that this module reads. They are computed before `derive` is called. */
   readonly reads?: readonly TableName[];
-  /** True if settings have changed, so that its tables must be recomputed even if no copied table changed. */
+  /** True if changed settings require the module's tables to be recomputed, even if no copied table has changed. */
   isDue?(found: SettingFacts): boolean;
-  /** Stages new files for its tables. @param next the lake after the run, with the tables that are staged so far */
+  /** Stages new files for its tables. @param next the lake after the run, as far as its tables are staged */
   derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
 }
 
@@ -73,21 +73,21 @@ export function lookAtDerivers(
 
 /** The items that a run changes. */
 export interface MergedItems {
-  /** The rows of these items after the run. */
+  /** The rows of the changed items, as they are after the run. */
   merged: Relation;
-  /** The rows of these items before the run. */
+  /** The rows of the changed items, as they were before the run. */
   before: Relation;
   /** The number of changed items; undefined if all rows are new. */
   changed: bigint | undefined;
 }
 
-/** The changes that a run has made to the copied tables. */
+/** What a run changes in the copied tables. */
 export interface CopiedNews {
   merge: MergedItems;
   /** Sources that became stale, or are no longer stale. */
   flipped: Relation;
   moment: Moment;
-  /** A folder for files that only this attempt reads. */
+  /** A folder for temporary files of this attempt. */
   workFolder: string;
 }
 
@@ -95,15 +95,15 @@ export interface CopiedNews {
 export interface Moment {
   /** The time of this machine's clock, as ISO 8601. */
   at: string;
-  /** The time of the service's clock; null if its responses have no `Date` header. */
+  /** The time of the service's clock, or null if the service's responses have no `Date` header. */
   serviceAt: string | null;
 }
 
 /**
- * Verifies the checksums of files that earlier attempts of a run have landed, and discards altered ones, so that they
- * are requested again. Without this module, a run trusts the disk.
+ * Verifies the checksums of files that earlier attempts of a run have landed. Discards altered files, so that the run
+ * requests their data again. Without this module, a run doesn't verify the files.
  * @param run `requiresHeld`: the run may only publish its held batch; `isCommitted`: the run has committed a table
- * @returns undefined if the run was dropped, which wastes only calls
+ * @returns undefined if the run was dropped, because its data can be requested again
  */
 export type MendLanding = (
   landing: Landing,
@@ -112,31 +112,31 @@ export type MendLanding = (
 ) => Promise<Landing | undefined>;
 
 /**
- * Determines which items are still listed if the rows that a run has read don't show it. Requests the service's counts,
- * and reads the items of parts whose counts differ. Without this module, items missing from a complete copy stay
- * unchanged, and a polling run records their listing state as unknown.
+ * Determines which items are still listed, if the rows that a run has read don't show it. Requests the service's
+ * counts, and reads the items of those parts of the data whose counts differ. Without this module, items missing from a
+ * complete copy stay unchanged, and a run that polls records their listing state as unknown.
  */
 export interface ListingProof {
-  /** Requests the counts immediately after a copy. Later attempts reuse them. */
+  /** Requests the counts immediately after a complete copy. Later attempts use the same counts. */
   ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
-  /** Adds the items that it reads to the typing queue. Journals unresolved parts, and items that are gone. */
+  /** Passes items that it reads to the typing queue. Journals items that are gone, and parts that stay unknown. */
   establish(run: ListedRun): Promise<Absence>;
-  /** Estimates the calls for determining the listing state in a poll; undefined if the poll has already done so. */
+  /** Estimates the calls that a poll needs to determine the listing state; undefined if they have been made. */
   estimate(next: NextPoll): Promise<CallEstimate | undefined>;
 }
 
-/** A poll that hasn't begun, or was interrupted. */
+/** A poll that hasn't started yet, or that was interrupted. */
 export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' | 'callsLeft'> {
   client: ApiClient;
   tables: FoundLake['tables'];
   selection: DatasetSelection;
 }
 
-/** Finds out when sources were last read. Without this module, only the rows that a run reads show this time. */
+/** Asks the service when sources were last read. Without this module, only the rows that a run reads show this time. */
 export interface Probe {
-  /** Returns the websites to query after the feed is read, or undefined if none is due or no calls are left. */
+  /** Chooses the websites to request after the feed is read. Returns undefined if none is due or no calls are left. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
-  /** Queries these websites and journals the results. If the service fails, the run continues without them. */
+  /** Requests an item of each chosen website and journals it. If the service fails, the run continues without. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;
 }
 
@@ -149,13 +149,13 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** For listed and for removed items: true if an item that a complete copy lacks is gone. */
+/** Separately for listed and for removed items: true if an item that a complete copy doesn't contain is gone. */
 export interface Absence {
   listed: boolean;
   removed: boolean;
 }
 
-/** The lake's items, and the data that the run has read so far. */
+/** The lake's items, and the data that a run has read so far. */
 export interface ListedRun {
   client: ApiClient;
   io: Io;
@@ -169,7 +169,7 @@ export interface ListedRun {
     selection: DatasetSelection;
     /** Datasets that are new to the lake. */
     added: readonly bigint[];
-    /** The account, for further calls; undefined if the run makes no further calls. */
+    /** The account, if the run may make more calls. */
     account: Account | undefined;
   };
   /** The items before the run. */
@@ -184,7 +184,7 @@ export interface ListedRun {
   moment: Moment;
 }
 
-/** Checks the lake as the run would publish it. @throws PricelakeError `gate_failed` if it must not be published */
+/** Checks the lake as the run would publish it. @throws PricelakeError `gate_failed` if a gate forbids publication */
 export type Audit = (run: AuditedRun) => Promise<Audited>;
 
 export interface AuditedRun {
@@ -197,36 +197,35 @@ export interface AuditedRun {
   merge: MergedItems;
   /** The rows that the run adds to the runs table. */
   rows: readonly RunsRow[];
-  /** True if the user chose to publish the batch regardless of failed gates. */
+  /** True if the user chose to publish the batch even though gates failed. */
   isWaived: boolean;
 }
 
 export interface Audited {
   checks: CheckResult[];
-  /** Saves facts for the next run. Call it after publication. */
+  /** Saves facts that the next run needs. The run calls this after publication. */
   keep(): Promise<void>;
 }
 
-/** Rewrites table files with the same rows, so that readers find rows quickly and can use plain globs. */
+/** Rewrites table files without changing their rows, so that readers find rows quickly and can use plain globs. */
 export interface Upkeep {
-  /** Completes rewrites that a crash interrupted, before a run reads the logs. */
+  /** Finishes rewrites that a crash interrupted. The run calls this before it reads the logs. */
   recover(lake: Lake): Promise<void>;
-  /** Rewrites files before a run reads the tables. Returns true if a table has new files. */
+  /** Rewrites files before the run reads the tables. Returns true if it has rewritten any file. */
   prepare(db: Database, lake: Lake, tables: Readonly<Record<TableName, TableState>>, io: Io): Promise<boolean>;
-  /** Writes a file for each table that has no files, after the run's tables are committed. */
+  /** Writes an empty file for each table without files. The run calls this after it has committed its tables. */
   complete(db: Database, lake: Lake, run: CommittedRun): Promise<void>;
-  /** Rewrites files after publication. Stopping it loses nothing. */
+  /** Rewrites files after publication. It can be interrupted at any time without loss. */
   tidy(db: Database, lake: Lake, io: Io, options: TidyOptions): Promise<void>;
 }
 
-/** A run whose tables are committed. */
 export interface CommittedRun {
-  /** Tables without files. Only the logs of these tables are read, because each log takes several milliseconds. */
+  /** The tables that have no files. Other tables' logs needn't be read; each log takes several milliseconds. */
   empty: readonly TableName[];
   commit: CommitInfo;
-  /** Key-value metadata for each file. */
+  /** Key-value metadata to write to each file. */
   metadata: Record<string, string>;
-  /** The partition columns of new tables; by default, the columns given in schemas/<table>.yaml. */
+  /** The partition columns of new tables; defaults to the columns given in schemas/<table>.yaml. */
   partitionBy: Partial<Record<TableName, string[] | undefined>>;
 }
 
@@ -237,21 +236,21 @@ export interface TidyOptions {
 }
 
 /**
- * Supplies changes from a source other than the feed, and stores them until a run lands them. The run's journal lists
- * the landed rows (`source.rows`), so a later attempt doesn't depend on the source.
+ * Supplies changes that don't come from the feed, and stores them until a run lands them. The run's journal lists the
+ * landed rows (`source.rows`), so that later attempts don't need the source.
  */
 export interface ChangeSource {
-  /** Copies the stored changes to the run's folder and journals them. Continues after an earlier attempt. */
+  /** Copies the stored changes to the run's folder and journals them. Continues where an earlier attempt stopped. */
   land(landing: Landing, lake: Lake, io: Io): Promise<void>;
-  /** Deletes the landed changes, because they are in history now. Repeated by the next run if the process is killed. */
+  /** Deletes the landed changes, which history now contains. If the process is killed, the next run does this. */
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
   /** True if some stored changes haven't been landed. */
   hasWaiting(lake: Lake): Promise<boolean>;
-  /** Estimates the source's calls before and after the next run, or returns undefined if it makes none. */
+  /** Estimates the calls that the source makes before and after the next run; undefined if it makes no calls. */
   estimate?(next: NextRun): Promise<SourceEstimate | undefined>;
 }
 
-/** A run that hasn't begun, or was interrupted. */
+/** A run that hasn't started yet, or that was interrupted. */
 export interface NextRun {
   pipeline: Pipeline;
   lake: Lake;
@@ -262,11 +261,11 @@ export interface NextRun {
   journal: { readonly state: RunState };
   /** The account's remaining calls; null if unlimited. */
   callsLeft: bigint | null;
-  /** The number of items in the run's complete copy; undefined if it makes none. */
+  /** The number of items that the run's complete copy contains; undefined if the run makes no complete copy. */
   copied: bigint | undefined;
 }
 
 export interface SourceEstimate extends StepEstimate {
-  /** True if the step lands changes. */
+  /** True if the step lands changes for the run. */
   bringsChanges: boolean;
 }

@@ -1,4 +1,4 @@
-/** The extension point for modules that independently compare the lake with the service (witnesses). */
+/** The interface for modules that compare the lake with the service independently of a run (witnesses). */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';
@@ -13,7 +13,7 @@ import type { LookAtRow, TableName, TableState } from '../../tables/table.js';
 import type { FeedSkew } from '../../typing/feed-skew.js';
 import type { TypingQueue } from '../../typing/typing-queue.js';
 
-/** The calls that a module makes in the next run. */
+/** The calls that a module is expected to make in the next run. */
 export interface CallEstimate {
   calls: number;
   basis: string;
@@ -26,13 +26,13 @@ export interface StepEstimate extends CallEstimate {
 /** Compares the lake with the service. If the service doesn't respond, the run continues without the comparison. */
 export interface Witness {
   watch(run: WatchedRun): Watch;
-  /** Estimates its calls in the next run from the run's plan, or returns undefined if it makes none. */
+  /** Estimates the module's calls in the next run from the run's plan; undefined if the module makes no calls. */
   estimate?(next: PlannedNext): Promise<StepEstimate | undefined>;
 }
 
 export interface Watch {
   look?: LookAtRow;
-  /** Reads a sample of items whose new values come only from changes, and compares values that the changes omit. */
+  /** Reads a sample of items whose new values come only from changes. Finds values that the changes omit. */
   compareDescribed?(described: DescribedItems): Promise<DescribedSample>;
   /** Chooses the requests to make. The returned function makes them while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;
@@ -40,7 +40,7 @@ export interface Watch {
   conclude?(): Findings;
 }
 
-/** The ledger columns for a run in which no module compared anything. */
+/** Columns of the runs table for a run in which no module compared anything. */
 export const NOTHING_WITNESSED = {
   ...{ sampled: 0n, sample_mismatches: 0n, mismatch_bound: 1, sample_differences: '[]' },
   ...{ products_compared: 0n, products_different: 0n, product_differences: '[]' },
@@ -51,30 +51,30 @@ export type Findings = Partial<typeof NOTHING_WITNESSED>;
 
 export interface Testimony {
   findings: Findings;
-  /** New rows of a table that only this module writes. */
+  /** A table that only this module writes, and its new rows. */
   table?: { name: TableName; rows: Relation } | undefined;
 }
 
 /** The changed items whose new values come only from changes. */
 export interface DescribedItems {
   plan: ComparisonPlan;
-  /** True if the run may make further calls. */
+  /** True if the run may make more calls. */
   mayAsk: boolean;
   /** The rows of these items before the run. */
   items: Relation;
   /** The changes of these items. */
   pending: Relation;
-  /** Items that the run reads in full anyway, and items that it has already read. */
+  /** The items that the run reads in full anyway. Items that it has already read are in `exported`. */
   needed: Relation;
   exported: Relation;
   skew: FeedSkew;
   datasetPattern: string | null;
 }
 
-/** The result of comparing a sample of these items. */
+/** The result of comparing a sample of the changed items. */
 export interface DescribedSample {
   ids: readonly bigint[];
-  /** True if the service shows a changed value of a sampled item that the item's changes don't contain. */
+  /** True if the service returns a changed value of a sampled item that the item's changes don't contain. */
   isPartial: boolean;
 }
 
@@ -91,15 +91,15 @@ export interface WatchedRun {
   look: LookAtRow;
 }
 
-/** The lake as this run would publish it, with the tables staged so far, and facts about the run. */
+/** The lake as this run would publish it, as far as its tables are staged, and facts about the run. */
 export interface NextVersion {
   rows(table: TableName): Promise<Relation>;
   plan: ComparisonPlan;
   /** The names of the datasets that the key can read; undefined for all. */
   readable: readonly string[] | undefined;
-  /** The last change applied to items; undefined without the feed. */
+  /** The id of the last change applied to items; undefined for a lake that doesn't use the feed. */
   cursor: bigint | undefined;
-  /** For a lake without the feed, the time up to which it is complete, as ISO 8601; null if unknown. */
+  /** For a lake that doesn't use the feed, the time up to which it is complete, as ISO 8601; null if unknown. */
   lowWatermark: string | null;
   skew: FeedSkew;
   /** The pattern that finds dataset names in text (dataset-names.ts); null if no name is known. */
@@ -107,7 +107,7 @@ export interface NextVersion {
   alreadyRead: readonly bigint[];
 }
 
-/** The comparisons that the run's plan provides for, and the parts of the data that the key can read. */
+/** The comparisons that the run's plan includes, and the parts of the data that the key can read. */
 export interface ComparisonPlan {
   comparisons: ProofPlan;
   parts: readonly Dataset[];

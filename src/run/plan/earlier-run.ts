@@ -15,7 +15,7 @@ export interface EarlierRun {
 
 const RECENT = 20;
 
-/** Finds the past run, idle runs included, that is most similar in mode and number of rows. */
+/** Finds the most similar earlier run: in the same mode if possible, with about the same number of rows. */
 export async function findEarlierRun(
   { graph, before, tables, memory }: EarlierRuns,
   mode: RunMode,

@@ -11,7 +11,7 @@ import { RunPlanner } from './run-planner.js';
 
 export interface PlannedRun {
   planner: RunPlanner;
-  /** The account; undefined for a run that makes no calls. */
+  /** The account; undefined if the run makes no more calls. */
   account: Account | undefined;
   gate: ExportGate;
 }
@@ -38,8 +38,8 @@ export async function openPlan(
 }
 
 /**
- * Reads the account; undefined if the run has made all its calls. Publishing landed data needs no calls, so once
- * everything has landed, the run continues even if the service refuses, and skips comparisons.
+ * Reads the account. Returns undefined if the run has made all its calls. If all data has landed and the service
+ * refuses, also returns undefined, because publishing needs no calls. The run then skips comparisons.
  */
 async function readAccountOfRun(
   world: World,

@@ -7,7 +7,7 @@ import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** The maximum number of changes that are read again: half a feed page, so that new changes fit on the same page. */
+/** The maximum number of changes to read again. Half a feed page, so that new changes fit on the same page. */
 const MOST_AGAIN = 500;
 
 interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'> {
@@ -16,9 +16,9 @@ interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'
 }
 
 /**
- * Finds the changes before the cursor to read again, because changes may become visible late. They are those from the
- * minutes before the newest one (`source.feedOverlap`). A resumed run starts where its first attempt did. Reads only
- * the files with the newest changes.
+ * Chooses the changes before the cursor to read again, because changes may become visible late. These are the changes
+ * of the last minutes (`source.feedOverlap`) before the newest one. A resumed run reads the changes that its first
+ * attempt chose. Only files that contain the newest changes are read.
  */
 export async function readOverlap(source: OverlapSource, cursor: bigint | undefined): Promise<FeedOverlap | undefined> {
   const { pipeline, journal } = source;
@@ -40,7 +40,7 @@ export async function readOverlap(source: OverlapSource, cursor: bigint | undefi
   return { after, known: new Set([...newest.keys()].filter((id) => id > after)) };
 }
 
-/** Reads the newest changes in history up to the cursor, newest first. Returns their times in µs by id. */
+/** Reads the newest changes in history up to the cursor, newest first. Returns each change's time in µs by its id. */
 async function readNewest(
   { graph, before, tables }: OverlapSource,
   cursor: bigint,
@@ -54,20 +54,20 @@ async function readNewest(
   return new Map(rows.map(({ change_id, at }) => [change_id as bigint, at as bigint]));
 }
 
-/** Chooses the files that contain all changes after `after`, or the newest changes, up to the cursor. */
+/** Chooses the files that contain the changes up to the cursor: those after `after`, or without it, the newest ones. */
 function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint | undefined): DataFile[] {
-  // Rounding ids to doubles keeps their order, so no file is missed as long as equal values are included.
+  // Statistics hold ids as doubles. Rounding keeps the order of ids, so no file is missed if equal values are included.
   const end = Number(cursor);
   const bounds = files.map(readBounds).filter(({ first, rows }) => rows > 0n && first <= end);
   const start = after === undefined ? findStart(bounds, end) : Number(after);
   return bounds.filter(({ last }) => last >= start).map(({ file }) => file);
 }
 
-/** Finds an id from which to read, so that enough of the newest changes up to `end` are included. */
+/** Finds an id after which there are at least MOST_AGAIN changes up to `end`, so that older files needn't be read. */
 function findStart(bounds: readonly FileBounds[], end: number): number {
   let rows = 0n;
   let start = end;
-  // A file with changes beyond the cursor may have few rows up to the cursor.
+  // Skips files that also contain changes beyond the cursor, because they may have few rows up to it.
   const isBefore = ({ last }: FileBounds) => last < end || (last === end && Number.isSafeInteger(end));
   for (const one of bounds.filter(isBefore).sort((a, b) => b.last - a.last)) {
     if (rows >= MOST_AGAIN) return start;
@@ -77,7 +77,7 @@ function findStart(bounds: readonly FileBounds[], end: number): number {
   return rows >= MOST_AGAIN ? start : -Infinity;
 }
 
-/** The smallest and largest change id in a file (infinite without statistics), and its number of rows with an id. */
+/** The smallest and largest change id in a file (infinite without statistics), and the number of rows with an id. */
 interface FileBounds {
   file: DataFile;
   first: number;
@@ -93,10 +93,7 @@ function readBounds(file: DataFile): FileBounds {
   return { file, first: minValues?.change_id ?? -Infinity, last: maxValues?.change_id ?? Infinity, rows };
 }
 
-/**
- * Returns those of the given ids whose changes earlier runs rejected. Matches the raw text, because it may be invalid
- * JSON.
- */
+/** Returns the given ids whose changes earlier runs rejected. Searches the raw text, because it may be invalid JSON. */
 export async function findRejectedChanges(
   graph: RelationGraph,
   before: LakeRows,
@@ -108,7 +105,7 @@ export async function findRejectedChanges(
   return new Set(ids.filter((id) => rejected.includes(id)));
 }
 
-/** Reads the change id in raw text, or returns undefined if it is unreadable. */
+/** Reads the change id in the raw text of a row, or returns undefined if the id is unreadable. */
 function readRawId(raw: string): bigint | undefined {
   try {
     return readChangeId(Buffer.from(raw), { start: 0 });

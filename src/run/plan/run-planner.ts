@@ -17,14 +17,13 @@ import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
-/** The sources of a plan's facts, for a run in progress or for an estimate of the next run. */
+/** The data from which a run, or an estimate of the next run, gathers the facts for its plan. */
 export interface FactSource extends Pick<World, 'io' | 'client' | 'sources'>, Omit<FoundLake, 'standing'> {
-  /** The datasets that the run copies. */
   selection: DatasetSelection;
   graph: RelationGraph;
   journal: { readonly state: RunState };
   memory: { readonly state: LakeMemory };
-  /** True if the journal contains the current attempt. */
+  /** True in a run, whose journal lists the current attempt; false in an estimate. */
   isAtWork: boolean;
 }
 
@@ -41,7 +40,7 @@ export class RunPlanner {
     this.facts = facts;
   }
 
-  /** @param planning resolves to undefined for a run that has made all its calls */
+  /** @param planning resolves to undefined if the run has already made all its calls */
   static async open(source: FactSource, planning: Promise<Account | undefined>): Promise<RunPlanner> {
     const { pipeline, selection } = source;
     const { mode, history, splitAbove, products } = pipeline.source;
@@ -58,7 +57,7 @@ export class RunPlanner {
     Object.assign(this.facts, news);
   }
 
-  /** Returns the current plan. Requests missing facts if they are among `lacks`. */
+  /** Returns the current plan. If the plan lacks a fact that `lacks` names, requests this fact and plans again. */
   async plan(...lacks: Lack[]): Promise<RunPlan> {
     Object.assign(this.facts, readProgress(this.#source, this.#account));
     for (;;) {
@@ -91,7 +90,7 @@ async function askEach<T>(parts: readonly DatasetPart[], askPart: (part: Dataset
   return answers;
 }
 
-/** Reads the facts that change during a run: the time, the remaining allowance, the journal. */
+/** Reads the facts that change during a run: the time, the remaining allowance, and the journal's state. */
 function readProgress(source: FactSource, account: Account | undefined) {
   const { io, client, isAtWork } = source;
   const { state: landed } = source.journal;
@@ -120,10 +119,10 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   const { state } = source.journal;
   const idleRuns = listIdleRuns(memory.state);
   const applied = tables.history.applied.cursor;
-  // A later attempt starts where the first one did.
+  // A later attempt starts where the first attempt did.
   const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
-  // Only the datasets table shows whether the lake has seen other datasets.
+  // Once the lake has copied datasets, a dataset that isn't among them is new unless the datasets table lists it.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
@@ -141,11 +140,11 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   };
 }
 
-/** Counts the rows of a complete copy. An item in several listed datasets counts once for each. */
+/** Counts the rows of a complete copy. An item in several listed datasets counts once for each of its datasets. */
 async function countKnownRows({ tables, graph, before, selection }: FactSource): Promise<bigint> {
   const several = selection !== 'all' && selection.length > 1 ? selection : [];
   const { files } = tables.items;
-  // The log contains the row counts of files that pricelake wrote.
+  // The log contains row counts only for files that pricelake wrote.
   if (several.length === 0 && files.every(({ sha256 }) => sha256 !== undefined)) {
     return countRows(files);
   }
@@ -160,8 +159,8 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
 
 /**
- * Finds the time as of which the lake is current, and the start of its last complete copy. Includes idle runs, because
- * even a complete copy may find nothing new.
+ * Finds when the lake was last current, and when its last complete copy started. Includes runs that found nothing new,
+ * because even a complete copy may find nothing new.
  */
 async function findLastRuns(
   graph: RelationGraph,
@@ -170,7 +169,7 @@ async function findLastRuns(
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
-  // Older rows don't record when the feed's end was reached, but it was after the run started.
+  // Rows by older versions don't record when the run reached the feed's end. The run's start is a safe earlier time.
   const row = await graph.row(
     sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
       epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
@@ -181,7 +180,7 @@ async function findLastRuns(
   };
 }
 
-/** Finds how many items have an unknown listing state, and since when. The runs table lacks the `idleRuns`. */
+/** Finds how many items have an unknown listing state, and since when. `idleRuns` are newer than the runs table. */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,
@@ -207,7 +206,7 @@ async function findUnknownListing(
   };
 }
 
-/** Returns the time up to which items were last polled, in ms; after a feed run, the newest change's time. */
+/** Returns the time in ms from which a poll looks for changed items: the last poll's time or the newest change's. */
 export async function readPollStart({
   graph,
   before,

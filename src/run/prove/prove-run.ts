@@ -19,14 +19,14 @@ export interface ProvedRun extends Audited {
   next: NextLake;
   attributions: Attribution[];
   row: RunRow;
-  /** The rows to add to the runs table: idle runs since the last publication, and this run. */
+  /** The rows to add to the runs table: this run's, and those of runs since the last publication that found nothing. */
   rows: readonly RunRow[];
 }
 
 /**
- * Compares the lake as this run would publish it with a sample of the service's items, its counts and its products, and
+ * Compares the lake as this run would publish it with the service's counts and a sample of its items and products. Then
  * runs the checks.
- * @param isWaived true if the user chose to publish the batch regardless of failed gates
+ * @param isWaived true if the user chose to publish the batch even though gates failed
  * @throws PricelakeError `gate_failed` if a gate holds the batch
  */
 export async function proveRun(

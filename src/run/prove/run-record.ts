@@ -21,17 +21,17 @@ export type RunRow = RunsRow & { mode: RunMode };
 
 const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
 
-/** Findings about the lake after the run. */
+/** Facts about the lake after the run, found by comparisons. */
 interface RunFindings extends Comparison {
   witnessed: Findings;
   usage: Usage;
-  /** The number of items after the run; undefined if it doesn't change. */
+  /** The number of items after the run; undefined if the run doesn't change it. */
   items: bigint | undefined;
 }
 
 const NO_FINDINGS: RunFindings = { ...NO_COMPARISON, witnessed: {}, usage: NO_USAGE, items: undefined };
 
-/** The results of a run. A run without new data has no applied changes, and a run without changes has no findings. */
+/** The results of a run. Properties are missing for steps that the run didn't need. */
 interface Outcome {
   tally?: Batch['tally'];
   applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
@@ -88,7 +88,7 @@ export async function describeRun(
   };
 }
 
-/** Explains the run's mode, the work skipped for lack of calls, and the facts that couldn't be determined. */
+/** Explains the run's mode, the work that it skipped for lack of calls, and the facts that it couldn't determine. */
 function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }: RunProgress, unnamed: bigint): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
   const reasons = [
@@ -102,9 +102,10 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
 }
 
 /**
- * Finds the time as of which the lake is current: when the feed's end was reached, or when items were read without the
- * feed. A poll alone can't show this, because it may miss removals. Neither can a run with changes or rows that don't
- * name their item. A feed run doesn't resolve items whose listing state an earlier run couldn't determine.
+ * Determines the time as of which the lake is current: when the run reached the feed's end or, without the feed, when
+ * it read the items. The time is unknown after a poll that may have missed removals, and after changes or rows that
+ * don't name their item. A run that reads the feed leaves items unresolved whose listing state an earlier run couldn't
+ * determine.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,
@@ -125,7 +126,7 @@ function describeCurrency(
   };
 }
 
-/** Counts the export rows that the run kept. An export of changed items counts only if it is complete. */
+/** Counts the export rows that the run has kept. An export of changed items counts only if it is complete. */
 function describeExports({ exports }: RunProgress) {
   const { kept, landed, lost } = countKept(exports);
   const { overage, blocks } = exports;

@@ -15,8 +15,9 @@ import type { RunRow } from '../prove/run-record.js';
 
 /**
  * Commits the tables in the order of COMMIT_STEPS. The tables of a step are committed in parallel, because a commit
- * mostly waits for the disk. Each commit creates one version of its table. Commits of later steps have later times,
- * because a remote repeats the order of these times. After a crash between two commits, the next run continues.
+ * mostly waits for the disk. Each commit creates one version of its table. The commits of each step have a later time
+ * than those before, because a remote store repeats the commits in the order of their times. After a crash between two
+ * commits, the next run continues.
  */
 export async function publishRun(
   { io, sources, upkeep }: Pick<World, 'io' | 'sources' | 'upkeep'>,
@@ -40,7 +41,7 @@ export async function publishRun(
     const change = [...waiting].find((one) => one.table === table);
     if (change === undefined) return;
     waiting.delete(change);
-    // The commit point of each table is inside commitTable.
+    // `commitTable` contains the commit point of each table.
     const version = await commitTable(lake, change, { ...info, at, since: tables[table].version });
     io.log('debug', 'committed', { table, version });
     committed += 1n;
@@ -74,14 +75,14 @@ export async function publishRun(
     attributions,
   });
   io.log('debug', 'pointed', { runId });
-  // This precedes the journal's last entry, so that the next run repeats it if the process is killed here.
+  // This precedes the journal's last entry. If the process is killed in between, the next run repeats it.
   await settleSources({ io, sources }, lake, ledger);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
   await keep();
 }
 
-/** Stages the tables that describe the run itself: check_results and runs. */
+/** Writes the files of the tables that describe the run itself: `check_results` and `runs`. */
 async function stageLedger(
   staging: Staging,
   now: Date,

@@ -11,16 +11,15 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/**
- * Copies rows from runs that aren't replayed: history, rejects, closed days, and the websites before the replay.
- */
+/** Copies the rows of runs that aren't replayed: history, rejects, closed days, and the websites known at that time. */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;
   if (plan.isWhole || start === undefined) return;
   const { begin } = start.state;
   const older = `run_id NOT IN (${listRunIds(plan.runs)})`;
-  // The first copy's differences can't be computed again. They result from a comparison with a deleted lake.
+  // Differences that the first replayed run found can't be computed again, because they result from a comparison with
+  // rows that the rebuilt lake doesn't have.
   const compared = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
@@ -28,13 +27,13 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   await markAhead(rebuild, cursor ?? 0n);
   await keepRows(rebuild, 'sites', selectSitesAt(begin.at));
   await keepRows(rebuild, 'rejects', select('rejects', older));
-  // The first copy also used the earlier items, so the days that it closed are copied as well.
+  // The first replayed run also used earlier items for the days that it closed, so these days are copied as well.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
   await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
-/** Copies the tables that hold pipeline settings from the old lake, because the pipeline file isn't available here. */
+/** Copies the tables that hold pipeline settings from the old lake, because a rebuild has no pipeline file. */
 export async function seedDeclared(rebuild: Rebuild): Promise<void> {
   for (const table of DECLARED_TABLES) {
     const declared = rebuild.old.readApplied(table)?.declared;
@@ -43,7 +42,7 @@ export async function seedDeclared(rebuild: Rebuild): Promise<void> {
   }
 }
 
-/** Copies closed days of older runs. Later days are computed again. */
+/** Copies the closed days of runs that aren't replayed. The replay computes later days. */
 async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
   const { old } = rebuild;
   if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
@@ -53,7 +52,7 @@ async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
   await keepRows(rebuild, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Records changes in the copied history beyond the cursor, so that the feed doesn't add them twice. */
+/** Records which changes in the copied history are beyond the cursor, so that the feed doesn't add them again. */
 async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   const { rebuilt } = rebuild;
   const { db } = rebuild.old;
@@ -63,7 +62,7 @@ async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   if (ahead > cursor) await commitKept(rebuild, { table: 'history', applied: { ahead } });
 }
 
-/** Copies items that were already missing from the first replayed copy, because no saved raw data contains them. */
+/** Copies items that were already gone when the first replayed run copied the service, because no raw data has them. */
 export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
   await createTableView(old.db, rebuilt, 'items', 'rebuilt_items');
@@ -73,7 +72,7 @@ export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   await keepRows(rebuild, 'items', select);
 }
 
-/** Reads the ledger, which shows missing runs, or returns undefined if the table can't be read completely. */
+/** Reads the runs table, which shows missing runs. Returns undefined if it can't be read completely. */
 export async function readLedgerRuns(old: OldTables): Promise<LedgerRun[] | undefined> {
   if ((await old.open('runs')) !== 'whole') return undefined;
   const rows =
@@ -91,10 +90,7 @@ function keepsDays(old: OldTables): boolean {
   return isDamaged ? old.countRows('price_spread_daily') > 0n : (old.readApplied('price_spread_daily')?.day ?? 0n) > 0n;
 }
 
-/**
- * Finds damaged tables with rows of older runs that the saved raw data can't restore.
- * @returns a sentence for each table
- */
+/** Finds damaged tables with rows that can't be restored from the saved raw data. @returns a sentence for each */
 export async function findLosses(old: OldTables, plan: RebuildPlan, { keepsDeclared }: Pipeline): Promise<string[]> {
   return [
     ...(plan.isWhole ? [] : await findLostRows(old, plan)),
@@ -129,7 +125,7 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
   return losses;
 }
 
-/** Selects websites as of a time: omits later rows, and marks rows that ended later as current. */
+/** Selects the websites as they were at a time: omits later rows, and marks rows that ended later as current. */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
@@ -137,7 +133,7 @@ function selectSitesAt(moment: string): string {
     FROM sites WHERE valid_from < ${at}`;
 }
 
-/** Throws if rows would be lost. @throws PricelakeError `lake_invalid` that describes these rows */
+/** Throws if there are losses. @throws PricelakeError `lake_invalid` that describes the rows that would be lost */
 export function refuseLosses(losses: readonly string[]): void {
   if (losses.length === 0) return;
   const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
@@ -160,7 +156,7 @@ async function keepRows(
   applied: Partial<Applied> = {},
 ): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
-  // False if the user has accepted the loss of a table that can't be read.
+  // The table may be unreadable, if the user has accepted that its rows are lost.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
   const metadata = describeAttributions(hasSites ? await readAttributions(old.db, 'sites') : []);
@@ -171,7 +167,7 @@ async function keepRows(
   await commitKept(rebuild, isReadable ? { ...kept, select, metadata, ...layout } : kept);
 }
 
-/** The rows of an old table to keep in the rebuilt lake, and what the new table's log records about them. */
+/** The rows of an old table to copy to the rebuilt lake, and the state that the new table's log records. */
 interface KeptRows
   extends Pick<FileChange, 'table' | 'applied'>,
     Partial<Pick<Stage, 'select' | 'metadata' | 'partitionBy'>> {

@@ -10,15 +10,15 @@ import { type Lake, tablePath } from '../../tables/layout.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**
- * Builds a pipeline for work without a service or a pipeline file: the defaults, the lake's partitioning, and the
- * settings that the lake has saved.
+ * Builds a pipeline for commands that need neither the service nor a pipeline file. It has the default settings, the
+ * lake's partitioning, and the settings that the lake has saved.
  * @throws PricelakeError `lake_invalid` if there is no lake
  */
 export async function describeLakePipeline(lakePath: string): Promise<Pipeline> {
   const { lake } = await openDamagedLake(lakePath);
   const partitionBy = await readPartitionColumns(lake, 'items');
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
-  // The replay computes closed days only if the lake has them.
+  // The replay computes closed days only if the lake has closed days.
   const days = await tryTable(lake, 'price_spread_daily');
   const hasDays = days === undefined || days.applied.day > 0n;
   const analysis = hasDays ? {} : { daily: 0 };

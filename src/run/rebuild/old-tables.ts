@@ -7,15 +7,15 @@ import { type RelationFile, tableRelation, toRelationFile } from '../../sql/tabl
 import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
-/** The readable part of a table: `whole`, the `rest` that another program's changes left, or `nothing`. */
+/** What can be read of a table: `whole`, everything; `rest`, the rows that another program has left; `nothing`. */
 type Readable = 'whole' | 'rest' | 'nothing';
 
-/** The tables that a rebuild replaces, as far as they can be read. */
+/** The tables that a rebuild replaces. Some of them may be readable only in part. */
 export class OldTables {
   readonly lake: Lake;
   readonly db: Database;
   readonly inspection: Inspection;
-  /** Sentences about tables that were read without their logs. */
+  /** A sentence for each table that was read without its log. */
   readonly carried: string[] = [];
   readonly #opened = new Map<TableName, Readable>();
   readonly #reasons = new Map<TableName, string>();
@@ -26,7 +26,7 @@ export class OldTables {
     this.inspection = inspection;
   }
 
-  /** Creates the table's view if any part of the table can be read. */
+  /** Creates a view of the table if any part of it can be read. Returns which part can be read. */
   async open(table: TableName): Promise<Readable> {
     const opened = this.#opened.get(table) ?? (await this.#open(table));
     this.#opened.set(table, opened);
@@ -38,7 +38,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      // Columns that the table lacks are null. Columns with the wrong type can't be read.
+      // A column that the table lacks is null. A column with the wrong type can't be read.
       const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
@@ -53,12 +53,12 @@ export class OldTables {
     return isRest ? 'rest' : 'nothing';
   }
 
-  /** Opens the files listed in lake.json, which are the table as the newest run left it. */
+  /** Opens the table's files as the newest run left them, according to lake.json. Returns false if it can't. */
   async #openPublished(table: TableName): Promise<boolean> {
     const { pointer } = this.inspection;
     if (pointer === undefined) return false;
     const files = pointer.tables[table]?.files ?? [];
-    // A file without a checksum was written by another program, so only the log has its partition values.
+    // A file without a checksum was written by another program. Only the log has its partition values.
     if (files.some(({ sha256 }) => sha256 === undefined)) return false;
     return this.#tryFiles(
       table,
@@ -104,7 +104,7 @@ export class OldTables {
     return countRows(files);
   }
 
-  /** Returns the published cursor: undefined before the first run, `unknown` if history and lake.json lack it. */
+  /** Returns the published cursor: undefined before the first run, `unknown` if no readable file contains it. */
   readCursor(): bigint | undefined | 'unknown' {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');

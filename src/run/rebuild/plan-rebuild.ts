@@ -4,22 +4,22 @@ import type { KeptRuns } from '../../journal/kept-runs.js';
 import type { Lake } from '../../tables/layout.js';
 import type { OldTables } from './old-tables.js';
 
-/** A row of the runs table, as far as a rebuild needs it. */
+/** The columns of the runs table that a rebuild needs. */
 export interface LedgerRun {
   runNumber: bigint;
   runId: string;
-  /** True if the tables contain rows from the run. */
+  /** True if the run has added rows to the tables. */
   left: boolean;
 }
 
 export interface RebuildPlan {
   /** Runs to replay, in order. The first run is a complete snapshot. */
   runs: KeptRuns['runs'];
-  /** True if `runs` starts with the lake's first run, so that no rows of the old tables are needed. */
+  /** True if `runs` starts with the lake's first run. In this case, no rows of the old tables are needed. */
   isWhole: boolean;
 }
 
-/** A rebuild in progress: the existing tables, and the new lake that will replace them. */
+/** A rebuild in progress: the existing tables, and the lake that will replace them. */
 export interface Rebuild {
   old: OldTables;
   rebuilt: Lake;
@@ -28,10 +28,9 @@ export interface Rebuild {
 }
 
 /**
- * Chooses the runs from which to rebuild the tables: all runs if saved, otherwise those since the last complete
- * snapshot.
+ * Chooses the saved runs to replay: all runs if none is missing, otherwise those since the last complete snapshot.
  * @param landed runs with saved raw data, in order
- * @param published rows of the runs table; undefined if unreadable
+ * @param published rows of the runs table; undefined if it can't be read
  * @param cursor the lake's feed cursor; undefined if it has none
  * @throws PricelakeError `landing_gone` that describes the missing raw data
  */
@@ -54,7 +53,7 @@ export function planRebuild(
   return { runs: plan?.runs ?? [], isWhole: plan?.isWhole ?? false };
 }
 
-/** Describes a gap between these runs and the published lake, or returns undefined if there is none. */
+/** Describes a gap between the saved runs and the published lake. Returns undefined if there is no gap. */
 function findMissing(
   runs: KeptRuns['runs'],
   published: readonly LedgerRun[] | undefined,

@@ -25,13 +25,13 @@ import { type LedgerRun, planRebuild, type Rebuild, type RebuildPlan } from './p
 import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
 import { restoreTables } from './restore-tables.js';
 
-/** The optional modules that a replay uses. */
+/** The optional modules that take part in a replay. */
 type ReplayWings = Omit<Wings, 'store' | 'sources'>;
 
 interface RebuildOptions {
-  /** True to continue even if rows would be lost that the saved raw data can't restore. */
+  /** True to continue even if rows are lost because the saved raw data can't restore them. */
   acceptLoss?: boolean | undefined;
-  /** The modules whose tables are also rebuilt. */
+  /** The modules whose tables are rebuilt as well. */
   wings?: ReplayWings;
 }
 
@@ -40,17 +40,18 @@ interface RebuildReport {
   runs: string[];
   tables: SwappedTable[];
   damage: string[];
-  /** Sentences about tables that were read without their logs. */
+  /** A sentence for each table that was read without its log. */
   carried: string[];
   lost: string[];
 }
 
 /**
- * Rebuilds every table from the saved raw data, without calls. Replays the runs into `_pricelake/rebuild`, then swaps
- * files table by table, or whole tables with their logs if any is damaged. After an interruption, call it again. If
- * data is missing and the only damage is another program's changes, restores the newest run's files.
- * @throws PricelakeError `landing_gone` if data is missing, `lake_invalid` if rows would be lost that only a damaged
- * table has, `gate_failed` if a gate fails; the tables then stay unchanged
+ * Rebuilds every table from the saved raw data, without calls. Replays the runs into `_pricelake/rebuild`. Then
+ * replaces the files of each table or, if any table is damaged, all tables and their logs. After an interruption, the
+ * function can be called again. If raw data is missing, and the only damage is another program's changes, restores the
+ * newest run's files.
+ * @throws PricelakeError `landing_gone` if raw data is missing, `lake_invalid` if rows would be lost that only a
+ * damaged table has, `gate_failed` if a gate fails. In these cases, the tables stay unchanged
  */
 export function rebuildLake(
   pipeline: Pipeline,
@@ -75,7 +76,7 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan, pipeline);
     if (!acceptLoss) refuseLosses(losses);
-    // The lake changes from here on. First come the changes that a damaged pointer would otherwise prevent.
+    // The lake changes from here on. A damaged lake.json is removed first, because it would prevent the other changes.
     await makeFolder(privatePath(lake, 'tmp'));
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
@@ -86,8 +87,7 @@ export function rebuildLake(
     stop.throwIfAborted();
     const tables = damaged.size === 0 ? await swapTables(rebuild) : await replaceTables(rebuild, landed.open?.runId);
     await rm(rebuilt.root, { recursive: true, force: true });
-    // This is the last step, because until then tables of the old format version may remain, and the marker must match
-    // them.
+    // Writes the format's marker last. Until all tables are replaced, the marker must match the old format.
     await writeMarker(lake);
     return {
       runs: plan.runs.map(({ runId }) => runId),
@@ -110,7 +110,7 @@ function readPublished({ states, pointer }: Inspection): bigint {
   return ledger > pointed ? ledger : pointed;
 }
 
-/** Plans the rebuild from the runs whose raw data is intact. */
+/** Chooses the runs to replay from the runs whose raw data is intact. */
 async function planFromSound(
   old: OldTables,
   { runs, open, damaged }: KeptRuns,
@@ -149,8 +149,8 @@ function planNaming(
 }
 
 /**
- * Returns the cursor that the saved runs must reach. If a run was interrupted during publication, it continues after
- * the rebuild of a damaged lake; an undamaged lake must be synced first.
+ * Returns the cursor that the saved runs must reach. A run that was interrupted during publication doesn't count for a
+ * damaged lake, because it continues after the rebuild. An undamaged lake must be synced first.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
   const committed = old.readApplied('history')?.run ?? 0n;
@@ -183,8 +183,8 @@ async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, wings: ReplayWin
 }
 
 /**
- * Builds the pipeline that replays a saved run into another lake. It copies the datasets that the run copied, whatever
- * the current settings are.
+ * Builds the pipeline that replays a saved run into another lake. It copies the datasets that the run copied, even if
+ * the settings have changed since.
  */
 function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pipeline {
   return {
@@ -201,14 +201,14 @@ function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pip
 }
 
 /**
- * Infers `source.history` from where the run started to read the feed: at its beginning, or near the newest change.
- * Item histories that the run added are among its landed files.
+ * Infers the setting `source.history` from the feed position at which the run started. `feed` means from the beginning
+ * of the feed, `none` means near the newest change. Item histories that the run added are among its landed files.
  */
 function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'none' {
   return feed.starts.includes(0n) && watermark?.cursor !== 0n ? 'feed' : 'none';
 }
 
-/** Describes damaged tables that record runs. A rebuild proceeds without them, as they have no service data. */
+/** Describes damaged tables that only record runs. A rebuild doesn't need them, because they hold no service data. */
 async function describeLostLedger(old: OldTables): Promise<string[]> {
   const lost: string[] = [];
   for (const table of ['runs', 'check_results'] as const) {

@@ -25,8 +25,9 @@ export interface SwappedTable {
 }
 
 /**
- * Replaces the tables' files with the rebuilt files, in one commit per table, then writes `lake.json` and its companion
- * files. A crash between two commits leaves each table consistent; a rebuild or a sync completes the rest.
+ * Replaces the tables' files with the rebuilt files, in one commit for each table. Then writes `lake.json` and the
+ * files beside it. After a crash between two commits, each table is still consistent, and a rebuild or sync replaces
+ * the remaining tables.
  */
 export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
@@ -36,7 +37,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   const swapped: SwappedTable[] = [];
   for (const table of TABLE_NAMES) {
     const before = await readTable(lake, table);
-    // The check results of earlier runs are kept if they can be read.
+    // Keeps the check results of earlier runs if the table can be read.
     const keepsRows = table === 'check_results' && (await old.open(table)) === 'whole';
     if (keepsRows && !hasDifference(before.difference)) continue;
     const after = await readTable(rebuilt, table);
@@ -61,14 +62,14 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
 }
 
 /**
- * Replaces a damaged lake's tables and logs with the rebuilt ones. A crash before the swap leaves the lake unchanged.
- * After a crash during the swap, the next command that writes to the lake completes the swap.
+ * Replaces the tables and logs of a damaged lake with the rebuilt ones. A crash before the swap leaves the lake
+ * unchanged. After a crash during the swap, the next writing command finishes the swap.
  * @param openRun a run that isn't replayed, because the next sync continues it
  */
 export async function replaceTables(rebuild: Rebuild, openRun: string | undefined): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
-  // A replayed run without changes doesn't record its number in the tables, so lake.json is also read for used numbers.
+  // A replayed run without changes leaves its number in no table, so lake.json is read as well to find used numbers.
   const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
   const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
   const replace = async (table: 'runs' | 'check_results', rows: string, applied: Partial<Applied>) => {
@@ -101,7 +102,7 @@ const COUNTED_ANEW = [
 
 const selectOld = (table: TableName) => `SELECT ${columnsOf(table).text} FROM ${quoteIdentifier(table)}`;
 
-/** Selects the runs table with the recorded cost and comparisons of each run, and with new row counts. */
+/** Selects the rows of the runs table. Each run keeps its recorded cost and comparisons, but gets new row counts. */
 async function selectLedger({ old, rebuilt }: Rebuild): Promise<string> {
   await createTableView(old.db, rebuilt, 'runs', 'rebuilt_runs');
   const columns = columnsOf('runs').text;
@@ -118,7 +119,7 @@ async function selectLedger({ old, rebuilt }: Rebuild): Promise<string> {
     : `SELECT ${columns} FROM rebuilt_runs`;
 }
 
-/** Publishes a lake with the facts of the newest run, taken from lake.json or from the run's journal. */
+/** Publishes the rebuilt lake with the facts of the newest run, from lake.json or from the run's journal. */
 async function publishAgain({ old, plan, io }: Rebuild, lake: Lake, before: Pointer | undefined): Promise<void> {
   const last = plan.runs.at(-1);
   const state = last?.state;

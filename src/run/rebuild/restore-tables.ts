@@ -13,11 +13,11 @@ import type { SwappedTable } from './replace-tables.js';
 
 interface RestoredTables {
   tables: SwappedTable[];
-  /** Sentences about tables that stay as the other program left them. */
+  /** A sentence for each table that stays as the other program has left it. */
   lost: string[];
 }
 
-/** A table to restore. `files` is undefined if the newest run's files are missing. */
+/** A table to restore. `files` is undefined if files of the newest run are missing. */
 interface Restoration {
   state: TableState;
   files: DataFile[] | undefined;
@@ -25,10 +25,10 @@ interface Restoration {
 }
 
 /**
- * Restores the newest run's files in tables that another program changed, for a lake without enough raw data for a
- * rebuild. If `acceptLoss` is true, a table whose files are gone stays as it is.
- * @returns undefined if anything else is damaged
- * @throws PricelakeError `landing_gone`, before any change, if files are gone and `acceptLoss` is false
+ * Restores the newest run's files in tables that another program has changed. This serves lakes that lack the raw data
+ * for a rebuild. If `acceptLoss` is true, a table with missing files stays as it is.
+ * @returns undefined if the lake has any other damage
+ * @throws PricelakeError `landing_gone`, before any change, if files are missing and `acceptLoss` is false
  */
 export async function restoreTables(
   lake: Lake,
@@ -58,7 +58,7 @@ export async function restoreTables(
   const tables: SwappedTable[] = [];
   for (const { state, files = state.files } of planned) {
     const change = planChange(lake, state, files, accepted[state.table] ?? state.version);
-    // The commit point of each table is inside commitTable.
+    // `commitTable` contains the commit point of each table.
     const version = await commitTable(lake, change, { runId: 'rebuild', operation: 'RESTORE', at: io.now() });
     tables.push({ table: state.table, version, rowsBefore: countRows(state.files), rowsAfter: countRows(files) });
   }
