@@ -2,7 +2,7 @@ import type { Io } from '../io/io.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { Sql } from '../sql/sql.js';
 
-/** Differences between counts or groups that the service reports and those in the lake. */
+/** The differences between what the service reports and what the lake contains. */
 export interface FoundDifferences {
   compared: bigint;
   different: bigint;

@@ -25,7 +25,7 @@ const PLUGGED: Wings = {
   audit: WINGS.find(({ audit }) => audit !== undefined)?.audit,
 };
 
-/** Sorts derivations so that each comes after the derivations whose tables it reads. */
+/** Sorts the modules that compute tables, so that each follows the modules whose tables it reads. */
 function orderDerivers(left: readonly Deriver[]): Deriver[] {
   const isFree = ({ reads = [] }: Deriver) => !left.some(({ tables }) => tables.some((table) => reads.includes(table)));
   const first = left.find(isFree);
@@ -34,7 +34,7 @@ function orderDerivers(left: readonly Deriver[]): Deriver[] {
 
 /**
  * Runs `syncPipeline` with the optional modules that the pipeline uses.
- * @throws PricelakeError like `syncPipeline`, or from an optional module
+ * @throws PricelakeError the same errors as `syncPipeline`, and errors of the modules
  */
 export function syncWithWings(
   pipeline: Pipeline,
@@ -73,7 +73,7 @@ export function rebuildWithWings(
   return rebuildLake(pipeline, io, signal, { ...options, wings: PLUGGED });
 }
 
-/** Runs `work` with the optional modules, and if the lake has a remote, with its store. */
+/** Passes the optional modules to `work`. If the lake has a remote, also passes its store. */
 export function withWings<T>(
   { lake }: Pick<Pipeline, 'lake'>,
   io: Io,

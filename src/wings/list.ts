@@ -1,4 +1,4 @@
-/** The only list of optional modules ("wings"). To remove one, delete its folder and its line here. */
+/** Lists all optional modules ("wings"). To remove a module, delete its folder and its line here. */
 
 export { checks } from './checks/index.js';
 export { daily } from './daily/index.js';

@@ -3,9 +3,9 @@ import type { Io } from '../io/io.js';
 import type { Store, Wings } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
-/** An optional module. It extends runs at the points defined by `Wings`, or acts before and after them. */
+/** An optional module. It extends runs as `Wings` defines, or acts before and after them. */
 export interface Wing extends Partial<Omit<Wings, 'store'>> {
-  /** Runs `work` with a store, or without one if the pipeline doesn't use one. */
+  /** Runs `work` with the module's store. Runs it without a store if the pipeline doesn't use one. */
   holdStore?<T>(
     lake: Pipeline['lake'],
     io: Io,
@@ -13,16 +13,16 @@ export interface Wing extends Partial<Omit<Wings, 'store'>> {
     work: (store: Store | undefined, stop: AbortSignal | undefined) => Promise<T>,
     mirrored: readonly MirroredFolder[],
   ): Promise<T>;
-  /** Folders in the lake that belong to the module and that a store mirrors. */
+  /** The module's folders in the lake, which a store copies. */
   mirrored?: readonly MirroredFolder[];
-  /** Runs the sync, and can act before and after it. */
+  /** Runs the sync. The module may act before and after it. */
   surround?(asked: AskedSync, run: () => Promise<SyncReport>): Promise<SyncReport>;
 }
 
-/** A folder of small files. Files never change, except pointer files. */
+/** A folder of small files that never change, except the pointer files. */
 export interface MirroredFolder {
   name: string;
-  /** The name of the files that list which other files are current. A store uploads them last. */
+  /** The name of the pointer files, which list the current files. A store uploads them last. */
   pointer: string;
 }
 
@@ -35,6 +35,6 @@ export interface AskedSync {
 }
 
 export interface SyncReport extends RunReport {
-  /** Histories that were downloaded item by item. After a first copy, a separate run adds them. */
+  /** The histories that were downloaded. After a first copy, a separate run adds them to the lake. */
   histories?: { asked: number; left: number; runId: string };
 }

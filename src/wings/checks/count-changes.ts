@@ -7,8 +7,8 @@ import { columnsOf, sql } from '../../sql/sql.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**
- * Provides earlier counts and the changed rows, so that checks can skip unchanged rows. Checks read all rows if many
- * items changed, or if another program changed the items table.
+ * Returns earlier row counts and the changed rows, so that checks can skip unchanged rows. If many items changed, or
+ * another program changed the items table, the checks read all rows instead.
  */
 export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
   const { found, graph, memory, next, merge } = run;
@@ -33,7 +33,7 @@ export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
 
 function listChanged({ next }: AuditedRun): ReadonlySet<TableName> {
   const others = next.changes.filter(({ add, remove }) => add.length + remove.length > 0);
-  // The tables that describe the run itself are staged later.
+  // These two tables describe the run itself, so they are staged after the checks.
   return new Set([...others.map(({ table }) => table), 'check_results', 'runs'] as const);
 }
 

@@ -14,8 +14,8 @@ import { countChanges } from './count-changes.js';
 
 /**
  * Runs the checks on the lake as this run would publish it, including the run's own row in the runs table. If a gate
- * check fails, publishes nothing and keeps the raw data, so that rechecking needs no calls. A gate that the user has
- * waived is journaled and marked in the results.
+ * check fails, nothing is published, and the raw data is kept, so that the checks can be repeated without calls. If the
+ * user waives a gate, the waiver is journaled and marked in the results.
  * @throws PricelakeError `gate_failed` if a gate check fails and isn't waived
  */
 const audit: Audit = async (run) => {
@@ -35,7 +35,7 @@ const audit: Audit = async (run) => {
     await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
     io.log('warn', 'gate.waived', { checks: names });
   }
-  // If the process was interrupted after the user waived a gate, the waiver is in the journal and remains valid.
+  // A waiver that is in the journal remains valid after the process was interrupted.
   const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
@@ -49,8 +49,8 @@ const audit: Audit = async (run) => {
 export const checks: Wing = { audit };
 
 /**
- * Reads the tables that checks need. If all checks of a table only need the rows that this run writes, the table's
- * other files don't have to be on this disk.
+ * Reads the tables that checks need. If the checks of a table need only the rows that this run writes, the table's
+ * other files needn't be on this disk.
  */
 async function readCheckedTables(
   { found: { standing }, next }: AuditedRun,
@@ -60,7 +60,7 @@ async function readCheckedTables(
   const whole = new Set(read(checks.filter(({ withinRun }) => withinRun !== 'run_id')));
   const tables: Partial<Record<TableName, Source>> = {};
   for (const table of new Set(read(checks))) {
-    // If an earlier process of this run committed the table, its rows are in committed files.
+    // If an earlier attempt of this run has committed the table, its new rows are among the committed files.
     const isWhole = whole.has(table) || standing[table] === 'committed';
     tables[table] = isWhole ? await next.rows(table) : next.added(table);
   }

@@ -10,19 +10,19 @@ import { DAY_MS } from './service-time.js';
 
 const TABLE = 'price_spread_daily';
 
-/** The tables that the rows of closed days are computed from. */
+/** The relations from which the rows of closed days are computed. */
 export interface DaySources {
   items: Relation;
   history: Relation;
   sites: Relation;
   runs: Relation;
-  /** The items that the run changed, as they were before the run; undefined if the table didn't exist. */
+  /** The rows of items that the run changed, as they were before the run; undefined if the lake had no items table. */
   itemsBefore: Relation | undefined;
 }
 
 /**
- * Adds the UTC days that have closed since the last run, and recomputes earlier days for which the run has new data.
- * A change of a website's license text alone doesn't update earlier days.
+ * Adds the UTC days that have closed since the last run. Also recomputes earlier days for which the run has new data,
+ * but not because of a website's new license text.
  * @param now the current time according to the service
  */
 export async function stageDays(
@@ -75,8 +75,9 @@ function selectDays(
 }
 
 /**
- * Returns the first day to add, as days since 1970: the day after the stored days, or for an empty table, the first day
- * with history or a run, but no earlier than the `daily` option allows. Undefined if there is neither.
+ * Returns the first day to add, as days since 1970. It is the day after the last stored day. If no day is stored, it is
+ * the first day with history or a run, but the setting `daily` limits how far back it may be. Returns undefined if the
+ * lake has neither stored days nor history nor runs.
  */
 async function findFirstDay(
   graph: RelationGraph,
@@ -96,7 +97,7 @@ async function findFirstDay(
 
 /**
  * Recomputes stored days for products with new data: a change that arrived after its day was closed, or an item that is
- * new or has a different product, website or currency. Replaces only rows that differ, so other files stay unchanged.
+ * new or has a different product, website or currency. Replaces only rows that differ, and keeps other files.
  */
 async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Promise<TableChange> {
   const { graph, runId } = staging;
@@ -130,8 +131,8 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 }
 
 /**
- * Finds the affected products, each with the first stored day that may differ. An item's first known change also
- * records the values before it, so it may affect earlier days.
+ * Finds the products whose stored days may differ, and for each product the first such day. An item's first known
+ * change also records the values before the change, so it may affect earlier days.
  */
 async function findTouchedProducts(
   staging: Staging,
@@ -140,7 +141,7 @@ async function findTouchedProducts(
 ): Promise<Relation> {
   const { graph, runId } = staging;
   const first = (await readFirstDay(staging)) ?? last;
-  // Without the earlier items, there is nothing to compare, for example when a rebuild starts with a full copy.
+  // There may be no earlier items to compare, for example when a rebuild starts with a full copy.
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
   const select = sql`WITH news AS (
@@ -177,7 +178,7 @@ async function findTouchedProducts(
   return graph.table('touched_products', select);
 }
 
-/** Returns the first day in the table. Reads only files whose statistics don't include it. */
+/** Returns the first day in the table. Reads a file's rows only if the file's statistics don't include the day. */
 async function readFirstDay({ graph, found: { before, tables } }: Staging): Promise<string | undefined> {
   const { firstDay } = tables[TABLE].applied;
   const files = withRows(tables[TABLE]);

@@ -5,9 +5,9 @@ import type { Relation } from '../../sql/relation.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
-/** Clock readings from which the service's time is determined. */
+/** Clock readings from which the service's current time is determined. */
 export interface TimeEvidence {
-  /** The time in the `Date` headers of the service's responses; undefined if there was no valid one. */
+  /** The time in the `Date` header of a response; undefined if no response had a valid header. */
   date: Date | undefined;
   /** The newest time in any row from the service. */
   seen: Date | undefined;
@@ -16,17 +16,17 @@ export interface TimeEvidence {
 }
 
 /**
- * Determines the service's current time, which decides when days close. Normally it is the time in the `Date` headers,
- * but because a proxy may set those, the time of the newest row is used if it is more than a day older. Without
- * headers, it is the time of the newest row, but not later than this machine's time; without rows, this machine's time.
- * If clocks disagree, the earlier time is used, because a day that closes late is still complete.
+ * Determines the service's current time, which decides when days close. This is normally the time in the `Date`
+ * headers. A proxy may set these headers, so if the newest row is more than a day older, its time is used. Without
+ * headers, the time of the newest row is used, but at most this machine's time; without rows, this machine's time. If
+ * clocks disagree, the earlier time is used, because a day that closes late is still complete.
  */
 export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
   if (date === undefined) return seen !== undefined && seen < local ? seen : local;
   return seen !== undefined && date.getTime() - seen.getTime() > DAY_MS ? seen : date;
 }
 
-/** Determines the service's time for the run. */
+/** Returns the service's current time, as the run found it. */
 export async function settleServiceTime(
   graph: RelationGraph,
   tables: { history: Relation; items: Relation },

@@ -14,8 +14,8 @@ import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } 
 import { countParts, divideTables, type PartTables } from './product-parts.js';
 
 /**
- * Stages the derived tables. If a table was derived from the items as they were before this run, only rows that depend
- * on changed items are computed, and only files with rows that differ are rewritten.
+ * Stages the derived tables. If a table was derived from the items as they were before this run, computes only rows
+ * that depend on changed items, and rewrites only files with rows that differ.
  * @param flipped sources that became stale, or are no longer stale
  * @param next the lake as this run would publish it, without the derived tables
  */
@@ -37,7 +37,7 @@ export async function deriveTables(
       sql`SELECT ${columns} FROM ${await next.rows('items')} SEMI JOIN ${products.rows} USING (product_id)`,
     );
   }
-  // Whole tables are computed one at a time, because grouping their rows takes much memory.
+  // Only one table at a time is computed completely, because grouping all its rows takes much memory.
   const inTurn = pLimit(1);
   const divideProducts = once(async () => {
     const count = countParts(await graph.count(await next.rows('items')));
@@ -48,7 +48,7 @@ export async function deriveTables(
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
-    // Offers of sources that became stale, or are no longer stale, belong to the changed products.
+    // A source that became stale, or is no longer stale, affects only products that already count as changed.
     if (name === 'sources') return { isKept: true };
     return (await made.get(name)) ?? { isKept: next.isKept(name) };
   };
@@ -67,20 +67,20 @@ export async function deriveTables(
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
 }
 
-/** Returns the promise, and keeps Node from reporting a rejection before the promise is awaited. */
+/** Returns the promise. Prevents Node from reporting a rejection before the promise is awaited. */
 function begin<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }
 
-/** True if the same query derived the table from the items before this run, and no table has been repaired since. */
+/** True if the same query computed the table from the items before this run, and no table needs a repair. */
 function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;
   return isOfItems && Object.keys(repairs).length === 0;
 }
 
-/** Returns facts about a derived table's inputs and query, which are recorded in its commit. */
+/** Returns what the table's commit records: the version of the items and the query from which the table is computed. */
 function noteOrigin({ staging, next, one }: Deriving) {
   const isItemsChanged = next.changes.some(({ table }) => table === 'items');
   return { itemsVersion: staging.found.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
@@ -102,7 +102,7 @@ async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<M
   return one.by === 'product' ? { staged, changed, isKept: true } : { staged, isKept: change === KEEP };
 }
 
-/** Replaces the stored rows that have the given keys with the newly computed rows if they differ. */
+/** Replaces the stored rows that have the given keys with newly computed rows. Keeps rows that don't differ. */
 async function replaceDifferent(
   { staging: { graph, found }, one: { table } }: Deriving,
   { key, keys }: Narrowed,
@@ -113,7 +113,7 @@ async function replaceDifferent(
   const using = code(key);
   const ofKeys = keys === undefined ? sql`` : sql`SEMI JOIN ${keys} USING (${using})`;
   const stored = graph.table(`stored_${table}`, sql`SELECT * FROM ${rows} ${ofKeys}`);
-  // run_id isn't compared, because an unchanged row keeps the id of the run that wrote it.
+  // Compares rows without run_id, because an unchanged row keeps the id of the run that wrote it.
   const values = columnsOf(table, ['run_id']);
   const different = graph.table(
     `different_${table}`,

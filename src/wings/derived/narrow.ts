@@ -9,11 +9,11 @@ import type { TableName } from '../../tables/table.js';
 import { isByProduct } from './product-parts.js';
 
 export interface Made {
-  /** The table as staged in this run; undefined if the table isn't derived. */
+  /** The table as this run has staged it; undefined if the table isn't derived. */
   staged?: StagedTable;
-  /** The changed products' rows in the table, if the other rows stay unchanged. */
+  /** The new rows of changed products, if the rows of all other products stay unchanged. */
   changed?: Relation;
-  /** True if the rows of other products stay unchanged. */
+  /** True if only rows of changed products may change. */
   isKept: boolean;
 }
 
@@ -23,20 +23,20 @@ export interface Deriving {
   next: NextLake;
   one: DerivedTable;
   reads: ReadonlyMap<TableName, Made>;
-  /** The products whose rows may change. If it is undefined, whole tables are computed. */
+  /** The products whose rows may change; undefined if all rows must be computed. */
   products: ChangedProducts | undefined;
 }
 
-/** Which rows of a table may change, and the rows that they are computed from. */
+/** The rows of a table that may change, and the rows from which they are computed. */
 export interface Narrowed {
-  /** The key column that selects these rows, and its values; undefined if all rows may change. */
+  /** The column whose values select the rows that may change. If `keys` is undefined, all rows may change. */
   key: 'product_id' | 'site_id';
   keys: Relation | undefined;
-  /** Rows to use as input in place of whole tables. */
+  /** The relations to read in place of complete tables. */
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/** Finds the rows that changed items affect. Returns `none` if no row is affected, and `all` if every row is. */
+/** Finds the rows that changed items affect. Returns `none` if they affect no row, and `all` if they affect all. */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {
@@ -44,9 +44,9 @@ export interface ChangedProducts {
   count: bigint;
 }
 
-/** Whole tables are computed if more than one in this number of products changed. */
+/** If more than one in this number of products has changed, complete tables are computed. */
 const FEW_PRODUCTS = 4n;
-/** Matches are computed completely if the brand, code or shop of more products than this changed. */
+/** If the brand, code or shop of more products than this has changed, all matches are computed. */
 const FEW_RENAMED = 100n;
 
 const narrowByProduct: Narrow = async ({ reads, products, next }) => {
@@ -59,7 +59,7 @@ const narrowByProduct: Narrow = async ({ reads, products, next }) => {
   return { key: 'product_id', keys: products.rows, sources };
 };
 
-/** Finds products with an item whose brand, code or shop changed, and all items of their brands. */
+/** Finds products with an item whose brand, code or shop has changed. The query needs all items of their brands. */
 const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) => {
   if (merge.changed === 0n) return 'none';
   const all: Narrowed = { key: 'product_id', keys: undefined, sources: {} };
@@ -86,7 +86,7 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
   return { key: 'product_id', keys: renamed, sources: { items: own } };
 };
 
-/** Finds websites with an item that is new or whose listing state changed, and all items of these websites. */
+/** Finds websites with an item that is new or whose listing state has changed. The query needs all their items. */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';
   const sites = graph.table(
@@ -105,7 +105,7 @@ export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   site: narrowBySite,
 };
 
-/** Selects items for which a value in these columns is different before and after the run. */
+/** Selects the ids of items whose values in these columns differ before and after the run. */
 function selectDifferent({ merged, before }: MergedItems, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})
@@ -113,8 +113,8 @@ function selectDifferent({ merged, before }: MergedItems, columns: string): Sql 
 }
 
 /**
- * Finds the products of changed items, as they were before and are after the run, and the products with offers from a
- * source that became stale or is no longer stale. Returns undefined if there are too many.
+ * Finds the products that changed items had before the run or have after it, and the products with offers from a source
+ * that became stale or is no longer stale. Returns undefined if there are too many.
  */
 export async function findChangedProducts(
   { graph, found }: Staging,

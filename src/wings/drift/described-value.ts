@@ -4,16 +4,16 @@ import * as contract from '../../api/contract.js';
 import { int64 } from '../../api/wire-types.js';
 import type { AnswerName } from '../../tables/table.js';
 
-/** `text` is a cell in a CSV file, where values have no types and no nulls. */
+/** The JSON type of a value. `text` is a cell of a CSV file, where values have no type and can't be null. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';
 
 export interface DescribedValue {
   kinds: ReadonlySet<JsonKind>;
-  /** The named fields of an object; undefined if the service chooses the field names. */
+  /** The fields of an object by name; undefined if the service chooses the names. */
   members?: ReadonlyMap<string, DescribedValue>;
-  /** The elements of a list, or the values of an object whose field names the service chooses. */
+  /** Describes the elements of a list, or the values of an object whose field names the service chooses. */
   each?: DescribedValue;
-  /** True for a date-time. The lake stores times with microsecond precision. */
+  /** True for a date-time. The lake stores date-times with microsecond precision. */
   isTime?: true;
   /** The allowed strings; undefined if any string is allowed. */
   values?: ReadonlySet<unknown>;
@@ -21,7 +21,7 @@ export interface DescribedValue {
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** Reads the JSON type from the contract's metadata, because zod's types describe values after parsing. */
+/** Reads the JSON type from the contract's metadata, because zod's own type describes the value after parsing. */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};
   if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
@@ -58,10 +58,10 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
   );
 }
 
-/** A history entry is stored as a change that names its item (see nameItem in histories/land-histories.ts). */
+/** A history entry is stored as a change that names its item (see `nameItem` in histories/land-histories.ts). */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
-/** The rows of each kind of response, as described in API §2. */
+/** The structure of the rows in each kind of response, as described in API §2. */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/export': describeExportRow(),
   '/items': describeValue(contract.item),
@@ -71,7 +71,7 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/datasets': describeValue(contract.dataset),
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
-  // Only `status` is compared here, because an invalid value in any other field of the plan already makes the run fail.
+  // Only `status` is described, because an invalid value in any other field already makes the run fail.
   '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
@@ -85,7 +85,7 @@ function describeExportRow(): DescribedValue {
   return { ...item, members: new Map(members) };
 }
 
-/** Formats kinds as the API document does: `number`, `string|null`. */
+/** Formats types as the API document does: `number`, `string|null`. */
 export function nameKinds(kinds: ReadonlySet<JsonKind>): string {
   const named = NUMBER.every((kind) => kinds.has(kind)) ? [...kinds].filter((kind) => kind !== 'integer') : [...kinds];
   return named.sort((a, b) => Number(a === 'null') - Number(b === 'null')).join('|');

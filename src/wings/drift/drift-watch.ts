@@ -5,39 +5,39 @@ export interface SeenField {
   /** The path in the API document, such as `site.id`; undefined for a field that the document doesn't mention. */
   path: string | undefined;
   described: DescribedValue | undefined;
-  /** The number of values seen. */
+  /** The number of values that responses contained. */
   rows: number;
-  /** For each kind, the number of values and the first value. */
+  /** For each JSON type, the number of values and the first value. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /** `precision`: times more precise than microseconds. `value`: strings that the API document doesn't list. */
+  /** Unexpected values. `precision`: times finer than microseconds. `value`: strings that the document doesn't list. */
   odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
 
 /**
- * Returns a field's path in the API document, given the path of its object ('' for the row). Returns undefined if the
- * document doesn't mention the field.
+ * Returns a field's path in the API document, or undefined if the document doesn't mention the field. `parent` is the
+ * path of the object that contains the field, or '' for the row itself.
  */
 type FindPath = (parent: string, name: string) => string | undefined;
 
-/** The maximum number of fields to track per object. The service chooses their names, so the number is unbounded. */
+/** The maximum number of fields to count in each object, because the service may use any number of names. */
 const MOST_FIELDS = 500;
 
 /** Matches fractions of a second that need more than six digits. */
 const FINER = /\.\d{6}\d*[1-9]/;
 
-/** Counts the fields and kinds of values in a run's rows, for each kind of response. */
+/** Counts the fields in a run's rows, and the JSON types of their values, for each kind of response. */
 export class DriftWatch {
   readonly seen = new Map<AnswerName, SeenField>();
   readonly #findPaths: Partial<Record<AnswerName, FindPath>>;
 
-  /** @param findPaths for kinds of responses whose fields may have other names than in the API document */
+  /** @param findPaths for responses whose fields may have other names than in the API document */
   constructor(findPaths: Partial<Record<AnswerName, FindPath>> = {}) {
     this.#findPaths = findPaths;
   }
 
-  /** Counts the fields of a parsed row, in which large numbers may have been rounded. */
+  /** Counts the fields of a parsed row. Large numbers in the row may have been rounded. */
   readonly look: LookAtRow = (answer, row, format) => {
     if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // such a row is rejected later
     const seen = this.seen.get(answer) ?? newField('', DESCRIBED[answer]);
@@ -98,11 +98,11 @@ export function joinPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** Finds the description of the field at `path` in `parent`. */
+/** Returns the description of the field at `path` below `parent`, or undefined if there is none. */
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
-  // A flattened name such as `siteId` means site.id, which is null for an item without a site.
+  // A flattened name such as `siteId` means `site.id`, which is null for an item without a site.
   const [first = '', ...rest] = below.split('.');
   const object = parent.described?.members?.get(first);
   const member = object?.members?.get(rest.join('.'));

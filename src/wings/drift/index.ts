@@ -12,7 +12,7 @@ const witness: Witness = {
       conclude: () => {
         const found = listDrift(drift.seen);
         if (found.length > 0) io.log('info', 'schema.drift', { found });
-        // The schema_drift check reads this column of the runs table.
+        // The check `schema_drift` reads this column of the runs table.
         return { schema_drift: checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found) };
       },
     };

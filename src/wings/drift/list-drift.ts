@@ -7,23 +7,23 @@ import { joinPath, type SeenField } from './drift-watch.js';
 export interface Drift {
   answer: AnswerName;
   /**
-   * `unknown`: the document doesn't mention the field. `missing`: the field isn't in any row. `type`: the value has
-   * another kind. `precision`: a time is more precise than microseconds. `value`: the document doesn't list the string.
+   * `unknown`: the document doesn't mention the field. `missing`: no row contains the field. `type`: values have
+   * another JSON type. `precision`: a time is finer than microseconds. `value`: the document doesn't list the string.
    */
   finding: 'unknown' | 'missing' | 'type' | 'precision' | 'value';
-  /** The field's name in the rows, or in the document if it isn't in any row. */
+  /** The field's name in the rows, or in the document if no row contains the field. */
   field: string;
-  /** The kinds of values in the rows; null if the field isn't in any row. */
+  /** The JSON types of the values in the rows; null if no row contains the field. */
   found: string | null;
-  /** The kinds in the document, or for `value` the listed strings; null if the document doesn't mention the field. */
+  /** The JSON types in the document, or for `value` the listed strings; null if the document lacks the field. */
   described: string | null;
-  /** The number of rows with this difference, out of `looked_at`. */
+  /** The number of rows with this difference. `looked_at` is the number of all rows. */
   rows: number;
   looked_at: number;
   sample: string | null;
 }
 
-/** A nullable field is reported as missing only after this number of rows, because a service may omit nulls. */
+/** A nullable field counts as missing only if this many rows lack it, because a service may omit nulls. */
 const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;
@@ -38,7 +38,7 @@ export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   return all.slice(0, MOST_FINDINGS);
 }
 
-/** Lists unknown fields and unexpected values. Also records in `paths` which fields the rows contain. */
+/** Lists unknown fields and unexpected values. Adds the path of each field that the rows contain to `paths`. */
 function listFound(
   answer: AnswerName,
   field: SeenField,
@@ -74,7 +74,10 @@ function listFound(
   return [...findings, ...inner, ...elements];
 }
 
-/** Lists an object's members. If several fields map to the same path, only the exact name or the first one is known. */
+/**
+ * Lists an object's fields with their paths. If several fields have the same path, only one counts as known: the field
+ * with exactly this name, or else the first one.
+ */
 function listMembers(members: SeenField['members'], parent: string): [string, SeenField][] {
   const holders = new Map<string | undefined, string>();
   for (const [name, { path }] of members) {
@@ -111,15 +114,15 @@ function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<stri
   return missing;
 }
 
-/** Returns an example value, preferably not null. */
+/** Returns an example of the values. Prefers one that isn't null. */
 function showSample(kinds: SeenField['kinds']): string {
   const [, first] = [...kinds].find(([kind]) => kind !== 'null') ?? [...kinds][0] ?? [];
   return shorten(JSON.stringify(first?.sample ?? null));
 }
 
 /**
- * Truncates text from the service, which may contain anything. Replaces control characters with spaces, and a surrogate
- * split by the cut with U+FFFD.
+ * Truncates text from the service, which may contain any characters. Replaces control characters with spaces, and a
+ * surrogate pair that was cut in half with U+FFFD.
  */
 function shorten(text: string): string {
   const plain = text.slice(0, MOST_CHARACTERS).replaceAll(/\p{Cc}/gu, ' ');

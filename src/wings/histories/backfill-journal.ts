@@ -4,12 +4,12 @@ import { type Chain, listChain } from '../../journal/chain.js';
 import type { Fold } from '../../journal/journal.js';
 import { asked, counted, int64Text, note } from '../../journal/run-entry.js';
 
-/** An entry in the journal of a backfill, which downloads item histories for the next run to add to the lake. */
+/** An entry in the journal of a backfill. A backfill downloads item histories, which the next run adds to the lake. */
 export const backfillEntry = z.discriminatedUnion('type', [
   note('try', { at: z.string() }),
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
-  /** The history of an item has been downloaded. It ends at byte `end` of the file. */
+  /** The history of an item has been downloaded. Its rows end at byte `end` of the file. */
   asked('backfill.item', { itemId: int64Text, rows: z.number(), end: z.number(), sha256: z.string() }),
   /** All histories have been downloaded, except those of `left` items for which no calls were left. */
   asked('backfill.done', { left: z.number() }),
@@ -18,9 +18,9 @@ export type BackfillEntry = z.infer<typeof backfillEntry>;
 
 export interface Backfill {
   isBegun: boolean;
-  /** True when all requested histories have been downloaded. */
+  /** True if all requested histories have been downloaded. */
   isDone: boolean;
-  /** True if the backfill has ever been complete, even if more items were requested later. */
+  /** True if all histories requested at some time were downloaded, even if more have been requested since. */
   wasDone: boolean;
   items: Chain<bigint> | undefined;
   rows: number;
@@ -28,9 +28,9 @@ export interface Backfill {
   /** The number of items that were not requested, because no calls were left. */
   left: number;
   calls: Calls;
-  /** The number of calls made by earlier processes, according to the service's counter if it is known. */
+  /** The number of calls made by earlier processes. The service's usage counter supplies it if possible. */
   counted: bigint;
-  /** The service's counter before and after this process, and the number of calls that this process counted itself. */
+  /** The service's usage counter before and after this process, and the number of calls that the process counted. */
   now: { before: Counted; after: Counted; calls: number };
 }
 
@@ -76,7 +76,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/** Returns the number of calls of all processes of the backfill, by the service's counter if it is known. */
+/** Returns the number of calls made by all processes of the backfill. Uses the service's usage counter if possible. */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

@@ -5,7 +5,7 @@ import { surroundRun } from './surround-run.js';
 
 export { type HistorySelection, landChosenHistories } from './land-chosen-histories.js';
 
-/** Downloads item histories, one call each: of all items if the pipeline requests them, or of chosen items. */
+/** Downloads item histories, one call for each item: for all items if the pipeline says so, or for chosen items. */
 export const histories: Wing = {
   sources: [
     {

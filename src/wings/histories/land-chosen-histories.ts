@@ -14,12 +14,12 @@ import { landItemHistories } from './fetch-histories.js';
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
 
 /**
- * Downloads the histories of chosen items, one call each. They reach back as far as the plan's historyDays (API
- * §4, /items/{id}/history). The next run adds the missing entries to `history`. An interrupted
- * backfill continues with the remaining items.
- * @returns the number of chosen items, and the number of histories that this call requested; the others had already
- * been downloaded
- * @throws PricelakeError `usage` if the condition is not valid SQL or selects no items; `budget` or `quota` if too few
+ * Downloads the histories of chosen items, with one call for each item. A history reaches back as far as the plan's
+ * historyDays (API §4, /items/{id}/history). The next run adds missing entries to the `history` table. If a backfill
+ * was interrupted, continues with its remaining items.
+ * @returns the number of chosen items, and the number of histories requested now; the other histories had already been
+ * downloaded
+ * @throws PricelakeError `usage` if the condition isn't valid SQL or selects no items; `budget` or `quota` if too few
  * calls are left, in which case downloaded histories are kept
  */
 export function landChosenHistories(

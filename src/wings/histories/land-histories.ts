@@ -17,7 +17,7 @@ import { type AccountPlan, fetchAccountPlan, pickUsage } from '../../run/open/ac
 import { RowFile, type RowMark } from '../../source/row-file.js';
 import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from './backfill-journal.js';
 
-/** Returns `_pricelake/backfill/`, the folder for raw histories that a run hasn't published yet. */
+/** Returns `_pricelake/backfill/`, the folder for raw histories that no run has published yet. */
 function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
 }
@@ -29,11 +29,11 @@ const JOURNAL = 'journal.ndjson';
 const CONCURRENCY = 4;
 
 /**
- * Downloads item histories (API §4, /items/{id}/history) to a file with one entry per line, in the
- * form of a change in the feed. Continues an interrupted backfill with its missing items. An item that the key can't
- * see has an empty history.
- * @param plan as read before the first call
- * @param left the number of items that can't be requested because no calls are left, for the journal
+ * Downloads item histories (API §4, /items/{id}/history) to a file with one entry per line, in the form of a change in
+ * the feed. Continues an interrupted backfill with the items that it lacks. An item that the key can't see has an empty
+ * history.
+ * @param plan the account's plan, as read before the first call
+ * @param left the number of items that can't be requested, because no calls are left; it is journaled
  * @returns the number of items requested
  */
 export async function landHistories(
@@ -90,7 +90,7 @@ async function readHistories(
   io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/** Downloads an item's history and adds the item to each entry. An item that isn't visible (404) has no entries. */
+/** Downloads an item's history and adds the item to each entry. If the key can't see it (404), there is no entry. */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -105,8 +105,8 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
 }
 
 /**
- * Adds the item to each entry, because a history entry doesn't contain it (API §2): `{"id":1,…}`
- * becomes `{"item":{"id":7},"id":1,…}`. An existing `item` member is replaced.
+ * Adds the item to each entry, because a history entry doesn't name its item (API §2): `{"id":1,…}` becomes
+ * `{"item":{"id":7},"id":1,…}`. Replaces an existing `item` member.
  */
 function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {
   const item = `{"id":${itemId}}`;
@@ -129,8 +129,8 @@ function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { bo
 const OPEN_BRACE = 0x7b;
 
 /**
- * Links downloaded histories into the run's landing folder. A backfill that has never been complete is left for a later
- * run.
+ * Links downloaded histories into the run's folder. If the backfill has never been complete, leaves the histories to a
+ * later run.
  * @throws PricelakeError `lake_invalid` if the file has changed since it was downloaded
  */
 export async function takeBackfill({ folder, journal }: Landing, lakeRoot: string): Promise<void> {
@@ -138,8 +138,7 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   const waiting = await readBackfill(lakeRoot);
   if (!waiting.wasDone) return;
   const file = path.join(folder, FILE);
-  // An earlier process may have linked the file without journaling it, and that backfill may have been moved away
-  // since.
+  // An earlier attempt may have linked the file without journaling it, and that backfill may since have been removed.
   await rm(file, { force: true });
   await link(path.join(backfillFolder(lakeRoot), FILE), file);
   await syncFolder(folder);
@@ -153,7 +152,7 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   );
 }
 
-/** Computes the hash of all histories, which the run journals, after verifying the checksum of each one. */
+/** Verifies the checksum of each history. Returns a hash of all histories, which the run journals. */
 async function hashHistories(file: string, lakeRoot: string): Promise<string> {
   const entries = await readEntries(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
   const total = createHash('sha256');
@@ -183,12 +182,12 @@ async function hashHistories(file: string, lakeRoot: string): Promise<string> {
 
 const readBackfill = (lakeRoot: string) => readJournal(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
 
-/** Lists the items whose histories have been downloaded but not published. */
+/** Lists the items whose histories have been downloaded but not published yet. */
 export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
   return listItems(await readBackfill(lakeRoot));
 }
 
-/** True if a backfill has started and its histories have not been published. */
+/** True if a backfill has started, and no run has published its histories yet. */
 export async function hasBackfill(lakeRoot: string): Promise<boolean> {
   return (await readBackfill(lakeRoot)).isBegun;
 }
@@ -199,7 +198,7 @@ export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
   return isBegun && !isDone;
 }
 
-/** Deletes the histories that a run has published, and records that these items have been read. */
+/** Deletes the histories that a run has published. Records that the histories of these items have been read. */
 export async function removeBackfill({ journal }: Landing, lakeRoot: string, memory: Memory): Promise<void> {
   if (!journal.state.sources.has(SOURCE)) return;
   const items = new Set(await listWaitingHistories(lakeRoot));

@@ -3,8 +3,8 @@ import type { AskedSync, SyncReport } from '../wing.js';
 import { takeHistories } from './fetch-histories.js';
 
 /**
- * Downloads item histories before the run, which adds them to the lake. After a first copy, downloads them afterwards
- * and adds them with a second run.
+ * Downloads item histories before a run, so that the run adds them to the lake. If the run makes the first copy,
+ * downloads the histories after it, and starts a second run that adds them.
  */
 export async function surroundRun(
   { pipeline, io, signal, options, store }: AskedSync,

@@ -27,8 +27,8 @@ const plainLong = avro.Type.forSchema('long');
 const SYNC_LENGTH = 16;
 
 /**
- * Encodes records as an Avro object container file with one block. avsc's own encoder would drop the field ids of a
- * schema whose int64 fields are bigints.
+ * Encodes records as an Avro object container file with one block. The encoder of the avsc package isn't used, because
+ * it would omit the field ids of a schema that represents int64 as a bigint.
  */
 export function writeAvroFile(
   schema: AvroSchema,
@@ -50,7 +50,7 @@ export function writeAvroFile(
   ]);
 }
 
-/** Decodes a file that `writeAvroFile` encoded. @throws Error for any other file */
+/** Decodes a file that `writeAvroFile` has encoded. @throws Error for any other file */
 export function readAvroFile(schema: AvroSchema, bytes: Buffer): unknown[] {
   const { value: header, offset } = headerType.decode(bytes, MAGIC.length);
   const { 'avro.schema': written } = header as Record<string, Buffer>;

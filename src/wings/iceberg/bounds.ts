@@ -2,7 +2,7 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import type { Column, ColumnType, TableSchema } from '../../tables/schemas.js';
 import type { DataFile } from '../../tables/table.js';
 
-/** Statistics of a file's columns keyed by field id, as stored in a manifest. */
+/** The statistics of a file's columns, keyed by field id, in the form in which a manifest stores them. */
 export interface FileMetrics {
   values: Map<number, number>;
   nulls: Map<number, number>;
@@ -12,7 +12,7 @@ export interface FileMetrics {
 
 const DAY_MS = 86_400_000;
 
-/** Statistics in a Delta log. Int64 and decimal bounds are parsed as strings, which keep all digits. */
+/** The statistics of a file in a Delta log. Int64 and decimal bounds are parsed as strings, which keep all digits. */
 interface DeltaStats {
   minValues?: Record<string, unknown>;
   maxValues?: Record<string, unknown>;
@@ -21,7 +21,7 @@ interface DeltaStats {
 
 /**
  * Converts a file's statistics in the Delta log to Iceberg metrics. The bounds are at least as wide as the data. The
- * log has no statistics for partition columns, so the partition value is used as both bounds.
+ * log has no statistics for a partition column, so the file's partition value is used as lower and upper bound.
  */
 export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
   const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;
@@ -37,7 +37,7 @@ export function describeMetrics({ columns }: TableSchema, { stats, rows, partiti
     metrics.nulls.set(id, nulls);
     const lower = isPartition ? value : writeText(minValues[name]);
     const upper = isPartition ? value : writeText(maxValues[name]);
-    // A column gets either both bounds or none, because some readers require both.
+    // Sets either both bounds of a column or none, because some readers require both.
     if (lower === undefined || upper === undefined) continue;
     metrics.lower.set(id, encodeValue(type, lower));
     metrics.upper.set(id, encodeValue(type, upper));
@@ -52,7 +52,7 @@ function writeText(value: unknown): string | undefined {
   return isLosslessNumber(value) ? value.value : String(value);
 }
 
-/** Encodes a value from the Delta log in Iceberg's binary form ("Appendix D: Single-value serialization"). */
+/** Encodes a value of the Delta log in Iceberg's binary form (specification, Appendix D). */
 export function encodeValue(type: Exclude<Column['type'], 'VARCHAR[]'>, text: string): Buffer {
   switch (type) {
     case 'BIGINT':
@@ -78,7 +78,6 @@ export function encodeValue(type: Exclude<Column['type'], 'VARCHAR[]'>, text: st
   }
 }
 
-/** Converts a date to days since 1970. */
 const readDays = (text: string): number => Math.round(Date.parse(`${text}T00:00:00Z`) / DAY_MS);
 
 export type PartitionValue = string | number | bigint | boolean | null;

@@ -1,6 +1,6 @@
 import { type Column, LIST_ELEMENT_ID, type TableSchema } from '../../tables/schemas.js';
 
-/** The folder in the lake that contains Iceberg metadata. Data files stay in the tables' folders. */
+/** The folder in a lake that contains Iceberg metadata. It contains no data files. */
 export const ICEBERG_FOLDER = 'iceberg';
 /** The name of the file that contains the number of the newest metadata version. */
 export const HINT = 'version-hint.text';
@@ -15,7 +15,7 @@ interface IcebergField {
   doc: string;
 }
 
-/** A schema in a table's metadata ("Schemas and Data Types" in the Iceberg specification). */
+/** A schema in a table's metadata (Iceberg specification, Schemas and Data Types). */
 export interface IcebergSchema {
   type: 'struct';
   'schema-id': number;
@@ -32,7 +32,7 @@ const TYPES: Record<Exclude<Column['type'], 'VARCHAR[]'>, string> = {
   DOUBLE: 'double',
 };
 
-/** Returns the field id of a column in Parquet files, which is its position in the table's schema, starting at 1. */
+/** Returns the field id of a column in Parquet files: its position in the table's schema, counted from 1. */
 export function findFieldId({ columns }: TableSchema, name: string): number {
   return columns.findIndex((column) => column.name === name) + 1;
 }
@@ -51,7 +51,7 @@ function describeType(type: Column['type'], id: number): IcebergType {
   return { type: 'list', 'element-id': id + Number(LIST_ELEMENT_ID), element: 'string', 'element-required': false };
 }
 
-/** Builds the name mapping for files without field ids, which other programs wrote (`schema.name-mapping.default`). */
+/** Builds the name mapping (`schema.name-mapping.default`) for files of other programs, which have no field ids. */
 export function describeNames({ fields }: IcebergSchema): string {
   const names = fields.map(({ id, name, type }) => ({
     'field-id': id,
@@ -61,7 +61,7 @@ export function describeNames({ fields }: IcebergSchema): string {
   return JSON.stringify(names);
 }
 
-/** True if each column in `before` keeps its id, name and type, so that all snapshots share the same field ids. */
+/** True if each column in `before` has the same id, name and type in `now`, so that snapshots can share field ids. */
 export function continuesSchema(before: IcebergSchema, now: IcebergSchema): boolean {
   const write = ({ id, name, type }: IcebergField) => JSON.stringify([id, name, type]);
   return before.fields.every((field) => {
@@ -75,7 +75,7 @@ export interface PartitionSpec {
   fields: { name: string; transform: 'identity'; 'source-id': number; 'field-id': number }[];
 }
 
-/** The first id of partition fields, whose ids are separate from those of columns. */
+/** The first id of partition fields. These ids are separate from the field ids of columns. */
 const FIRST_PARTITION_ID = 1000;
 
 export function describePartitions(schema: TableSchema, partitionBy: readonly string[]): PartitionSpec {

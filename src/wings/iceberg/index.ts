@@ -15,7 +15,7 @@ export const iceberg: Wing = {
   mirrored: [{ name: ICEBERG_FOLDER, pointer: HINT }],
 };
 
-/** The lake's folder and, if the pipeline file is known, the settings for Iceberg readers. */
+/** The lake's folder and, if there is a pipeline file, its settings for Iceberg readers. */
 export interface IcebergSetting {
   path: string;
   iceberg?: string | boolean | undefined;
@@ -23,9 +23,9 @@ export interface IcebergSetting {
 }
 
 /**
- * Updates the Iceberg metadata before and after `work`, which writes tables, if the pipeline enables Iceberg or the
- * lake already has metadata. The first update drops snapshots whose files may be deleted; the second turns new versions
- * into snapshots.
+ * Updates the Iceberg metadata before and after `work`, which writes tables. The first update drops snapshots whose
+ * files may be deleted. The second turns new table versions into snapshots. Only runs `work` if the pipeline disables
+ * Iceberg metadata, or if it doesn't mention it and the lake has none.
  */
 export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => Promise<T>): Promise<T> {
   if (lake.iceberg === false) return work();
@@ -37,12 +37,12 @@ export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => P
 }
 
 /**
- * Writes Iceberg metadata for the newest version of every table. A failure is only logged, because the tables are
- * already published, and the next run writes the missing metadata.
+ * Writes Iceberg metadata for the newest version of every table. Only logs a failure, because the tables are already
+ * published, and the next run writes the missing metadata.
  */
 async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io): Promise<void> {
   try {
-    // The Avro library takes time to load, and few lakes have this metadata.
+    // Loads the Avro library only if it is needed, because loading takes time, and few lakes have Iceberg metadata.
     const { publishTable, readAddress } = await import('./publish-table.js');
     const lake = await openLake(path, { create: false });
     const lock = await lockLake(lake, io);
@@ -60,7 +60,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/** Returns the address that the pipeline sets; undefined without a setting, so that the metadata keeps its address. */
+/** Returns the address in the pipeline file, or undefined without one. The metadata then keeps its present address. */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');

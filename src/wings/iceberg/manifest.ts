@@ -44,7 +44,7 @@ const optional = (id: number, name: string, type: unknown) => ({
   'field-id': id,
 });
 
-/** Declares a map with integer keys. Avro doesn't have such maps, so Iceberg stores them as lists of pairs. */
+/** Declares a map with integer keys as a list of pairs, because Avro has no such maps. */
 const map = (keyId: number, valueId: number, value: string) => ({
   type: 'array',
   logicalType: 'map',
@@ -55,7 +55,7 @@ const map = (keyId: number, valueId: number, value: string) => ({
   },
 });
 
-/** The Avro types of columns that tables may be partitioned by. */
+/** The Avro types of the columns by which a table may be partitioned. */
 const PARTITION_TYPES: Partial<Record<Column['type'], unknown>> = {
   BIGINT: 'long',
   VARCHAR: 'string',
@@ -110,14 +110,14 @@ export function writeManifest(form: ManifestForm, entries: readonly ManifestEntr
   });
 }
 
-/** Decodes a manifest. @throws Error if `writeManifest` didn't write it for a table of this schema and partitioning */
+/** Decodes a manifest. @throws Error if `writeManifest` didn't write it for this schema and this partitioning */
 export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[] {
   return readAvroFile(writeEntrySchema(form), bytes) as ManifestEntry[];
 }
 
 /**
- * Returns the entries of the next manifest: existing files, files added by the commit, and for each file that it
- * removes, an entry with the status `deleted`.
+ * Returns the entries of the next manifest: one for each existing file, one for each file that the commit adds, and one
+ * with the status `deleted` for each file that the commit removes.
  * @throws Error if the commit removes a file that the previous snapshot doesn't contain
  */
 export function continueEntries(
@@ -139,7 +139,7 @@ export function continueEntries(
   ];
 }
 
-/** Builds the entry of an added file. @param path the file's address */
+/** Builds the entry of a file that a commit adds. @param path the file's address */
 export function describeAdded(
   { contract }: ManifestForm,
   snapshotId: bigint,

@@ -14,7 +14,7 @@ import {
 } from './manifest.js';
 import { COMMITTED_AT, type Snapshot, type TableFacts, VERSION } from './table-metadata.js';
 
-/** A commit in the Delta log that becomes a snapshot. */
+/** A commit in the Delta log that will be represented by a snapshot. */
 export type Commit = Pick<LogEntry, 'version' | 'at' | 'operation' | 'runId' | 'added' | 'removed' | 'changesRows'>;
 
 export interface MetadataFile {
@@ -42,14 +42,14 @@ export function nameFiles({ id }: TableFacts, snapshotId: number) {
   return { manifest: `${snapshotId}-${id}-m0.avro`, list: `snap-${snapshotId}-${id}.avro` };
 }
 
-/** Plans the first snapshot, which adds all files of a table version as if in one commit. */
+/** Plans a table's first snapshot. It adds all files of the table's version, as if one commit had added them. */
 export function planFirst(place: SnapshotPlace, commit: Omit<Commit, 'added' | 'removed'>, files: readonly DataFile[]) {
   return planNext(place, undefined, { ...commit, added: [...files], removed: [] });
 }
 
 /**
- * Plans the snapshot of a commit, with its manifest and manifest list. A pure function: the same commit after the same
- * snapshot results in the same bytes and names.
+ * Plans the snapshot of a commit, with its manifest and manifest list. For the same commit after the same snapshot, the
+ * bytes and file names are always the same.
  * @throws Error if the commit doesn't follow the previous snapshot
  */
 export function planNext(
@@ -105,7 +105,7 @@ function summarize(commit: Commit, entries: readonly ManifestEntry[]): Record<st
   };
 }
 
-/** A commit that only moves rows to other files is a `replace`, which incremental readers skip. */
+/** Returns `replace` for a commit that only moves rows to other files. Incremental readers skip such commits. */
 function nameOperation({ changesRows }: Commit, added: EntryCounts, deleted: EntryCounts): string {
   if (!changesRows && added.files + deleted.files > 0) return 'replace';
   if (deleted.files === 0) return 'append';

@@ -33,14 +33,14 @@ import {
   VERSION,
 } from './table-metadata.js';
 
-/** The number of older metadata files to keep for readers that have just read the hint. */
+/** The number of older metadata files to keep, because readers may have read the hint before the last update. */
 const KEPT_METADATA = 10;
 
 /**
- * Updates a table's metadata to match its Delta log, with one snapshot per commit, and drops snapshots whose files may
- * be deleted. If existing metadata can't be continued, starts again with the newest version. The caller must hold the
- * lock.
- * @param base the lake's address for readers
+ * Updates a table's Iceberg metadata to match its Delta log. Adds one snapshot for each commit, and drops snapshots
+ * whose files may be deleted. If the existing metadata can't be continued, starts again with the newest version. The
+ * caller must hold the lock.
+ * @param base the address at which readers find the lake
  */
 export async function publishTable(lake: Lake, table: TableName, base: string, now: Date): Promise<void> {
   const state = await readLog(lake, table);
@@ -72,7 +72,7 @@ export async function publishTable(lake: Lake, table: TableName, base: string, n
   await deleteUnused(folder, (found?.version ?? 0) + 1, place, snapshots);
 }
 
-/** Returns the address in a lake's existing metadata; undefined without metadata. */
+/** Returns the address in the lake's existing metadata, or undefined without metadata. */
 export async function readAddress(lake: Lake): Promise<string | undefined> {
   for (const table of TABLE_NAMES) {
     const found = await readNewest(innerPath(lake, ICEBERG_FOLDER, table, 'metadata'));
@@ -95,13 +95,13 @@ async function listVersions(folder: string): Promise<number[]> {
   return names.flatMap((name) => /^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? []).map(Number);
 }
 
-/** Finds the newest metadata. After a crash between the two writes, its version is higher than the hint's. */
+/** Finds the newest metadata. After a crash, its version may be newer than the version in the hint file. */
 async function readNewest(folder: string): Promise<Found | undefined> {
   const version = Math.max(0, ...(await listVersions(folder)));
   if (version === 0) return undefined;
   const text = await readFile(join(folder, metadataName(version)), 'utf8');
   const hint = await readFile(join(folder, HINT), 'utf8').catch(() => '');
-  // If the hint has another version, metadata is undefined, so that it is written again with the next version number.
+  // If the hint names another version, the newest file may be incomplete. It is then written again as the next version.
   return { version, metadata: hint.trim() === String(version) ? parseMetadata(text) : undefined };
 }
 
@@ -118,7 +118,7 @@ interface Planned {
   planned: PlannedSnapshot[];
 }
 
-/** Plans snapshots for the commits after the newest snapshot; undefined if the log or the metadata is incomplete. */
+/** Plans a snapshot for each later commit. Returns undefined if the log or the metadata is incomplete. */
 async function planMissing(
   lake: Lake,
   folder: string,
@@ -143,7 +143,7 @@ async function planMissing(
     }
     return holdsSameFiles(place, newest.entries, state) ? { isContinued: true, planned } : undefined;
   } catch {
-    // Metadata that was changed or damaged is recreated from the Delta log.
+    // If the metadata was changed or damaged, it is written again from the Delta log.
     return undefined;
   }
 }
@@ -178,7 +178,7 @@ async function planAnew(lake: Lake, place: SnapshotPlace, state: LogState): Prom
   throw new Error(`${state.table}: its transaction log has no entries`);
 }
 
-/** Writes each file before other files refer to it. The hint comes last, because most readers start with it. */
+/** Writes each file before the files that refer to it. The hint comes last, because most readers read it first. */
 async function writeVersion(
   lake: Lake,
   folder: string,
@@ -191,7 +191,7 @@ async function writeVersion(
     replaceFile(join(folder, name), bytes, temporaryPath(lake, name));
   for (const { name, bytes } of files) await write(name, bytes);
   await write(metadataName(version), JSON.stringify(metadata));
-  // THE COMMIT POINT: readers that start with the hint now see this version.
+  // THE COMMIT POINT: readers that start at the hint now see this version.
   await write(HINT, String(version));
 }
 

@@ -10,7 +10,7 @@ import {
   type PartitionSpec,
 } from './iceberg-schema.js';
 
-/** A version of a table in Iceberg. Its number is Delta's plus 1, because some readers treat 0 as "no snapshot". */
+/** A version of a table in Iceberg. Its number is Delta's plus 1, because some readers take 0 for "no snapshot". */
 export interface Snapshot {
   'snapshot-id': number;
   'parent-snapshot-id'?: number;
@@ -22,8 +22,8 @@ export interface Snapshot {
 }
 
 /**
- * Summaries contain Delta's version and commit time. `timestamp-ms` can't be the commit time, because it must never
- * decrease, but a clock may be set back.
+ * The keys of Delta's version and commit time in a snapshot's summary. `timestamp-ms` can't hold the commit time,
+ * because it must never decrease, whereas a clock can be set back.
  */
 export const VERSION = 'delta.version';
 export const COMMITTED_AT = 'delta.timestamp-ms';
@@ -58,7 +58,7 @@ export interface TableFacts {
   partitionBy: readonly string[];
 }
 
-/** Returns all schemas of a table, ending with the current one. */
+/** Returns all schemas that the table has had, ending with the current schema. */
 export function continueSchemas(before: TableMetadata | undefined, contract: TableSchema): IcebergSchema[] {
   const { schemas = [] } = before ?? {};
   const current = schemas.find((schema) => schema['schema-id'] === before?.['current-schema-id']);
@@ -67,7 +67,7 @@ export function continueSchemas(before: TableMetadata | undefined, contract: Tab
   return [...schemas, { ...now, 'schema-id': schemas.length }];
 }
 
-/** True if the table's new snapshots can be added to existing metadata. */
+/** True if new snapshots of the table can be added to the existing metadata. */
 export function continuesTable(before: TableMetadata, facts: TableFacts): boolean {
   return (
     before['format-version'] === 2 &&
@@ -79,7 +79,7 @@ export function continuesTable(before: TableMetadata, facts: TableFacts): boolea
   );
 }
 
-/** Builds the metadata of a table with these snapshots, of which the last is current. A pure function. */
+/** Builds the metadata of a table. The last of the snapshots becomes the current one. */
 export function describeTable(
   { id, location, contract, partitionBy }: TableFacts,
   schemas: IcebergSchema[],
@@ -116,8 +116,8 @@ export function describeTable(
 }
 
 /**
- * Drops snapshots that were superseded longer ago than the table's retention, because their files may be deleted. The
- * files of a snapshot are superseded, at the earliest, when the next snapshot is committed.
+ * Drops snapshots that were superseded longer ago than the table's retention period, because their files may be
+ * deleted. A snapshot is superseded when the next one is committed.
  */
 export function expireSnapshots(snapshots: readonly Snapshot[], keptSince: number): Snapshot[] {
   const committedAt = (one: Snapshot | undefined) => Number(one?.summary[COMMITTED_AT] ?? Number.POSITIVE_INFINITY);

@@ -6,7 +6,7 @@ import { countPages } from '../../plan/count-pages.js';
 export interface SiteCount {
   site: bigint;
   name: string;
-  /** Listed items according to `/facets`. */
+  /** The number of listed items, according to `/facets`. */
   service: bigint;
   lake: bigint;
   removed: bigint;
@@ -15,18 +15,18 @@ export interface SiteCount {
 }
 
 /**
- * A read of pages of `/items` with a given status, for one website or, if `site` is null, for all. With `removals`, it
- * reads the newest removals and stops after that number; if `removals` is null, it reads all pages.
+ * A read of pages of `/items` with the given status: for one website, or for all if `site` is null. If `removals` is a
+ * number, the read returns the newest removals and stops after this number. If it is null, it reads all pages.
  */
 export type Reading = EntryOf<'listing.plan'>['readings'][number];
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];
-  /** True if `changedSince` is known to return removed items, so that equal counts prove equal listings. */
+  /** True if `changedSince` is known to return removed items. Equal counts then prove that the listing states agree. */
   returnsRemovals: boolean;
-  /** True if counts by currency or category differ although the counts by website agree. */
+  /** True if counts by currency or category differ, although the counts by website agree. */
   isSuspect: boolean;
-  /** True if an earlier read in this run didn't make the counts agree. */
+  /** True if the counts still differed after an earlier read in this run. */
   isSecond: boolean;
   /** The number of calls that the run may still make; null means unlimited. */
   callsLeft: bigint | null;
@@ -41,7 +41,7 @@ interface ReadingPlan {
   wanted: bigint;
 }
 
-/** Reads may use half of the remaining calls for a certain difference, and a tenth for a possible one. */
+/** The part of the remaining calls that reads may use: half if counts certainly differ, a tenth if they may. */
 const SHARE_CERTAIN = 2n;
 const SHARE_DOUBTFUL = 10n;
 
@@ -51,9 +51,9 @@ interface Priced {
 }
 
 /**
- * Chooses the cheapest reads that will find items with a wrong listing state. Websites whose counts differ have such
- * items. If `changedSince` queries may not return removals, other websites may have them too, because a removal and a
- * relisting cancel out, so all websites are read if that is cheap.
+ * Chooses the cheapest reads that will find the items whose listing state is wrong. A website whose counts differ has
+ * such items. If `changedSince` may not return removals, other websites may have such items as well, because a removal
+ * and a relisting cancel each other out. In this case, all websites are read if that is cheap enough.
  */
 export function chooseReadings(facts: ReadingFacts): ReadingPlan {
   const { sites, returnsRemovals, isSuspect, isSecond, callsLeft } = facts;
@@ -88,7 +88,7 @@ function share(callsLeft: bigint | null, part: bigint): bigint | null {
   return callsLeft === null ? null : callsLeft / part;
 }
 
-/** Chooses the cheaper way: listed items and then each missing one, or removed items and then each relisted one. */
+/** Chooses the cheaper way: read listed items and each missing one, or read removed items and each relisted one. */
 function cheapest(
   site: bigint | null,
   { service, lake, removed }: Pick<SiteCount, 'service' | 'lake' | 'removed'>,
@@ -98,7 +98,7 @@ function cheapest(
   const more = service > lake ? service - lake : 0n;
   const active = BigInt(countPages(service, ITEMS_A_PAGE)) + fewer;
   const gone = BigInt(countPages(removed + fewer, ITEMS_A_PAGE)) + more;
-  // A second read must be of listed items, because only these include items that the lake has never seen.
+  // A second read must return listed items, because removed items don't include items that the lake has never seen.
   const status = isSecond || active <= gone ? 'active' : 'removed';
   return { readings: [{ status, site, removals: null }], calls: status === 'active' ? active : gone };
 }
@@ -112,7 +112,7 @@ function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'la
   };
 }
 
-/** Estimates reading the newest removed items of all websites, or returns undefined if no removals are missing. */
+/** Estimates the calls for reading the newest removals of all websites; undefined if no removals are missing. */
 function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
   const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);
   if (removals === 0n) return undefined;

@@ -24,11 +24,10 @@ import {
 import { explainOpen, type OpenListing } from './listing-words.js';
 
 /**
- * In a run that polls, determines which items are listed, because `changedSince` queries may not return items that were
- * removed or relisted. One call compares the service's counts (API §4, /facets) with the lake as this
- * run would publish it. If they differ, finds the items by reading pages and single items, using part of the remaining
- * calls. Journals the number of items that remain unknown (`listing.done`), and the items that the service no longer
- * returns.
+ * After a poll, determines which items are listed, because `changedSince` may not return items that were removed or
+ * relisted. One call compares the service's counts (API §4, /facets) with the lake as this run would publish it. If the
+ * counts differ, finds the items by reading pages and single items, with part of the remaining calls. Journals the
+ * number of items whose state stays unknown (`listing.done`), and the items that the service no longer returns.
  */
 export async function establishListing(run: ListedRun): Promise<void> {
   const { landed, landing, client, io, typing } = run;
@@ -47,7 +46,7 @@ export async function establishListing(run: ListedRun): Promise<void> {
   io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
-/** The maximum number of times that the counts are read. If reads contradict the counts twice, the step ends. */
+/** The maximum number of times that the service's counts are requested. Items may change between the requests. */
 const COUNTS = 2;
 
 interface ListingState {
@@ -58,7 +57,7 @@ interface ListingState {
   read: Set<bigint | null>;
 }
 
-/** Determines the listing states of one part: everything that the key can read, or one dataset. */
+/** Determines the listing states of one dataset, or of everything that the key can read. */
 class ListingPart {
   readonly #run: ListedRun;
   readonly #part: DatasetPart;
@@ -98,7 +97,7 @@ class ListingPart {
     return this.#read();
   }
 
-  /** Reads until there are no differences, or no more calls may be made. */
+  /** Reads items until no counts differ or no more calls may be made. */
   async #read(): Promise<ListingState> {
     for (;;) {
       const rows = await this.#type();
@@ -120,7 +119,7 @@ class ListingPart {
   async #ask({ items }: ListingRows): Promise<void> {
     const { landing, look } = this.#run;
     const before = this.#progress.counts;
-    // In a dataset that is copied completely, items weren't read with `changedSince`.
+    // In a newly added dataset, items weren't read with `changedSince`, so they aren't evidence of what it returns.
     const since = this.#run.landed.added.length > 0 ? undefined : reachBack(await this.#readPollStart());
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(this.#graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
@@ -134,7 +133,7 @@ class ListingPart {
     return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
   }
 
-  /** Returns the part's items as this run would publish them, including everything downloaded so far. */
+  /** Returns the items as this run would publish them, including all rows downloaded so far. */
   async #type(): Promise<ListingRows> {
     const { landing, graph, typing, items, pending, reader } = this.#run;
     for (const page of ['poll', 'listing'] as const) {
@@ -150,7 +149,7 @@ class ListingPart {
     };
   }
 
-  /** Lists the websites that were read completely, including every missing item. */
+  /** Lists the websites whose pages have all been read, and whose missing items have been read one by one. */
   async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
     for (const plan of this.#progress.plans) {
@@ -194,7 +193,7 @@ class ListingPart {
     const allowance = this.#run.landed.account?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
-    // If the poll returns removals, a difference is most likely due to a recent change.
+    // If the poll returns removals, a difference is most likely caused by a recent change, so another poll finds it.
     const news = state.returnsRemovals && !isSecond;
     const readings: Reading[] = news ? [] : chosen.readings;
     const { limit, wanted } = chosen;
@@ -202,7 +201,7 @@ class ListingPart {
     return { type: 'listing.plan' as const, dataset, news, readings, limit, wanted, calls: client.calls() };
   }
 
-  /** Polls for items that changed since the newest item that the poll has returned. */
+  /** Polls for items that have changed since the newest item that the poll returned. */
   async #pollNews({ isPolled }: ListingPlan): Promise<void> {
     const { landing, io } = this.#run;
     const findRound = () => landing.journal.state.polls.get(this.#part.dataset)?.round;
@@ -227,7 +226,7 @@ function hasRead({ read }: ListingState, { site }: SiteCount): boolean {
   return read.has(null) || read.has(site);
 }
 
-/** Lists the websites whose listing states aren't known for certain. */
+/** Lists the websites with items whose listing state isn't certain. */
 function findOpen(state: ListingState): SiteCount[] {
   return state.sites.filter((site) => isDifferent(site) || !(state.returnsRemovals || hasRead(state, site)));
 }

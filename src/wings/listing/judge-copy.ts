@@ -3,44 +3,44 @@ import { isClearlyFewer } from '../../plan/is-clearly-fewer.js';
 
 /** The number of listed items in a full copy, and according to the service. */
 export interface ListedCounts {
-  /** The service's count; undefined if it wasn't requested. */
+  /** The number of listed items according to the service; undefined if it wasn't requested. */
   counted: bigint | undefined;
-  /** The endpoint that returned the count; default `/facets`. */
+  /** The endpoint that returned `counted`; defaults to `/facets`. */
   counter?: string;
   listed: bigint;
-  /** The number of listed items, with an item counted once for each of its datasets, as a service may count. */
+  /** Like `listed`, but an item counts once for each of its datasets, as it may in the service's count. */
   listedByDataset: bigint;
-  /** The number of listing changes that the service's count may not include yet, plus rows that couldn't be typed. */
+  /** By how much the service's count may differ: recent listing changes, and rows that couldn't be typed. */
   moved: bigint;
 }
 
-/** Known items that are missing from the copy, and how many of a sample the service still returns individually. */
+/** The number of known items that a copy lacks, and how many of those that were then read the service still returns. */
 export interface MissingReads {
   missing: bigint;
   read: bigint;
   found: bigint;
 }
 
-/** Missing items by their listing state in the lake. */
+/** The missing items, grouped by their listing state in the lake. */
 export interface CopyGap extends Record<'listed' | 'removed', MissingReads> {
-  /** Missing items that are listed in the lake but too new to be expected in the copy. */
+  /** The number of missing items that are listed in the lake, but are too new to be expected in the copy. */
   recent: bigint;
 }
 
 export interface CopyVerdict {
-  /** True if items that are missing from the copy are gone; separately for listed and for removed items. */
+  /** Separately for listed and for removed items: true if items that the copy lacks are gone. */
   provesAbsence: { listed: boolean; removed: boolean };
-  /** The maximum number of items that may or may not be listed. */
+  /** The maximum number of items whose listing state is unknown. */
   unknown: bigint;
-  /** Why items are unknown; empty if the copy is complete. */
+  /** The reason why states are unknown; empty if the copy is complete. */
   reason: string;
 }
 
 /**
- * Judges a full copy. A missing item is considered gone only if the copy lists as many items as `/facets` counts, and
- * the service returns none of a sample of the missing items. Removed items that are missing can be kept without a
- * check, because their listing state is known. A recent item that is missing may have been removed, or the copy may
- * lag, so its listing state is unknown.
+ * Decides what a full copy proves about missing items. They count as gone only if the copy contains as many listed
+ * items as `/facets` counts, and the service returns none of the missing items in a sample. A missing item that the
+ * lake shows as removed can be kept without a check, because its listing state is known. A recent item that is missing
+ * may have been removed, or the copy may lag, so its state is unknown.
  */
 export function judgeCopy(counts: ListedCounts, reads: CopyGap): CopyVerdict {
   const { counted = 0n, counter = '/facets', listed: came, listedByDataset, moved } = counts;

@@ -15,13 +15,13 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/** Counts how many of the given items the lake shows as listed. For a page of removed items, these are new removals. */
+/** Counts how many of these items the lake shows as listed. For a page of removed items, these are new removals. */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
- * Downloads the pages of a read (API §4, /items) with the newest listings first, because changes don't
- * affect that order. The newest removals are sorted by when they were last seen, because an item is removed soon after
- * that. An interrupted read continues with its next page.
+ * Downloads pages of items (API §4, /items). Listed items are sorted by their first appearance, newest first, because
+ * changes don't affect this order. Removed items are sorted by when they were last seen, because an item is removed
+ * soon afterwards. An interrupted read continues with its next page.
  */
 export async function landReading(
   part: DatasetPart,
@@ -57,7 +57,7 @@ export async function landReading(
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 
-/** Reads items individually. Saves each one, or journals that the service no longer returns it. */
+/** Reads items one by one. Saves each item, or journals that the service no longer returns it. */
 export async function landSingles(
   part: DatasetPart,
   landing: Landing,

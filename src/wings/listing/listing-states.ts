@@ -1,4 +1,4 @@
-/** Listing states in SQL: the lake's items, the service's counts, and the pages that were read. */
+/** Computes the listing states of items from the lake's items, the service's counts, and the pages that were read. */
 
 import { loadFacets } from '../../run/land/facets.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -8,7 +8,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import type { Reading, SiteCount } from './choose-readings.js';
 
-/** The lake's items as this run would publish them, with the columns that affect their listing state. */
+/** The lake's items as this run would publish them, with the columns that determine their listing state. */
 export interface ListingRows {
   items: Relation;
   typed: Relation;
@@ -20,7 +20,7 @@ export interface ListingSources {
   pending_changes: Relation;
 }
 
-/** Reads the items of all datasets, or of those with these names. `gone` lists items that are no longer visible. */
+/** Reads the items of the named datasets, or all items. @param gone items that the service no longer returns */
 export async function readListingItems(
   graph: RelationGraph,
   sources: ListingSources,
@@ -33,7 +33,7 @@ export async function readListingItems(
   return graph.rowsOf('listing_items', listing, count);
 }
 
-/** True if there is evidence that `changedSince` queries return removed items. All items were polled with `since`. */
+/** True if the lake's items show that `changedSince` returns removed items. @param since the poll's `changedSince` */
 export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
   const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);
@@ -45,7 +45,7 @@ export interface ListingCounts {
   isSuspect: boolean;
 }
 
-/** Compares the response of `/facets` with the items. `readable` lists the readable datasets; undefined means all. */
+/** Compares the response of `/facets` with the items. @param readable the names of readable datasets; default all */
 export async function matchListing(
   graph: RelationGraph,
   items: Relation,
@@ -67,7 +67,7 @@ export async function matchListing(
   return { sites: rows as unknown as SiteCount[], isSuspect: others > 0n };
 }
 
-/** Counts the items of each website in the lake, and uses these numbers in place of the service's counts. */
+/** Counts the lake's items by website, and uses these counts as if the service had returned them. */
 export async function countLakeSites(graph: RelationGraph, items: Relation): Promise<SiteCount[]> {
   const rows =
     await graph.rows(sql`SELECT site_id AS site, '' AS name, count(*) FILTER (is_listed) AS lake, lake AS service,
@@ -76,7 +76,7 @@ export async function countLakeSites(graph: RelationGraph, items: Relation): Pro
   return rows as unknown as SiteCount[];
 }
 
-/** Counts the items that the run hasn't read, whose listing state may be wrong if nothing was compared. */
+/** Counts the items that the run hasn't read. Without the service's counts, their listing state may be wrong. */
 export function countUnread(graph: RelationGraph, items: Relation): Promise<bigint> {
   return graph.count(sql`FROM ${items} WHERE NOT is_read`);
 }
@@ -85,7 +85,7 @@ export function countListedOf(graph: RelationGraph, items: Relation, ids: readon
   return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
 }
 
-/** Finds items that a full read of the listing should have returned but that are in none of these files. */
+/** Finds items that a read of all listed items should have returned, but that none of these files contains. */
 export async function findMissing(
   graph: RelationGraph,
   { items, typed }: ListingRows,

@@ -2,11 +2,11 @@ import type { PricelakeError } from '../../io/errors.js';
 import type { SiteCount } from './choose-readings.js';
 
 export interface OpenListing {
-  /** Websites, with `isRead` true if all of their pages were read. */
+  /** Websites whose items may have a wrong listing state. `isRead` is true if all pages of the website were read. */
   sites: (SiteCount & { isRead: boolean })[];
-  /** The number of items that the run hasn't read, if the service's counts are unknown. */
+  /** If the service's counts are unknown, the number of items that the run hasn't read. */
   unread: bigint;
-  /** The number of calls needed to read the remaining items, and the limit on these calls. */
+  /** The number of calls needed to read the remaining items, and the number allowed. */
   wanted: { wanted: bigint; limit: bigint | null; news: boolean } | undefined;
   failure: PricelakeError | undefined;
 }
@@ -14,14 +14,14 @@ export interface OpenListing {
 const NAMES = 3;
 const NAME_LENGTH = 60;
 
-/** Returns how many items may or may not be listed at most, and why; 0 and an empty string if all are known. */
+/** Returns the maximum number of items whose listing state is unknown, and why; 0 and an empty text if none is. */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
   const unknown = parts.reduce((sum, part) => sum + countUnknown(part), 0n);
   const reasons = parts.map(explainPart).filter((reason) => reason !== '');
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** If all pages of a website were read, only the difference in counts is unknown; otherwise all of its unread items. */
+/** If all pages of a website were read, only the difference in counts is unknown. Otherwise, all unread items are. */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);

@@ -15,18 +15,18 @@ import { countTyped, type ItemReads } from '../../typing/typed-rows.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from './judge-copy.js';
 import { landSingles } from './land-readings.js';
 
-/** A typed full copy, with the lake's items, the changes, and the service's counts to compare it with. */
+/** A typed full copy, and what it is compared with: the lake's items, the changes, and the service's counts. */
 interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | 'names'> {
   exported: ItemReads;
   landedRows: bigint;
   /** The response of `/facets`; undefined if it wasn't requested. */
   facets: string | undefined;
-  /** Datasets that are new to the lake, as the service describes them; undefined for a copy of all items. */
+  /** The datasets that were copied because they are new to the lake; undefined if all items were copied. */
   added: LandedDatasets['datasets'] | undefined;
   at: string;
 }
 
-/** Returns the run's full copy of all items or, following the feed, of new datasets; undefined if it makes no copy. */
+/** Returns the full copy that the run has made of all items or of new datasets; undefined if it has made none. */
 async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
   const { landed, landing, typing, reader, items, changes, pending, names, moment } = run;
   const { mode } = landed;
@@ -40,15 +40,15 @@ async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
 
 type Asking = Pick<ListedRun, 'client' | 'io'>;
 
-/** The number of missing items per listing state to read, to check whether the service still returns them. */
+/** For each listing state, the number of missing items to read, to check whether the service still returns them. */
 const SAMPLE = 10n;
-/** If the service returns any of them, up to this number are read, within a share of the remaining calls. */
+/** If the service returns any of these items, up to this number are read, within a share of the remaining calls. */
 const MOST_READS = 500n;
 
 /**
- * Compares a full copy with the service's own counts, and reads some of the known items that are missing from it (API
- * §4, /items/{id}, which also returns removed items). The rows that are read become part of the copy.
- * Journals the number of items whose listing state remains unknown (`listing.done`).
+ * Compares a full copy with the service's counts, and reads some of the known items that the copy lacks (API §4,
+ * /items/{id}, which also returns removed items). These rows become part of the copy. Journals the number of items
+ * whose listing state stays unknown (`listing.done`).
  */
 export async function proveCopy(run: ListedRun): Promise<Absence> {
   const { landing, graph, typing } = run;
@@ -71,7 +71,7 @@ export async function proveCopy(run: ListedRun): Promise<Absence> {
   return verdict.provesAbsence;
 }
 
-/** Journals the number of items that remain unknown, and why. */
+/** Journals the number of items whose listing state stays unknown, and the reason. */
 async function noteVerdict(
   { client, io }: Asking,
   { journal }: Landing,
@@ -92,7 +92,7 @@ async function proveAdded(
 ): Promise<void> {
   const verdicts: CopyVerdict[] = [];
   for (const { name, items: counted } of added) {
-    // Rows don't have to name their datasets.
+    // A row without datasets counts, because rows don't have to name their datasets.
     const isOfIt = sql`coalesce(len(datasets), 0) = 0 OR list_contains(datasets, ${name})`;
     const counts = { ...(await countListed(graph, copy, isOfIt)), counted, counter: '/datasets' };
     verdicts.push(judgeCopy(counts, { listed: NONE, removed: NONE, recent: 0n }));
@@ -104,7 +104,7 @@ async function proveAdded(
 
 const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
 
-/** Returns the number of listed items according to `/facets`, or undefined if it wasn't read. */
+/** Returns the number of listed items according to `/facets`, or undefined if `/facets` wasn't requested. */
 async function countFacets(graph: RelationGraph, { facets }: ProvedCopy): Promise<bigint | undefined> {
   if (facets === undefined) return undefined;
   const row = await graph.row(
@@ -133,15 +133,15 @@ async function countListed(
 /** The known items that are missing from a copy; undefined if there are none. */
 interface Gap {
   missing: Relation | undefined;
-  /** The number of listed items that were first seen so recently that the copy may not contain them yet. */
+  /** The number of missing listed items that were first seen so recently that the copy may lag behind them. */
   recent: bigint;
 }
 
 const NO_GAP: Gap = { missing: undefined, recent: 0n };
 
 /**
- * Finds items that are missing from the copy: items in the lake, and items mentioned in this run's changes. Skips items
- * with changes that this run will apply.
+ * Finds the items that the copy lacks, among the lake's items and the items of this run's changes. Skips items with
+ * changes that this run will apply.
  */
 async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap> {
   const { exported, items, changes, pending, names, at } = copy;
@@ -168,7 +168,7 @@ async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap>
   };
 }
 
-/** Reads missing items. If a call fails, the check is skipped. */
+/** Reads missing items one by one. If a call fails, skips the comparison. */
 async function readMissing(
   { client, io }: Asking,
   landing: Landing,
@@ -195,7 +195,7 @@ async function readMissing(
   }
 }
 
-/** Lists the items that were read individually, including those that the service no longer returns. */
+/** Lists the items that were read one by one, including those that the service no longer returns. */
 async function listRead(landing: Landing): Promise<bigint[]> {
   const ids = [...landing.journal.state.listing.gone];
   for (const { path } of listItemFiles(landing, 'listing')) {

@@ -1,5 +1,5 @@
 import type { Wing } from '../wing.js';
 import { mendLanding } from './mend-landing.js';
 
-/** Downloads files of an unfinished run again if they have changed on disk. */
+/** Checks the files of an unfinished run, and has altered ones downloaded again. */
 export const mend: Wing = { mendLanding };

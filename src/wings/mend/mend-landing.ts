@@ -8,12 +8,13 @@ import type { MendLanding } from '../../run/open/wings.js';
 import { checkLanding } from '../../verify/check-landing.js';
 
 /**
- * Verifies the checksums of what earlier processes of a run downloaded. If data has changed, rewinds the run to before
- * it, so that only that data and later data is downloaded again. Complete exports are kept. An altered export counts as
- * interrupted, so it is bought again if budget and quota allow. Bytes that aren't in the journal are truncated.
- * @param run `requiresHeld`: its batch must be published unchanged; `isCommitted`: it has committed a table
- * @returns undefined if the run was deleted, because downloading it again only costs calls
- * @throws PricelakeError `lake_invalid` if rows are lost that can only be bought again if the user decides to
+ * Verifies the checksums of the data that earlier attempts of a run have downloaded. If data has been altered, rewinds
+ * the run to the point before it, so that this data and later data is downloaded again. Complete exports are kept. An
+ * altered export counts as interrupted, so it is bought again if budget and quota allow. Bytes that the journal doesn't
+ * list are cut off.
+ * @param run `requiresHeld`: the run's batch must be published unchanged; `isCommitted`: the run has committed a table
+ * @returns undefined if the run was deleted, because downloading its data again only costs calls
+ * @throws PricelakeError `lake_invalid` if rows are lost that can be bought again only if the user decides to
  */
 export const mendLanding: MendLanding = async (landing, { requiresHeld, isCommitted }, io) => {
   const { folder, runId, journal } = landing;

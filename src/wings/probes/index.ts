@@ -5,8 +5,8 @@ import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
 /**
- * Returns the websites that this process asks, within the budget and after reserving calls for the rest of the run.
- * Returns undefined if no websites are asked.
+ * Returns the websites to ask about, as far as the budget allows after calls are reserved for the rest of the run.
+ * Returns undefined if there are none.
  */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;
@@ -16,14 +16,14 @@ async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefine
   return landed.probes.sites.size + sites.length > 0 ? sites : undefined;
 }
 
-/** True if websites should be asked. A full copy returns all sources, so it makes asking unnecessary. */
+/** True if websites should be asked about. A full copy makes this unnecessary, because it shows every source. */
 function isDue({ pipeline, memory, mode, facts: { lake, landed, now } }: ProbedRun): boolean {
   if (pipeline.probe === undefined || mode === 'snapshot' || landed.probes.isDone) return false;
   const looked = Math.max(memory.state.probedAt?.getTime() ?? 0, lake.snapshotAt?.getTime() ?? 0);
   return now.getTime() - looked >= pipeline.probe;
 }
 
-/** Lists websites with listed items, starting with the one whose sources were read longest ago. */
+/** Lists the websites that have listed items, starting with the website whose sources were read longest ago. */
 async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT site_id FROM ${await before.rows('sources')}
     SEMI JOIN (SELECT DISTINCT site_id FROM ${await before.rows('items')} WHERE is_listed) AS listed USING (site_id)
@@ -31,7 +31,7 @@ async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   return rows.map(({ site_id }) => site_id as bigint);
 }
 
-/** Asks for each website when an item of it was last seen. */
+/** Asks the service when an item of each website was last seen. */
 export const probes: Wing = {
   probe: {
     choose: chooseSites,

@@ -6,15 +6,15 @@ import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 
-/** Only the required fields are parsed, so that changes in other fields can't stop a run. */
+/** Parses only the fields that are needed, so that a change in another field can't stop a run. */
 const newestItem = z.looseObject({
   content: z.array(z.looseObject({ lastSeenAt: z.string(), source: z.looseObject({ modelId: int64 }) })),
 });
 
 /**
- * Asks for the newest time at which an item of each website was seen, one call each (API §4, /items by
- * `-lastSeen`), and journals the answers. Skips websites that an earlier process of the run asked. A failed call ends
- * the step without an error, because it is optional.
+ * Asks when an item of each website was last seen, with one call for each (API §4, /items, sort `-lastSeen`), and
+ * journals the responses. Skips websites that an earlier attempt has asked about. If a call fails, ends without an
+ * error, because runs don't need this information.
  */
 export async function landProbes(
   client: ApiClient,

@@ -36,8 +36,8 @@ function watch(run: WatchedRun): Watch {
 }
 
 /**
- * Downloads products from the service: all pages, or one page as a sample. Returns undefined if the run doesn't compare
- * products. The number of products in the lake determines which page is sampled.
+ * Downloads the service's products: all pages, or one page as a sample, which depends on the number of products in the
+ * lake. Returns undefined if the run doesn't compare products.
  */
 async function landByPlan(
   { client, io, landing, tables }: WatchedRun,
@@ -48,7 +48,7 @@ async function landByPlan(
   if (comparisons.products === 'none' || part === undefined) return undefined;
   const only = isWanted ? undefined : choosePage(countRows(tables.products.files), landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
-    // A run may skip a sample, but not a table that the user requested.
+    // A sample may be skipped, but not a table that the user has requested.
     if (isWanted) throw error;
     return skipSample(error, io);
   });
@@ -75,5 +75,5 @@ async function countCalls({ client, journal, plan: { comparisons, parts } }: Pla
 
 const witness: Witness = { watch, estimate };
 
-/** Compares the service's products with the lake's. Also saves the service's in a table if the pipeline requests it. */
+/** Compares the service's products with the lake's. Also stores them in a table if the pipeline requests it. */
 export const products: Wing = { witnesses: [witness] };

@@ -8,8 +8,8 @@ import { readProductPage } from '../../source/page.js';
 export const PRODUCTS_A_PAGE = 200;
 
 /**
- * Downloads pages of products, most offers first (API §4, /products): all pages, or only page `only`
- * as a sample. An interrupted run continues with its next page.
+ * Downloads pages of products, sorted by number of offers in descending order (API §4, /products): all pages, or only
+ * page `only` as a sample. An interrupted run continues with its next page.
  */
 export async function landProducts(
   client: ApiClient,
@@ -45,6 +45,6 @@ export async function landProducts(
 /** Chooses the page of products to sample, a different one in each run. */
 export function choosePage(products: bigint, seed: bigint): number {
   const pages = (products + BigInt(PRODUCTS_A_PAGE) - 1n) / BigInt(PRODUCTS_A_PAGE);
-  // 7919 is a prime, so consecutive seeds visit all pages unless their number is a multiple of 7919.
+  // 7919 is prime, so consecutive seeds reach every page, unless the number of pages is a multiple of 7919.
   return pages === 0n ? 0 : Number((seed * 7919n) % pages);
 }

@@ -18,19 +18,19 @@ export interface Cache {
   maxBytes: number;
 }
 
-/** A remote lake as seen by a reader: the logs of all tables, and the data files of the tables that it requests. */
+/** A remote lake for a reader: the logs of all tables, and the data files of the tables that the reader requests. */
 export interface CachedLake {
   lake: Lake;
   url: string;
-  /** Downloads the data files of these tables, deleting other cached files if there isn't enough room. */
+  /** Downloads the data files of these tables. Deletes other cached files if the cache is full. */
   bring(tables: readonly TableName[]): Promise<void>;
-  /** Undefined if no machine holds the lease. */
+  /** The process that holds the lease; undefined if there is none. */
   holder: Awaited<ReturnType<typeof readHolder>>;
 }
 
 /**
- * Runs `work` against a cached copy of a remote lake. Takes no lease and never writes to the remote.
- * @throws PricelakeError `lake_invalid` if the remote has no lake, `usage` if the tables are larger than the cache
+ * Runs `work` on a cached copy of a remote lake. Neither takes the lease nor writes to the remote.
+ * @throws PricelakeError `lake_invalid` if the remote has no lake; `usage` if the tables are larger than the cache
  */
 export async function readRemote<T>(
   address: string,
@@ -57,7 +57,7 @@ export async function readRemote<T>(
   }
 }
 
-/** Downloads the journals of an unfinished run, but not its data. */
+/** Downloads the journal of an unfinished run, but not the data that the run has downloaded. */
 async function fetchJournals(ends: Ends): Promise<void> {
   await rm(privatePath(ends.lake, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
@@ -83,7 +83,7 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   for (const path of needed.keys()) await utimes(path, now, now);
 }
 
-/** Deletes the least recently used cached files, of any remote, until there is room for the needed files. */
+/** Deletes cached files of any remote until the needed files fit. Starts with the file that was used longest ago. */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
   for (const path of await listFilesBelow(folder)) {

@@ -14,15 +14,15 @@ const JOURNAL = 'journal.ndjson';
 const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
- * Copies the downloaded files of an unfinished run to the remote, so that another machine can continue the run. A
- * journal is read before the files that it refers to, and uploaded after them, so that the remote journal never refers
- * to a missing file.
+ * Copies the downloaded files of an unfinished run to the remote, so that another machine can continue the run. Reads a
+ * journal before the files to which it refers, and uploads it after them, so that the remote's journal never refers to
+ * a missing file.
  */
 export class LandingMirror {
   readonly #ends: Ends;
   /**
-   * The size and modification time of each file that this process uploaded. Files from earlier processes are uploaded
-   * again, because they may have been truncated since.
+   * The size and modification time of each file that this process has uploaded. Files uploaded by earlier processes are
+   * uploaded again, because they may have been truncated since.
    */
   readonly #sent = new Map<string, { state: string; done: Promise<void> }>();
   #sending: Promise<void> = Promise.resolve();
@@ -35,20 +35,18 @@ export class LandingMirror {
     return this.#queue(async () => void (await this.#send()));
   }
 
-  /**
-   * Uploads new and changed files, then deletes unneeded remote files. Must be called after all commits are uploaded.
-   */
+  /** Uploads new and changed files, then deletes unneeded remote files. Call it after all commits are uploaded. */
   settle(): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send()));
   }
 
   #queue(work: () => Promise<void>): Promise<void> {
     const done = this.#sending.then(work);
-    this.#sending = done.catch(() => {}); // the caller handles the error
+    this.#sending = done.catch(() => {}); // the caller handles the error of `done`
     return done;
   }
 
-  /** Uploads new and changed files. @returns the keys of all files, including those uploaded before */
+  /** Uploads new and changed files. @returns the keys of all files, including files that were uploaded before */
   async #send(): Promise<Set<string>> {
     const { lake } = this.#ends;
     const { applied } = await readTable(lake, 'runs');
@@ -75,7 +73,7 @@ export class LandingMirror {
     return [...keys, key];
   }
 
-  /** Uploads a file unless it has been or is being uploaded. @returns the number of bytes that this call uploaded */
+  /** Uploads a file, unless it was uploaded or is being uploaded. @returns the number of bytes uploaded by this call */
   async sendFile(path: string): Promise<number> {
     const { size, mtimeMs } = await stat(path);
     const key = this.#keyOf(path);
@@ -100,7 +98,7 @@ export class LandingMirror {
     return true;
   }
 
-  /** Deletes journals first, because downloaded files without a journal are ignored. */
+  /** Deletes a journal before its data, because data without a journal is ignored. */
   async #removeOthers(wanted: Set<string>): Promise<void> {
     const { store } = this.#ends;
     const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);

@@ -11,12 +11,12 @@ import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
 
-/** The content of `_pricelake/remote.json`: this copy's remote, and the last lease under which they were in sync. */
+/** The content of `_pricelake/remote.json`: this folder's remote, and the last lease under which the two agreed. */
 export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
-/** Reads the note. Returns undefined if the folder isn't a copy of this remote, or if the note is damaged. */
+/** Reads the note. Returns undefined if the note is damaged or names another remote. */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
   const note = await readAnyNote(lake);
   return note?.url === url ? note : undefined;
@@ -36,22 +36,22 @@ export async function writeNote(lake: Lake, note: CopyNote): Promise<void> {
   await writeDurably(lake, notePath(lake), `${JSON.stringify(note)}\n`);
 }
 
-/** Creates a note with generation 0, which no lease has, so the folder is only in sync with an empty remote. */
+/** Creates a note with generation 0. No lease has this generation, so the folder agrees only with an empty remote. */
 export function makeNote(url: string): CopyNote {
   return { url, copy: randomUUID(), generation: 0 };
 }
 
 const FOLDER = '_pricelake/lock/';
-/** A holder that has not renewed its lease for this long is considered dead. */
+/** If a lease isn't renewed for this long, its holder is considered dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/** A holder that can't renew its lease stops after this time, before others may take over. It checks every BEAT_MS. */
+/** If a holder can't renew its lease for this long, it stops, so that it stops before others take over. */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({
   copy: z.string(),
   after: z.int().min(0),
-  /** True if the folder was in sync with the remote when the lease was acquired. */
+  /** True if the folder agreed with the remote when the lease was taken. */
   inLine: z.boolean(),
   released: z.boolean(),
 });
@@ -59,14 +59,11 @@ type LeaseRecord = z.infer<typeof recordSchema>;
 
 export interface Lease {
   generation: number;
-  /** True if this folder held the previous lease or the remote is new. The folder's own versions are then uploaded. */
+  /** True if this folder held the previous lease, or if the remote is new. The folder's versions are then uploaded. */
   inLine: boolean;
-  /** Aborted when another writer has taken over, or might have because the lease was not renewed in time. */
+  /** Aborts when another writer has taken over, or may have, because the lease wasn't renewed in time. */
   lost: AbortSignal;
-  /**
-   * Checks that there is no newer lease, because a suspended process may have missed it.
-   * @throws the reason of `lost`
-   */
+  /** Checks that there is no newer lease, which a suspended process may have missed. @throws the reason of `lost` */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
@@ -74,16 +71,16 @@ export interface Lease {
 const leaseKey = (generation: number) => FOLDER + String(generation).padStart(12, '0');
 
 /**
- * Acquires the lease by creating `_pricelake/lock/<generation>` on the condition that it doesn't exist. The newest
- * lease must have been released, have expired (90 s without renewal, by the store's clock), or belong to a dead process
- * on this machine.
- * @throws PricelakeError `lake_locked` with the current holder
+ * Takes the lease by creating `_pricelake/lock/<generation>`, on the condition that this object doesn't exist. The
+ * newest lease must have been released, must have expired (after 90 s without renewal, by the store's clock), or must
+ * belong to a dead process on this machine.
+ * @throws PricelakeError `lake_locked` that names the current holder
  */
 export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Promise<Lease> {
   for (;;) {
     const last = (await listGenerations(store)).at(-1) ?? 0;
     const before = last === 0 ? undefined : await readRecord(store, last);
-    if (last > 0 && before === undefined) continue; // a later holder has deleted the record
+    if (last > 0 && before === undefined) continue; // a later holder has deleted this lease's record
     if (before !== undefined) refuseHeld(store, before);
     const generation = last + 1;
     const inLine = before === undefined || isInLine(note, last, before.record);
@@ -91,7 +88,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
     if (!(await createRecord(store, generation, record))) continue;
     const generations = await listGenerations(store);
     if ((generations.at(-1) ?? 0) > generation) {
-      // Another process has already created and deleted this generation.
+      // Another process has created this generation before, and has already deleted it.
       await store.remove([leaseKey(generation)]);
       continue;
     }
@@ -103,7 +100,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/** True if the newest lease is the one in the note, or the next one, acquired here before the process was killed. */
+/** True if the note's lease is the newest one, or if this folder took the newest one just before it was killed. */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }
@@ -144,7 +141,7 @@ async function readRecord(store: ObjectStore, generation: number): Promise<Store
   }
 }
 
-/** Creates the record. Also returns true if an earlier attempt had created it but its response was lost. */
+/** Creates the record. Also returns true if an earlier attempt has created it, and only the response was lost. */
 async function createRecord(store: ObjectStore, generation: number, record: LeaseRecord): Promise<boolean> {
   if (await store.create(leaseKey(generation), toBytes(record))) return true;
   return (await readRecord(store, generation))?.record.token === record.token;
@@ -192,7 +189,7 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
 
 const toBytes = (record: LeaseRecord) => Buffer.from(`${JSON.stringify(record)}\n`);
 
-/** Returns the current holder of a remote, or undefined if there is none. */
+/** Returns the process that holds the lease of a remote, or undefined if there is none. */
 export async function readHolder(store: ObjectStore) {
   const last = (await listGenerations(store)).at(-1);
   const found = last === undefined ? undefined : await readRecord(store, last);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { PricelakeError } from '../../io/errors.js';
 
-/** The maximum size of an object that is read into memory. `lake.json` has about 200 bytes per file. */
+/** The maximum size of an object that is read into memory. `lake.json` needs about 200 bytes for each data file. */
 export const SMALL_BYTES = 128 * 1024 * 1024;
 
 export interface StoredObject {
   bytes: Buffer;
-  /** According to the store's clock, like `readAt`. */
+  /** The time at which the object was written. `readAt` is the time of this read. Both come from the store's clock. */
   writtenAt: Date;
   readAt: Date;
 }
@@ -18,32 +18,33 @@ export interface ListedObject {
 }
 
 /**
- * Object storage under the lake's prefix. Objects are written atomically, and all later reads and lists see them. The
- * store retries transient errors, and throws only PricelakeErrors that contain no secrets.
+ * Object storage, limited to the lake's prefix. A write is atomic, and all later reads and lists return its result.
+ * Transient errors are retried. All methods throw PricelakeErrors, which contain no secrets.
  */
 export interface ObjectStore {
   readonly url: string;
-  /** Reads an object; undefined if it doesn't exist. Throws if it exceeds `maxBytes`, by default `SMALL_BYTES`. */
+  /** Reads an object; undefined if it doesn't exist. Throws if it is larger than `maxBytes` (default `SMALL_BYTES`). */
   read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   write(key: string, bytes: Buffer): Promise<void>;
-  /** Creates an object. Returns false if the key exists, even with the same content. */
+  /** Creates an object. Returns false if the key already exists, even if the object has the same content. */
   create(key: string, bytes: Buffer): Promise<boolean>;
-  /** Creates or replaces an object from the first `bytes` bytes of a file. */
+  /** Creates or replaces an object. Its content is the first `bytes` bytes of a file. */
   upload(key: string, path: string, bytes: number): Promise<void>;
   /**
-   * Downloads an object to a new file and syncs it. Throws if it is larger than `maxBytes`.
-   * @returns the SHA-256 hash of the object in hexadecimal
+   * Downloads an object to a new, synced file.
+   * @returns its SHA-256 as hexadecimal
+   * @throws if it exceeds `maxBytes`
    */
   download(key: string, path: string, maxBytes: number): Promise<string>;
-  /** Lists objects by key. With a limit, the list may stop after that number of objects. */
+  /** Lists objects in the order of their keys. With a limit, may stop after this number of objects. */
   list(prefix: string, limit?: number): Promise<ListedObject[]>;
   remove(keys: readonly string[]): Promise<void>;
   close(): void;
 }
 
 /**
- * Rejects a store that ignores `If-None-Match: *`, because two writers could then both write the same log entry.
- * @throws PricelakeError `config`; the lake on the store stays unchanged
+ * Rejects a store that ignores `If-None-Match: *`, because two writers could write the same log entry to it.
+ * @throws PricelakeError `config`; the lake in the store stays unchanged
  */
 export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   const key = `_pricelake/probe/${randomUUID()}`;
@@ -51,7 +52,7 @@ export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   try {
     const isTaken = !(await store.create(key, Buffer.from('2')));
     const kept = (await store.read(key))?.bytes.toString();
-    // `isCreated` may be false although this process created the object, if the response to the first attempt was lost.
+    // If the response to the first attempt was lost, `isCreated` is false although this process created the object.
     if (isTaken && kept === '1') return;
     const what = isCreated
       ? 'it overwrites existing objects'

@@ -6,11 +6,11 @@ import { connect as connectTls } from 'node:tls';
 import { findProxy, hasProxy } from '../../formats/find-proxy.js';
 import { PricelakeError } from '../../io/errors.js';
 
-/** Node's own agents support HTTPS_PROXY since version 24.5. Older versions need these agents. */
+/** Node.js 24.5 and later support HTTPS_PROXY themselves. Older versions need the agents in this file. */
 const OPTIONS = { keepAlive: true, maxSockets: 50 };
 type OnConnection = (error: Error | null, socket: Duplex) => void;
 
-/** Connects to HTTP_PROXY instead of the host. The request must then contain the host (see `nameHost`). */
+/** Connects to HTTP_PROXY instead of the request's host, which the request must name in its path (see `nameHost`). */
 class PlainAgent extends HttpAgent {
   override createConnection(options: ClientRequestArgs, done?: OnConnection): Duplex | null | undefined {
     const proxy = findProxy(`http://${nameOf(options)}`);
@@ -20,7 +20,7 @@ class PlainAgent extends HttpAgent {
   }
 }
 
-/** Connects through a tunnel of HTTPS_PROXY, which sees only the name of the host. */
+/** Connects through a tunnel of HTTPS_PROXY. The proxy sees only the name of the request's host. */
 class TunnelAgent extends HttpsAgent {
   readonly #connectMs: number;
 
@@ -56,7 +56,7 @@ interface SignedRequest {
   headers: Record<string, string>;
 }
 
-/** Adds the host to the path of a plain HTTP request that goes through a proxy (RFC 9112, section 3.2.2). */
+/** Adds the host to the path of a plain HTTP request through a proxy (RFC 9112, section 3.2.2). */
 export function nameHost<Request extends SignedRequest>(request: Request): Request {
   const { protocol, hostname, port, path, headers } = request;
   const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`;
@@ -92,7 +92,7 @@ function refuse(proxy: URL, name: string, status: number | undefined): Pricelake
   );
 }
 
-/** Formats the host and port as in a URL. */
+/** Formats a request's host and port as in a URL. */
 function nameOf({ host, port }: ClientRequestArgs): string {
   const name = String(host);
   return `${isIPv6(name) ? `[${name}]` : name}:${port}`;

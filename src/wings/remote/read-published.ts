@@ -4,8 +4,9 @@ import { limitTime } from './limit-time.js';
 import { openStore } from './remote.js';
 
 /**
- * Reads only `lake.json` from a remote; undefined if nothing has been published.
- * @throws PricelakeError `unavailable` if the store doesn't respond within `ms` milliseconds; also the store's errors
+ * Reads only `lake.json` from a remote. Returns undefined if nothing has been published to the remote.
+ * @throws PricelakeError `unavailable` if the store doesn't respond within `ms` milliseconds, or another error of the
+ * store
  */
 export async function readPublished(address: string, io: Io, ms: number): Promise<Pointer | undefined> {
   const store = await openStore(address, io);

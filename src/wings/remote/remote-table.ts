@@ -14,14 +14,14 @@ export interface Ends {
   store: ObjectStore;
   lake: Lake;
   io: Io;
-  /** Once aborted, no more files are uploaded or downloaded. */
+  /** When this signal aborts, no more files are uploaded or downloaded. */
   stop?: AbortSignal;
 }
 
 export interface RemoteTable {
   table: TableName;
   log: Map<string, ListedObject>;
-  /** Data files, keyed by their path in the table. */
+  /** The data files, keyed by their path within the table. */
   files: Map<string, ListedObject>;
   /** The newest version; -1n if the log is empty. */
   version: bigint;
@@ -49,7 +49,7 @@ export function remoteLogKey(table: TableName, name: string): string {
 
 /**
  * True if the folder and the remote have the same log entry for this version. Entries of different commits are never
- * equal, because each contains its run, time and files.
+ * equal, because each entry contains its run, its time and its files.
  */
 export async function hasSameEntry(
   store: ObjectStore,
@@ -65,7 +65,7 @@ export async function hasSameEntry(
 }
 
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/** `lake.json` comes last, because it contains the versions that the newest run published. */
+/** The small files in the order in which they are uploaded. `lake.json` is last, because it publishes the versions. */
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 
@@ -80,7 +80,7 @@ export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const names of STEPS) await settleAll(names.map(send));
 }
 
-/** `catalog.sql` is never downloaded, because people run it in DuckDB, where its statements could do anything. */
+/** This file is never downloaded, because people run it in DuckDB, where a manipulated file could do anything. */
 const CATALOG = 'catalog.sql';
 
 export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {

@@ -22,8 +22,8 @@ import { expireRemote, sendTables } from './send-tables.js';
 const MIRROR_MS = 60_000;
 
 /**
- * Holds the lease of a lake's remote while `work` runs. First continues an interrupted upload, or downloads what other
- * machines have published. Afterwards, uploads the results of `work`.
+ * Holds the lease of a lake's remote while `work` runs. Before `work`, continues an interrupted upload, or downloads
+ * what other machines have published. After `work`, uploads its results.
  * @throws PricelakeError `lake_locked` if another machine holds the lease or published first; `config` if the store
  * ignores conditional writes; `lake_invalid`, `unauthorized`, `unavailable`
  */
@@ -39,7 +39,7 @@ export async function holdRemote<T>(
   await refuseForeignPrefix(store);
   const lake = await openLake(lakePath, { create: true });
   const partial = await readPartial(lake);
-  // A partial folder can't be uploaded to another remote.
+  // A folder that lacks data files can only be uploaded to the remote that has them.
   if (partial !== undefined && partial.remote !== store.url) await refusePartial(lake);
   const found = await readNote(lake, store.url);
   const note = found ?? makeNote(store.url);
@@ -55,7 +55,7 @@ export async function holdRemote<T>(
       await held.publish();
       return result;
     } catch (error) {
-      // If this fails as well, the next command on this machine uploads the downloaded files.
+      // If this upload fails as well, the next command on this machine uploads the files.
       await held.mirror();
       throw error;
     } finally {
@@ -71,7 +71,7 @@ export class Remote {
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
   readonly #mirrored: readonly MirroredFolder[];
-  /** Identifies the logs that were uploaded. Only this process changes the remote while it holds the lease. */
+  /** Identifies the uploaded logs. No other process changes the remote while this process holds the lease. */
   #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease, mirrored: readonly MirroredFolder[]) {
@@ -94,7 +94,7 @@ export class Remote {
       } else if (isNew) await refuseOtherLake(lake, store);
       if (isNew) {
         await markPartial(lake, { remote: store.url });
-        // The note is written before the first download, so that a kill never leaves a lake of unknown origin.
+        // Writes the note before the first download. If the process is killed, the origin of the files is known.
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));
@@ -105,13 +105,13 @@ export class Remote {
     }
   }
 
-  /** Uploads the downloaded files of an unfinished run. Must be called before the run's first commit. */
+  /** Uploads the files that an unfinished run has downloaded. Call it before the run's first commit. */
   saveLanding(): Promise<void> {
     this.#lease.lost.throwIfAborted();
     return this.#landing.save();
   }
 
-  /** Uploads new commits and `lake.json`. Must be called after a publication. */
+  /** Uploads new commits and `lake.json`. Call it after a run has published. */
   async publish(): Promise<void> {
     if (await this.#send()) return;
     const { store } = this.#ends;
@@ -120,10 +120,10 @@ export class Remote {
     });
   }
 
-  /** Downloads those of these data files that are missing locally. */
+  /** Downloads the given data files if they are missing locally. */
   provide: NonNullable<Lake['provide']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
 
-  /** Downloads all missing data files, so that the folder contains the whole lake. */
+  /** Downloads all data files that are missing locally, so that the folder contains the whole lake. */
   async bringAll(): Promise<Fetched> {
     const { lake, io } = this.#ends;
     const lock = await lockLake(lake, io);
@@ -136,7 +136,7 @@ export class Remote {
     }
   }
 
-  /** Only logs failures, because everything is uploaded again later. */
+  /** Uploads new files of an unfinished run. Only logs a failure, because the files are uploaded again later. */
   async mirror(): Promise<void> {
     if (this.#lease.lost.aborted) return;
     await this.#landing.save().catch((error: unknown) => this.#warn('remote.mirror_missed', error));
@@ -166,7 +166,7 @@ export class Remote {
   }
 }
 
-/** Returns a string that changes whenever a log file of any table changes. */
+/** Returns a text that changes whenever a file in any table's log changes. */
 async function nameLogs(lake: Lake): Promise<string> {
   const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLog(lake, table)]));
   return JSON.stringify(logs);
@@ -174,7 +174,7 @@ async function nameLogs(lake: Lake): Promise<string> {
 
 async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   if ((await store.read(MARKER)) !== undefined) return;
-  // An interrupted first upload leaves tables behind.
+  // The store may already contain tables, from a first upload that was interrupted.
   const known = [PRIVATE_FOLDER, ...TABLE_NAMES].map((name) => `${name}/`);
   const foreign = (await store.list('', 50)).find(({ key }) => !known.some((folder) => key.startsWith(folder)));
   if (foreign === undefined) return;
@@ -187,7 +187,7 @@ async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   );
 }
 
-/** Throws if the folder contains a lake that isn't a copy of the remote, because downloading would overwrite it. */
+/** Throws if the folder contains another lake than the remote, because a download would overwrite it. */
 async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
   for (const folder of folders) {
@@ -206,8 +206,8 @@ export async function openStore(address: string, io: Io): Promise<ObjectStore> {
 }
 
 /**
- * Runs `work` while this process holds the lease of the lake's remote, if there is one.
- * @throws PricelakeError `lake_invalid` if there is no remote and data files are missing from the folder
+ * Runs `work` while this process holds the lease of the lake's remote. Without a remote, just runs `work`.
+ * @throws PricelakeError `lake_invalid` if there is no remote, and data files are missing from the folder
  */
 export async function withRemote<T>(
   { path, remote }: { path: string; remote?: string | undefined },

@@ -25,9 +25,9 @@ import { CHANGED_HINT } from './s3-fault.js';
 const FETCHES = 8;
 
 /**
- * Makes this folder equal to the remote: transaction logs since their newest checkpoints, the files of an unfinished
- * run, the small files, and the data files unless the folder is partial. Versions that differ from the remote's are
- * moved to `_pricelake/aside` until the next call.
+ * Makes this folder equal to the remote. Downloads the logs from their newest checkpoints, the files of an unfinished
+ * run, the small files and, unless the folder is partial, the data files. Moves versions that differ from the remote's
+ * to `_pricelake/aside`, where they stay until the next call.
  * @throws PricelakeError `lake_invalid` if the first upload of the lake was interrupted
  */
 export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
@@ -59,7 +59,7 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
   });
 }
 
-/** Downloads missing log entries. If the logs differ, downloads everything since the newest checkpoint. */
+/** Downloads missing log entries. If the logs differ, downloads all entries since the newest checkpoint. */
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
@@ -73,14 +73,14 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const names = entries.map((version) => nameEntry(version));
   if (checkpoint >= from) names.unshift(nameEntry(checkpoint, 'checkpoint.parquet'), '_last_checkpoint');
   await makeFolder(tablePath(lake, table, '_delta_log'));
-  // This is the only file in a log whose content changes.
+  // `_last_checkpoint` is the only file in a log whose content changes.
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
-  // Entries are downloaded one at a time, so that a kill doesn't leave a gap in the log.
+  // Downloads entries one at a time. If the process is killed, the log has no gap.
   for (const object of found) await fetchAll(ends, [object]);
 }
 
-/** Returns the newest version up to which a log has no gaps; -1n for an empty log. */
+/** Returns the newest version before the first gap in a log; -1n if the log is empty. */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;
@@ -112,13 +112,13 @@ export async function fetchDataFiles(ends: Ends, table: TableName, files: readon
 }
 
 interface Wanted {
-  /** The path relative to the lake, both locally and on the remote. */
+  /** The path relative to the lake, which is the same locally and on the remote. */
   key: string;
   bytes: number;
   sha256?: string | undefined;
 }
 
-/** Downloads files. Skips files that have the right size, because the content of a lake's files never changes. */
+/** Downloads files. Skips a local file that has the right size, because the files of a lake never change. */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
   const folders = new Set<string>();
@@ -138,10 +138,7 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   return fetched;
 }
 
-/**
- * Returns the local path of an object.
- * @throws PricelakeError `lake_invalid` if it is outside the lake, or too large to read
- */
+/** Returns an object's local path. @throws PricelakeError `lake_invalid` if it is outside the lake, or too large */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint =
@@ -150,7 +147,7 @@ function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   };
   const fault = findPathFault(key);
   if (fault !== undefined) throw fail(fault);
-  // These files are later read into memory, so their size is limited.
+  // These files are read into memory later, so their size is limited.
   const isReadWhole = key.includes('/_delta_log/') || isJournal({ key });
   if (bytes > MAX_LOG_BYTES && isReadWhole) throw fail(`has ${bytes} bytes; the limit is ${MAX_LOG_BYTES}`);
   return innerPath(lake, key);
@@ -176,7 +173,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
   }
 }
 
-/** Selects the files of a run that hasn't been published according to `lake.json`. */
+/** Selects the files of a run that, according to `lake.json`, hasn't been published. */
 async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
   const journal = landed.findLast(isJournal);
   if (journal === undefined) return [];
@@ -186,7 +183,7 @@ async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]):
   return number > published ? landed.filter(({ key }) => key.startsWith(folder)) : [];
 }
 
-/** Downloads the journal last, because downloaded files without a journal are ignored. */
+/** Replaces a folder. Downloads its journal last, because data without a journal is ignored. */
 async function replaceFolder(ends: Ends, name: string, objects: readonly ListedObject[]): Promise<void> {
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
@@ -196,7 +193,7 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   await fetchAll(ends, objects.filter(isJournal));
 }
 
-/** Moves files aside that another machine's run made obsolete. The next call deletes them. */
+/** Moves files that another machine's run has made obsolete out of the way. The next call deletes them. */
 async function moveAside({ lake, io }: Ends, path: string, name: string): Promise<void> {
   const target = privatePath(lake, 'aside', name);
   await mkdir(dirname(target), { recursive: true });

@@ -4,7 +4,7 @@ import type { RemoteUrl } from '../../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { createAgents, nameHost } from './proxied-agents.js';
 
-/** The parts of the AWS SDK that are used. The SDK takes 20 MB, so it is optional and loaded only for a remote. */
+/** The parts of the AWS SDK that are used. The SDK needs 20 MB on disk, so it is optional, and only remotes load it. */
 export interface Sdk {
   s3: typeof import('@aws-sdk/client-s3');
   storage: typeof import('@aws-sdk/lib-storage');
@@ -29,15 +29,12 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   }
 }
 
-/** The maximum size of an XML response, which is an error or a list of at most a thousand objects. */
+/** The maximum size of an XML response. It contains an error or a list of at most a thousand objects. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
-/**
- * Creates a client. Credentials come only from the SDK's chain: environment variables, profiles, SSO, roles, and the
- * machine's metadata service.
- */
+/** Creates a client. Credentials come only from the SDK: environment, profiles, SSO, roles, machine metadata. */
 export function createS3Client(
   { s3 }: Sdk,
   { endpoint, region, pathStyle }: RemoteUrl,
@@ -48,10 +45,10 @@ export function createS3Client(
     forcePathStyle: pathStyle,
     requestHandler: { ...createAgents(CONNECT_MS), connectionTimeout: CONNECT_MS, socketTimeout: silenceMs },
     ...(endpoint === undefined ? {} : { endpoint }),
-    // The SDK requires a region, although stores other than AWS accept any.
+    // The SDK requires a region. Stores other than AWS accept any region.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
   });
-  // Responses contain the store's time in a header, which determines when leases expire.
+  // Keeps the store's time from the response headers, because it determines when leases expire.
   client.middlewareStack.add(
     (next) => async (input) => {
       const result = await next(input);
@@ -62,7 +59,7 @@ export function createS3Client(
     },
     { step: 'deserialize', name: 'keepDate', priority: 'high' },
   );
-  // This runs after signing, because the signature covers the path without the host.
+  // This step must follow signing, because the signature covers the path without the host.
   client.middlewareStack.add((next) => (input) => next({ ...input, request: nameHost(input.request as never) }), {
     step: 'deserialize',
     name: 'nameHost',
@@ -73,7 +70,7 @@ export function createS3Client(
       async (input) => {
         const result = await next(input);
         const { response } = result as { response?: { statusCode?: number; body?: unknown } };
-        // Objects are not limited here, because their readers count bytes themselves.
+        // Doesn't limit the content of objects, because whoever reads an object limits it.
         const isObject = commandName === 'GetObjectCommand' && (response?.statusCode ?? 0) < 300;
         if (!isObject && response?.body instanceof Readable) response.body = boundBody(response.body);
         return result;
@@ -93,5 +90,5 @@ function boundBody(body: Readable): Readable {
       else done(null, chunk);
     },
   });
-  return pipeline(body, bounded, () => {}); // the reader handles the error
+  return pipeline(body, bounded, () => {}); // the stream's reader handles the error
 }

@@ -17,18 +17,18 @@ export function nameOf(error: unknown): string {
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
 }
 
-/** True if a retry may help because the connection failed, the response was truncated, or the status is transient. */
+/** True if a retry may help: the connection failed, the response was cut off, or the status is transient. */
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (nameOf(error) === 'CredentialsProviderError' || isCertificateFault(error)) return false;
-  // Checked before the status, because a truncated error response has no name.
+  // This check precedes the status, because an error in a response that was cut off has no name.
   if (isNetworkFault(error)) return true;
-  // The store has discarded the uploaded parts, so the whole file must be uploaded again.
+  // The store has discarded the parts that were uploaded, so the file must be uploaded again.
   if (nameOf(error) === 'NoSuchUpload') return true;
   return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
 
-/** True if TLS failed because the store's certificate isn't trusted. */
+/** True if the TLS connection failed because the store's certificate isn't trusted. */
 const isCertificateFault = (error: unknown): boolean =>
   /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(String((error as NodeJS.ErrnoException | null)?.code ?? ''));
 
@@ -38,10 +38,10 @@ function isNetworkFault(error: unknown): boolean {
   return hasSystemCode(error, ...NETWORK) || ['TimeoutError', 'IncompleteBody', 'Error'].includes(nameOf(error));
 }
 
-/** Converts an error without quoting the store or the SDK, because their messages may contain keys or tokens. */
+/** Converts an error of the SDK. Quotes neither the store nor the SDK, because their messages may contain secrets. */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
-  // Errors from the local disk are returned unchanged.
+  // Errors of the local disk are returned unchanged.
   if (hasSystemCode(error, 'ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE')) return error;
   const status = statusOf(error);
   const name = nameOf(error);

@@ -13,15 +13,15 @@ import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js'
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 
 const PART_BYTES = 16 * 1024 * 1024;
-/** The number of parts of a file that are uploaded in parallel. Four files in parallel take up to 128 MB of memory. */
+/** The number of parts of a file to upload in parallel. For four files in parallel, they need up to 128 MB of RAM. */
 const PARTS = 2;
 const REMOVALS = 16;
-/** Limits a list of objects, so that it can't exhaust the memory. */
+/** The limits on the list of objects, which prevent it from exhausting the memory. */
 const MOST_LISTED = 1_000_000;
 const MOST_PAGES = 20_000;
-/** The number of attempts. The pauses between them add up to 6 to 19 seconds. */
+/** The maximum number of attempts. The pauses between seven attempts add up to 6 to 19 seconds. */
 const ATTEMPTS = 7;
-/** The number of attempts for each part of a file. The SDK retries a part without uploading the others again. */
+/** The maximum number of attempts for each part of a file. The SDK retries only the part that failed. */
 const PART_ATTEMPTS = 5;
 
 interface S3Options {
@@ -74,7 +74,7 @@ class S3Store implements ObjectStore {
         return true;
       } catch (error) {
         if (statusOf(error) === 412) return false;
-        throw error; // 409: another writer is creating the object, and neither has won yet
+        throw error; // 409: another writer is creating the object at the same time
       }
     });
   }
@@ -90,7 +90,7 @@ class S3Store implements ObjectStore {
         queueSize: PARTS,
       });
       await upload.done().catch(async (error: unknown) => {
-        // If the response to the completion was lost, the parts are gone but the object exists.
+        // If the response to the last request was lost, the parts are gone, but the object exists.
         if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
       });
     });
@@ -139,7 +139,7 @@ class S3Store implements ObjectStore {
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    // Objects are deleted individually, because some stores don't support deleting several with one request.
+    // Deletes objects one by one, because some stores don't support a request that deletes several.
     await runSideBySide(REMOVALS, keys, (key) =>
       this.#attempt(`remove ${key}`, () =>
         this.#client.send(new this.#sdk.s3.DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key })),
@@ -204,7 +204,7 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /** Retries transient errors, including truncated bodies and undecided conditional writes. The SDK doesn't. */
+  /** Retries transient errors, including responses cut off and undecided conditional writes. The SDK doesn't. */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -225,7 +225,7 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
   return collected;
 }
 
-/** Returns the time of the response according to the store's clock. */
+/** Returns the time at which the store sent the response, by the store's clock. */
 function readDate({ $metadata }: GetObjectCommandOutput): Date | undefined {
   const { date } = $metadata as { date?: string };
   return date === undefined || Number.isNaN(Date.parse(date)) ? undefined : new Date(date);

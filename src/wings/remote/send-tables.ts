@@ -19,15 +19,14 @@ interface Pending {
   at: number;
   files: string[];
   entry: Buffer;
-  /** True if the version before is missing on the remote, so that a checkpoint must represent earlier versions. */
+  /** True if the remote lacks the version before this one. A checkpoint must then represent the earlier versions. */
   isFirst: boolean;
 }
 
 /**
- * Uploads each version that is missing on the remote: first data files, which nobody reads yet, then log entries in
- * commit order, each on the condition that its version doesn't exist.
- * @returns false if the remote has other versions, which this folder must download; files that were already uploaded
- * remain
+ * Uploads each version that the remote lacks. Uploads data files first, which no reader uses yet, then log entries in
+ * the order of their commits, on the condition that the remote doesn't have the version.
+ * @returns false if the remote has other versions, which this folder must download; uploaded files then remain
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
   const { store, lake, io } = ends;
@@ -44,7 +43,7 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
-/** Lists the versions that are missing on the remote; undefined if the logs differ or the remote is ahead. */
+/** Lists the versions that the remote lacks. Returns undefined if the logs differ or the remote is ahead. */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLog(lake, table);
@@ -53,19 +52,19 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
   if (newest < remote.version) return undefined;
   if (newest < 0n) return [];
   if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
-    // The remote's newest entry has been cleaned up locally, so it can't be compared. A checkpoint replaces the entries
-    // before the newest one.
+    // The local log no longer contains the remote's newest entry, so the two can't be compared. A checkpoint replaces
+    // the entries before the newest one.
     if (versions.includes(remote.version)) return undefined;
   }
   const missing = versions.filter((version) => version > remote.version);
   if (missing.length === 0) return [];
   if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
-    // Entries are read one at a time, because a folder may have hundreds of versions to upload.
+    // Reads one entry at a time, because hundreds of versions may have to be uploaded.
     const pending: Pending[] = [];
     for (const version of missing) pending.push(await readPending(lake, table, version));
     return pending;
   }
-  // The remote doesn't have all previous versions, so only the newest is uploaded, with a checkpoint.
+  // The remote lacks versions before these, so only the newest version is uploaded, with a checkpoint.
   if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
   const state = await readLog(lake, table);
   const last = await readPending(lake, table, newest);
@@ -81,7 +80,7 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/** Groups versions by commit time. For equal times, they are in the order in which a run commits tables. */
+/** Groups versions by commit time. Sorts versions with the same time as a run commits their tables. */
 function* inOrder(pending: Pending[][]): Generator<Pending[]> {
   const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
@@ -110,7 +109,7 @@ async function sendFiles(
       stop?.throwIfAborted();
       const file = tablePath(lake, table, path);
       const info = await stat(file).catch(ignoreMissing);
-      // A missing file is accepted only if it is superseded.
+      // A file may be missing only if the current version no longer contains it.
       if (info === undefined && !current.has(path)) return;
       if (info === undefined) await refusePartial(lake);
       if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
@@ -123,9 +122,9 @@ async function sendFiles(
 
 async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {
   if (isFirst) await sendLogFile(store, lake, table, nameEntry(version, 'checkpoint.parquet'));
-  // THE COMMIT POINT of the remote: from here on, readers see the version, and all files that it refers to exist.
+  // THE COMMIT POINT of the remote: from here on, readers see this version, and all its files exist.
   const isCreated = await store.create(remoteLogKey(table, nameEntry(version)), entry);
-  // An earlier attempt whose response was lost may have created the entry.
+  // If an earlier attempt created the entry and the response was lost, the remote has the same entry.
   return isCreated || (await hasSameEntry(store, lake, table, version));
 }
 
@@ -150,7 +149,7 @@ async function sendLogFile(store: ObjectStore, lake: Lake, table: TableName, nam
   if (info !== undefined) await store.upload(remoteLogKey(table, name), path, info.size);
 }
 
-/** A file that isn't in any log may belong to a run on another machine, so it is kept for a day. */
+/** A file that isn't in any log may belong to another machine's run, so it is kept for a day. */
 const ORPHAN_MS = 86_400_000;
 
 /**

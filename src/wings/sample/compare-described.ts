@@ -9,7 +9,7 @@ import { ItemReader } from '../../typing/typed-rows.js';
 
 const NO_SAMPLE: DescribedSample = { ids: [], isPartial: false };
 
-/** Values that change together with the price, or that a change doesn't have to contain. */
+/** Fields that change together with the price, or that a change needn't contain. */
 const MOVED = [
   'price',
   'previousPrice',
@@ -22,8 +22,8 @@ const MOVED = [
 ];
 
 /**
- * If `changes` are complete (API §2, Change: `changes`), reads some of the changed items in full, and
- * compares the values that their changes don't contain.
+ * Checks whether the field `changes` of a change is complete (API §2, Change). Reads some of the changed items in full,
+ * and compares the values that their changes don't contain.
  */
 export async function compareDescribed(
   { client, io, landing, graph, typing }: WatchedRun,
@@ -56,7 +56,7 @@ async function readDescribed(
   await landSingleItems(part, landing, 'sample', [...left], io).catch((error: unknown) => skipSample(error, io));
 }
 
-/** Counts items whose other values differ although they haven't changed since their newest known change. */
+/** Counts items with values that differ although no change is newer than the item's newest known change. */
 async function countUnannounced(
   { graph, typing }: Pick<WatchedRun, 'graph' | 'typing'>,
   landing: Landing,

@@ -14,7 +14,7 @@ function watch(run: WatchedRun): Watch {
     async ask({ plan, rows, readable, alreadyRead }) {
       const size = plan.comparisons.sample;
       if (size === 0) return async () => {};
-      // The sample is chosen before tables are derived, so that the two don't use memory at the same time.
+      // Chooses the sample before tables are derived, because both need much memory.
       const sampled = { items: await rows('items'), readable, first: alreadyRead };
       const chosen = await chooseSample(graph, sampled, size, landing.runId);
       return async () => {

@@ -9,7 +9,7 @@ export interface LandedSample {
   missing: readonly bigint[];
 }
 
-/** Reads items individually (API §4, /items/{id}) and saves them. Skips items already read. */
+/** Reads items one by one (API §4, /items/{id}) and saves them. Skips items that have already been read. */
 export async function landSample(
   client: ApiClient,
   landing: Landing,

@@ -22,14 +22,14 @@ import { TypingQueue } from '../../typing/typing-queue.js';
 import { type AskedSample, chooseSample } from './choose-sample.js';
 import { landSample } from './land-sample.js';
 
-/** The result of comparing sampled items, in the lake as this run would publish it, with the service. */
+/** The result of comparing the sampled items, in the lake as this run would publish it, with the service's items. */
 export interface SampleProof {
-  /** The number of items that could be compared. Items that changed after the feed was read can't be. */
+  /** The number of items that were compared. Items that changed after the feed was read can't be compared. */
   sampled: bigint;
   mismatches: bigint;
-  /** The upper bound of the mismatch rate in the lake, with 95% confidence. */
+  /** The upper bound of the lake's mismatch rate at 95% confidence. */
   bound: number;
-  /** A JSON array of objects, each with an `item_id` and the names of the values that differ. */
+  /** A JSON array with an object for each item that differs: its `item_id`, and the names of the differing values. */
   differences: string;
 }
 
@@ -38,16 +38,16 @@ export const NO_SAMPLE: SampleProof = { sampled: 0n, mismatches: 0n, bound: 1, d
 interface SampledLake {
   history: Relation;
   stale_items: Relation;
-  /** The last change applied to items; undefined for a lake without the feed. */
+  /** The last change applied to items; undefined for a lake that doesn't use the feed. */
   cursor: bigint | undefined;
-  /** For a lake without the feed, the time up to which it is complete, in ISO 8601; null if unknown. */
+  /** For a lake that doesn't use the feed, the time up to which it is complete, as ISO 8601; null if unknown. */
   lowWatermark: string | null;
   skew: FeedSkew;
   /** A pattern that finds dataset names in text (see dataset-names.ts). */
   datasetPattern: string | null;
 }
 
-/** Compares a run's sample with the lake, value by value. If the responses are invalid, no items count as sampled. */
+/** Compares a run's sample with the lake, value by value. If responses are invalid, counts no items as sampled. */
 export async function proveRunSample(
   io: Io,
   engine: Pick<Engine, 'graph' | 'typing'>,
@@ -62,8 +62,8 @@ export async function proveRunSample(
 }
 
 /**
- * Compares `size` random items of the published lake with the service, value by value, with one call each within the
- * pipeline's budget. Changes nothing.
+ * Compares `size` random items of the published lake with the service, value by value. Makes one call for each item,
+ * within the pipeline's budget. Changes nothing.
  * @throws PricelakeError `budget` or `quota` if too few calls are left
  */
 export async function proveItems(pipeline: Pipeline, size: number, io: Io, signal: AbortSignal): Promise<SampleProof> {
@@ -93,7 +93,7 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
   }
 }
 
-/** Returns the names of the datasets that the key can read, as they are spelled in the lake's items. */
+/** Returns the names of the datasets that the key can read, as the lake's items spell them. */
 async function readReadableNames(graph: RelationGraph, rows: LakeRows, client: ApiClient) {
   const known = await readKnownDatasets(graph, await rows.rows('datasets'));
   return listDatasetNames(await fetchDatasets(client), known, false).readable;
@@ -134,7 +134,7 @@ async function openSampledLake(
   return { items, history, stale_items, cursor, lowWatermark, skew: UNKNOWN_SKEW, datasetPattern: null };
 }
 
-/** Returns the time up to which a lake without the feed is known to be complete. */
+/** Returns the time up to which a lake that doesn't use the feed is complete, as ISO 8601. */
 async function readKnownUntil(graph: RelationGraph, items: Relation, polled: bigint): Promise<string> {
   if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
   const row = await graph.row(sql`SELECT epoch_ms(max(last_changed_at)) AS at FROM ${items}`);
@@ -142,8 +142,8 @@ async function readKnownUntil(graph: RelationGraph, items: Relation, polled: big
 }
 
 /**
- * Returns the upper bound of a rate at 95% confidence (one-sided, Clopper–Pearson), given `found` hits in a sample: at
- * a higher rate, fewer than 5% of samples would have so few hits. Returns 1 for an empty sample.
+ * Returns the upper bound of a rate at 95% confidence (one-sided, Clopper–Pearson). At a higher rate, fewer than 5% of
+ * samples would contain only `found` hits or fewer. Returns 1 for an empty sample.
  */
 export function boundMismatchRate(found: number, sampled: number): number {
   if (found >= sampled) return 1;

@@ -8,14 +8,14 @@ type Analysis = Pipeline['analysis'];
 
 type DeclaredRows = Record<string, string | bigint | boolean | null>[];
 
-/** A table's rows from the pipeline file, and the hash that its commit records. */
+/** The rows of a table that the pipeline file contains, and their hash, which the table's commit records. */
 export interface DeclaredTable {
   table: DeclaredTableName;
   rows: DeclaredRows;
   declared: bigint;
 }
 
-/** Builds the rows of each table with settings from the pipeline file, without `run_id`. Their order is irrelevant. */
+/** For each table of settings, a function that builds its rows from the pipeline file, without `run_id`. */
 const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
@@ -45,7 +45,7 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/** A website's empty list becomes a row with an empty text, which means that no attribute has this meaning. */
+/** An empty list for a website becomes a row with an empty text: no attribute of this website has the meaning. */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,
@@ -66,7 +66,7 @@ function listUserMatches({ userMatches = [] }: Pipeline): DeclaredRows {
   }));
 }
 
-/** Returns undefined for the default, which is stored without a row. */
+/** Returns undefined for the default value, because it is stored without a row. */
 function writeStaleAfter(staleAfter: StaleAfter) {
   const [[meaning, count] = ['', 0]] = Object.entries(staleAfter);
   if (meaning === 'seconds' && count === DEFAULT_STALE_SECONDS) return undefined;
@@ -90,7 +90,7 @@ export function listDeclared({
   });
 }
 
-/** Computes a 48-bit hash, because every reader of the transaction log can represent such a number exactly. */
+/** Computes a 48-bit hash. Every reader of a transaction log can represent such a number exactly. */
 function hashRows(rows: DeclaredRows): bigint {
   const lines = rows.map((row) =>
     JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),

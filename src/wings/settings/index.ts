@@ -17,7 +17,7 @@ function stageDeclared(staging: Staging): Promise<StagedTable[]> {
   );
 }
 
-/** The tables with settings from the pipeline file: rules about offers, and the user's matches. */
+/** Stages the tables of settings from the pipeline file: rules about offers, and the user's matches. */
 export const settings: Wing = {
   derivers: [{ tables: DECLARED_TABLES, isDue: (found) => listDeclared(found).length > 0, derive: stageDeclared }],
 };

@@ -7,21 +7,21 @@ import type { Wing } from '../wing.js';
 
 const files: Upkeep = {
   recover: settleRebuild,
-  /** Rewrites files that other programs wrote, because a plain read of a table's folder can fail on them. */
+  /** Rewrites files of other programs, because reading a table's folder with a plain glob can fail on such files. */
   async prepare(db, lake, tables, io) {
     if (Object.values(tables).every(({ files }) => files.every(isSealed))) return false;
     await compactLake(db, lake, 'foreign', io);
     return true;
   },
-  /** Adds an empty file to each empty table, so that a plain read finds the columns and types. */
+  /** Adds an empty file to each table without files, so that a plain glob finds the table's columns and types. */
   async complete(db, lake, { empty: tables, ...filling }) {
     await fillEmptyTables(db, lake, { tables, ...filling });
   },
-  /** Merges the small files of tables that have many. Costs nothing if there are few. */
+  /** Merges the small files of each table that has many small files. */
   async tidy(db, lake, io, options) {
     await compactLake(db, lake, 'due', io, options);
   },
 };
 
-/** Keeps data files at a size that is fast to read, and rewrites files that other programs wrote. */
+/** Keeps data files at a size that readers read fast, and rewrites files of other programs. */
 export const upkeep: Wing = { upkeep: [files] };

@@ -3,19 +3,21 @@ import type { Socket } from 'node:net';
 
 const MAX_CONNECTIONS = 256;
 
-/** `idle`: no request yet. `asking`: the request is being received. `taken`: its body is being verified and written. */
+/**
+ * The state of a connection. `idle`: it has sent no request. `asking`: its request is being received. `taken`: the
+ * request's body is being verified and written.
+ */
 type Stage = 'idle' | 'asking' | 'taken';
 
-/** The stages in which a new connection may replace an existing one, in order of preference. */
+/** The states in which a new connection may replace an old one. Connections in the first state are replaced first. */
 const LOSSES: readonly Stage[] = ['idle', 'asking'];
 
 /**
- * Limits a server's connections. When the limit is reached, a new connection replaces an old one, because otherwise
- * anybody who holds connections open could lock the sender out. A connection whose event is being written is never
- * replaced.
+ * Limits a server's connections. At the limit, a new connection replaces an old one, because otherwise anybody who
+ * holds connections open could lock the sender out. Never replaces a connection whose event is being written.
  */
 export class Connections {
-  /** Sorted by the time of each socket's last stage change, oldest first. */
+  /** The sockets, sorted by when their state last changed, oldest first. */
   readonly #stages = new Map<Socket, Stage>();
 
   constructor(server: Server) {

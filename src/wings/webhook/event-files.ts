@@ -19,7 +19,7 @@ export function webhookPath(lakeRoot: string, ...parts: string[]): string {
   return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
 }
 
-/** Event ids are remembered for more than twice the time during which the service retries (API §6). */
+/** The time for which event ids are remembered. The service retries an event for less than half as long (API §6). */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
 interface EventFile {
@@ -29,7 +29,7 @@ interface EventFile {
 
 const KEY = /^[0-9a-f]{40}$/;
 
-/** Returns the file name for an event: a hash, because an id may be any text. */
+/** Returns the file name of an event. It is a hash of the id, because an id may be any text. */
 export function keyOf(eventId: string): string {
   return createHash('sha256').update(eventId).digest('hex').slice(0, 40);
 }
@@ -40,15 +40,15 @@ export async function listEvents(lakeRoot: string): Promise<EventFile[]> {
   return keys.map((key) => ({ key, path: webhookPath(lakeRoot, 'events', key) }));
 }
 
-/** Counts the events that wait for a run, and the bodies that were moved aside. */
+/** Counts the events that no run has published yet, and the bodies that can't be read as events. */
 export async function countFiles(lakeRoot: string): Promise<{ waiting: number; setAside: number }> {
   const waiting = (await listEvents(lakeRoot)).length;
   return { waiting, setAside: (await listNames(webhookPath(lakeRoot, 'aside'))).length };
 }
 
 /**
- * Deletes the events that run `runId` has published, after recording their ids. Must be called after the commit, and
- * may be called again. Forgets ids that are older than ID_MEMORY_MS.
+ * Deletes the events that run `runId` has published, after recording their ids. Also forgets ids older than
+ * ID_MEMORY_MS. Call it after the run's commit; it may be called again.
  */
 export async function removeEvents(lakeRoot: string, keys: readonly string[], runId: string, io: Io): Promise<void> {
   if (keys.length === 0) return;
@@ -62,24 +62,21 @@ export async function removeEvents(lakeRoot: string, keys: readonly string[], ru
   }
 }
 
-/** Returns the keys of all known events, oldest first, each with the time since which it is remembered. */
+/** Returns the keys of all known events, oldest first, with the time at which each became known. */
 export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at: number][]> {
   const known: [string, number][] = [];
-  // Events are read before recorded keys. A run records a key before it deletes the event, so none is missed.
+  // Reads events before recorded keys. A run records an event's key before it deletes the event, so no key is missed.
   for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
   for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
     const file = webhookPath(lakeRoot, 'taken', name);
-    const text = await readFile(file, 'utf8').catch(ignoreMissing); // a run may have forgotten the event meanwhile
+    const text = await readFile(file, 'utf8').catch(ignoreMissing); // a run may have deleted this file in the meantime
     const at = await readTime(file);
     for (const key of text?.split('\n') ?? []) if (KEY.test(key)) known.push([key, at]);
   }
   return known.sort(([, a], [, b]) => a - b);
 }
 
-/**
- * Creates the folders.
- * @throws PricelakeError `lake_invalid` if one is a symbolic link, because events would be stored outside the lake
- */
+/** Creates the folders. @throws PricelakeError `lake_invalid` if one is a symbolic link, which leads out of the lake */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
@@ -89,7 +86,7 @@ export async function makeFolders(lakeRoot: string): Promise<void> {
   for (const folder of folders) await makeFolder(folder);
 }
 
-/** Deletes unfinished files that are at least an hour old, whose receivers were killed. */
+/** Deletes files that were never completed, because their receiver was killed at least an hour ago. */
 export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   for (const name of await listNames(webhookPath(lakeRoot, 'tmp'))) {
     const file = webhookPath(lakeRoot, 'tmp', name);
@@ -97,7 +94,7 @@ export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   }
 }
 
-/** Creates a file atomically. Returns false if the name exists. In either case, the name is durable afterwards. */
+/** Creates a file atomically. Returns false if the name already exists. The name is durable in both cases. */
 export async function createFile(lakeRoot: string, target: string, bytes: Buffer): Promise<boolean> {
   const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
   let isNew = true;
@@ -110,7 +107,7 @@ export async function createFile(lakeRoot: string, target: string, bytes: Buffer
   } finally {
     await rm(temporary, { force: true });
   }
-  // THE COMMIT POINT: from here on, the name survives a power failure.
+  // THE COMMIT POINT: from here on, the file's name survives a power failure.
   await syncFolder(path.dirname(target));
   return isNew;
 }

@@ -13,13 +13,13 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/** The maximum number of unreadable bodies to keep. Older ones are deleted, because the feed has their changes too. */
+/** The maximum number of unreadable bodies to keep. Older bodies can be deleted, because the feed has their changes. */
 const MAX_ASIDE = 1000;
 
 export class EventStore {
   readonly #lakeRoot: string;
   readonly #io: Io;
-  /** Known keys with their times, oldest first. */
+  /** The keys of known events with the time at which each became known, oldest first. */
   readonly #known: Map<string, number>;
   readonly #writing = new Set<Promise<boolean>>();
 
@@ -35,7 +35,7 @@ export class EventStore {
     return new EventStore(lakeRoot, io, await readKnownKeys(lakeRoot));
   }
 
-  /** Saves an event durably. Returns false if it had already been saved. */
+  /** Saves an event durably. Returns false if the event was saved before. */
   async land(eventId: string, body: Buffer): Promise<boolean> {
     const key = keyOf(eventId);
     if (this.#known.has(key)) return false;
@@ -46,7 +46,7 @@ export class EventStore {
     return isNew;
   }
 
-  /** Saves a signed body that isn't a valid event, durably. Returns its path. */
+  /** Saves a signed body that isn't a valid event, and returns its path. */
   async setAside(body: Buffer): Promise<string> {
     const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
     const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;
@@ -58,7 +58,7 @@ export class EventStore {
     return path.join('_pricelake', 'webhooks', 'aside', name);
   }
 
-  /** Waits for all pending writes. */
+  /** Waits until all current writes have ended. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.#writing);
   }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.js';
 
-/** All bodies in memory may together take this multiple of the size limit for one body. */
+/** The bodies in memory may together be this many times as large as the largest allowed body. */
 const BODIES_AT_ONCE = 4;
 
-/** Reads raw request bodies, and limits the size of each body and of all bodies held at once. */
+/** Reads raw request bodies. Limits the size of each body, and the memory for all bodies together. */
 export class BodyReader {
   readonly #maxBytes: number;
   #heldBytes = 0;
@@ -13,10 +13,7 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Passes the body to `use`.
-   * @throws Refusal if the body is too large or incomplete; the rest of the request is discarded
-   */
+  /** Passes the body to `use`. @throws Refusal if the body is too large or incomplete; the rest is discarded */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -38,7 +35,7 @@ export class BodyReader {
         request.on('data', take);
         request.once('end', () => resolve(Buffer.concat(parts)));
         request.once('error', () => fail(400, 'cut off'));
-        request.once('close', () => fail(400, 'cut off')); // has no effect after `end`
+        request.once('close', () => fail(400, 'cut off')); // has no effect after the event `end`
       });
       return await use(body);
     } finally {

@@ -19,13 +19,13 @@ export interface ReceiverOptions extends AgeLimits {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   onLanded?: () => void;
-  /** Must be less than the 10 seconds that the sender waits for a response (API §6). */
+  /** The time within which to respond, in ms. The sender waits for 10 seconds (API §6). */
   answerWithinMs?: number;
 }
 
 export interface Receiver {
   url: string;
-  /** Rejects new deliveries, and waits until the current ones have been written and answered. */
+  /** Rejects new deliveries. Waits until current deliveries have been written and answered. */
   close(): Promise<void>;
 }
 
@@ -33,13 +33,10 @@ export interface Receiver {
 export const HEALTH_PATH = '/health';
 
 const ANSWER_WITHIN_MS = 8_000;
-/** Longer than load balancers keep idle connections open, so that they close connections first. */
+/** Load balancers keep idle connections open for less than this, so they close connections first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/**
- * Serves the webhook endpoint (API §6).
- * @throws PricelakeError `usage` if the address can't be bound
- */
+/** Serves the webhook endpoint (API §6). @throws PricelakeError `usage` if the address can't be bound */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
   const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;
   const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, onLanded, io };
@@ -47,7 +44,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
   const bodies = new BodyReader(options.maxBodyBytes);
   const server = createServer({
     headersTimeout: answerWithinMs,
-    requestTimeout: 2 * answerWithinMs, // longer than our own deadline, for requests that are discarded
+    requestTimeout: 2 * answerWithinMs, // for discarded requests; longer than the deadline for a response
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(1000, answerWithinMs),
   });
@@ -74,7 +71,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       while (underWay.size > 0) await Promise.all(underWay);
       await store.finish();
-      server.closeAllConnections(); // the remaining connections have no complete request
+      server.closeAllConnections(); // the connections that remain have sent no complete request
       await closed;
     },
   };
@@ -89,7 +86,7 @@ interface Counter {
   onBody: () => void;
 }
 
-/** Responds to a request. Every failure results in a status that makes the sender retry. */
+/** Responds to a request. If anything fails, the status makes the sender retry. */
 async function answer(request: IncomingMessage, response: ServerResponse, counter: Counter): Promise<void> {
   const path = request.url?.split('?', 1)[0];
   if (path === HEALTH_PATH) await respond(response, 200);
@@ -98,7 +95,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, counte
   else await respond(response, await receive(request, counter));
 }
 
-/** Returns the status of the response, before the deadline. */
+/** Returns the status with which to respond, before the deadline for a response. */
 async function receive(request: IncomingMessage, counter: Counter): Promise<number> {
   const { answerWithinMs, desk, refusals, bodies, onBody } = counter;
   const answered = new AbortController();
@@ -130,13 +127,13 @@ async function receive(request: IncomingMessage, counter: Counter): Promise<numb
   }
 }
 
-/** Reads Service-Delivery-Attempt, which is used only in logs because it isn't signed. */
+/** Reads the Service-Delivery-Attempt header. It isn't signed, so it is only used in logs. */
 function readAttempt(request: IncomingMessage): number | undefined {
   const text = String(request.headers['service-delivery-attempt']);
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Responds without a body, because the sender ignores it (API §6). */
+/** Responds without a body, because the sender ignores the body (API §6). */
 async function respond(response: ServerResponse, status: number): Promise<void> {
   if (response.destroyed) return;
   if (status === 408) response.setHeader('Connection', 'close');

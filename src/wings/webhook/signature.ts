@@ -2,13 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The parsed Service-Signature header (API §6). */
 export interface Signature {
-  /** The Unix time in seconds, exactly as in the header, because this text is part of the signed data. */
+  /** The Unix time in seconds, exactly as in the header, because the signature covers this text. */
   t: string;
-  /** The `v1` values, 32 bytes each. There are two while a secret is being replaced. */
+  /** The `v1` values, 32 bytes each. A second value is present while a secret is being replaced. */
   values: Buffer[];
 }
 
-/** Limits on the age of `t`, in milliseconds. The API document doesn't define any. */
+/** The maximum age and the maximum clock difference of `t`, in ms. The API document defines neither. */
 export interface AgeLimits {
   maxAgeMs: number;
   maxSkewMs: number;
@@ -43,7 +43,7 @@ export function judgeAge({ t }: Signature, now: Date, limits: AgeLimits): 'good'
   return age < -limits.maxSkewMs ? 'ahead' : 'good';
 }
 
-/** Builds the header for a body that this program sends. @param t Unix time in seconds */
+/** Builds the header for a body that this program sends. @param t the Unix time in seconds */
 export function writeSignature(secret: string, t: number, body: Buffer): string {
   return `t=${t},v1=${sign(secret, String(t), body).toString('hex')}`;
 }

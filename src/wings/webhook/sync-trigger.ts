@@ -1,9 +1,9 @@
 import type { Io } from '../../io/io.js';
 
 export interface RunEnd {
-  /** `done`: published, or no changes. `later`: another run has locked the lake, or the failure may be temporary. */
+  /** `done`: the run published or found no changes. `later`: another run has locked the lake, or a retry may help. */
   outcome: 'done' | 'later' | 'failed';
-  /** The earliest time at which the service allows another attempt. */
+  /** The earliest time at which the service allows another run. */
   nextRunAt?: Date | undefined;
 }
 
@@ -11,8 +11,8 @@ const MINUTE_MS = 60_000;
 const MAX_WAIT_MS = 30 * MINUTE_MS;
 
 /**
- * Returns the milliseconds until the next run: `delayMs`, or after failures, 1, 2, 4, … up to 30 minutes, but never
- * less than the time until `nextRunAt`.
+ * Returns the milliseconds until the next run. This is `delayMs`, or after failures 1, 2, 4, … up to 30 minutes, but at
+ * least the time until `nextRunAt`.
  * @param failures the number of failed runs since the last success
  */
 function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
@@ -22,8 +22,8 @@ function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined
 }
 
 /**
- * Starts one run for all events that arrive within `delayMs`, and never two runs at a time. Retries a run that ends
- * with `later`; after `failed`, waits for the next event. Failures don't affect the receiver.
+ * Starts one run for all events that arrive within `delayMs`, and never two runs at a time. Repeats a run that ends
+ * with `later`. After `failed`, waits for the next event. Failures don't affect the receiver.
  */
 export class SyncTrigger {
   readonly #startRun: (signal: AbortSignal) => Promise<RunEnd>;
@@ -34,7 +34,7 @@ export class SyncTrigger {
   #wake = () => {};
   #running: Promise<void>;
 
-  /** @param startRun must return soon after its signal is aborted */
+  /** @param startRun starts a run that must end soon after its signal aborts */
   constructor(startRun: (signal: AbortSignal) => Promise<RunEnd>, delayMs: number, io: Io) {
     this.#startRun = startRun;
     this.#delayMs = delayMs;
@@ -42,7 +42,7 @@ export class SyncTrigger {
     this.#running = this.#loop();
   }
 
-  /** Must be called when an event has been saved. */
+  /** Requests a run. Call it when an event has been saved. */
   want(): void {
     this.#isWanted = true;
     this.#wake();
@@ -67,7 +67,7 @@ export class SyncTrigger {
         continue;
       }
       const waitMs = planWait(this.#delayMs, failures, nextRunAt, this.#io.now());
-      await this.#io.sleep(waitMs, signal).catch(() => {}); // the sleep was ended by the signal
+      await this.#io.sleep(waitMs, signal).catch(() => {}); // the signal has ended the sleep
       if (signal.aborted) return;
       this.#isWanted = false;
       const end = await this.#run(signal);

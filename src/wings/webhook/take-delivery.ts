@@ -17,10 +17,9 @@ export interface Desk {
 }
 
 /**
- * Verifies a delivery, saves it, and returns the status of the response (API §6, delivery rules). A
- * 2xx means that the event is on disk, or doesn't have to be. A signed body that can't be read is moved aside and
- * answered with 202, because a retry wouldn't change it, and rejecting it would delay all later changes for a day and
- * then disable the endpoint.
+ * Verifies and saves a delivery, and returns the status of the response (API §6, delivery rules). A 2xx status means
+ * that the event is on disk, or needn't be. A signed body that can't be read is kept aside and answered with 202: a
+ * retry wouldn't change it, and a rejection would delay all later changes for a day and then disable the endpoint.
  * @throws Refusal if the delivery isn't signed, or can't be processed now
  */
 export async function takeDelivery(
@@ -38,7 +37,7 @@ export async function takeDelivery(
       seconds,
     });
   }
-  // The headers with the id and type aren't signed, so only the body is used.
+  // Uses only the body, because the headers with the id and the type aren't signed.
   const text = withoutMark(body);
   const event = readEvent(text);
   const facts = { attempt, bytes: body.length };
@@ -63,12 +62,12 @@ export async function takeDelivery(
   return 204;
 }
 
-/** The envelope of a WebhookEvent (API §6). The next run types its changes. */
+/** The envelope of a WebhookEvent (API §6). Its changes are typed by the next run. */
 interface EventFacts {
   id: string;
   type: string;
   changes: number;
-  /** A string, because it may exceed 2^53; undefined for a ping. */
+  /** The cursor as text, because it may exceed 2^53; undefined for a ping. */
   cursor: string | undefined;
 }
 
@@ -79,14 +78,14 @@ const envelope = z.looseObject({
   changes: z.array(z.unknown()).nullish(),
 });
 
-/** Parses the envelope of a signed body, or describes why it is invalid. */
+/** Parses the envelope of a signed body. Returns a description of the fault if the body is invalid. */
 function readEvent(body: Buffer): EventFacts | { fault: string } {
   if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
   let value: unknown;
   try {
     value = parseExactJson(body.toString('utf8'));
   } catch (error) {
-    // A body that is nested too deeply causes a RangeError.
+    // A body that is nested too deeply causes a RangeError, not a SyntaxError.
     return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
   }
   const parsed = envelope.safeParse(value);
