@@ -190,10 +190,7 @@ async function readLandedChanges(
   };
 }
 
-/**
- * True if every item must be in one of the listed datasets, so an item missing from all of them is gone. False if the
- * key can't read any known dataset.
- */
+/** True if an item that no listed dataset contains is gone. False if the key can't read any known dataset. */
 function isListWhole(
   selection: DatasetSelection,
   { datasets, locked }: Pick<LandedDatasets, 'datasets' | 'locked'>,

@@ -180,10 +180,7 @@ async function countUnnamed(
   return BigInt(ids.length) - (await graph.count(known));
 }
 
-/**
- * Reports the median duration of earlier runs in the same mode as progress, so that the remaining time can be
- * estimated. Reports nothing on a first run.
- */
+/** Reports the median duration of earlier runs in the same mode, from which the remaining time is estimated. */
 async function reportPace(io: Io, graph: RelationGraph, { before, tables }: FoundLake, mode: RunMode): Promise<void> {
   if (tables.runs.files.length === 0) return;
   const row = await graph.row(
