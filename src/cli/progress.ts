@@ -36,13 +36,13 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
   return { update: (progress) => void steps.update(progress), close: () => clearInterval(timer) };
 }
 
-/** Formats a duration as `0.4s`, `12s`, `3m 20s` or `2h 5m`. */
+/** Formats a duration as `0.4 s`, `12 s`, `3 min 20 s` or `2 h 5 min`. */
 export function formatSeconds(seconds: number): string {
-  if (seconds < 10) return `${seconds.toFixed(1)}s`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
-  if (whole < 60) return `${whole}s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
-  return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m`;
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
 interface Step {

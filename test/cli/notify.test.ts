@@ -143,7 +143,7 @@ describe('sync', () => {
     expect(others).toEqual([]);
     expect(notice).toMatchObject({ kind: 'stale' });
     expect(Date.parse(String(notice?.at))).toBeGreaterThanOrEqual(start + 49 * HOUR_MS);
-    expect(notice?.text).toMatch(/last up to date (48h 59m|49h 0m) ago/);
+    expect(notice?.text).toMatch(/last up to date (48 h 59 min|49 h 0 min) ago/);
   });
 
   test('reports once a month that less than a tenth of the calls is left', async () => {

@@ -91,7 +91,7 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     io.close();
     io.log('info', 'two');
     expect(screen()).toEqual([
-      expect.stringMatching(/^land snapshot {2}.* 100% 1,000,000\/1,000,000 rows .*done in 2\.0s$/u),
+      expect.stringMatching(/^land snapshot {2}.* 100% 1,000,000\/1,000,000 rows .*done in 2\.0 s$/u),
       '· one',
       expect.stringMatching(/^land feed {6}.* 0% 20\/1,000,000 rows /u),
       '· two',
@@ -104,9 +104,9 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds: 40, rows: 1_000n } });
     io.progress({ step: 'land', part: 'snapshot', rows: 1n, totalRows: 2_000n, bytes: 0 });
     vi.advanceTimersByTime(5_000);
-    expect(screen().at(-2)).toBe('run            5.0s, about 1m 15s left');
+    expect(screen().at(-2)).toBe('run            5.0 s, about 1 min 15 s left');
     vi.advanceTimersByTime(90_000);
-    expect(screen().at(-2)).toBe('run            1m 35s');
+    expect(screen().at(-2)).toBe('run            1 min 35 s');
     io.progress({ step: 'land', part: 'snapshot', rows: 2n, totalRows: 2_000n, bytes: 0, done: true });
     io.close();
     expect(screen().join('\n')).not.toContain('run');
@@ -118,8 +118,8 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     vi.advanceTimersByTime(5_000);
     io.progress({ step: 'land', part: 'feed', rows: 10_000n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
     vi.advanceTimersByTime(1_000);
-    expect(screen()[0]).toMatch(/^land feed {6}█+░+ 11% 10,000\/≈90,000 rows .*48s left$/u);
-    expect(screen().at(-2)).toBe('run            6.0s, at least 48s left');
+    expect(screen()[0]).toMatch(/^land feed {6}█+░+ 11% 10,000\/≈90,000 rows .*48 s left$/u);
+    expect(screen().at(-2)).toBe('run            6.0 s, at least 48 s left');
   });
 
   it('derive no time from the number of tables, because each may take any time', () => {
@@ -129,8 +129,8 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     io.progress({ step: 'derive', part: 'tables', rows: 2n, totalRows: 8n, bytes: 5, unit: 'tables' });
     vi.advanceTimersByTime(1_000);
     expect(screen().slice(0, 2)).toEqual([
-      expect.stringMatching(/^derive tables {2}█+░+ 25% 2\/8 tables 5 B 6\.0s$/u),
-      'run            6.0s',
+      expect.stringMatching(/^derive tables {2}█+░+ 25% 2\/8 tables 5 B 6\.0 s$/u),
+      'run            6.0 s',
     ]);
   });
 
@@ -140,7 +140,7 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     vi.advanceTimersByTime(300);
     io.progress({ step: 'prove', part: 'checks', rows: 30n, totalRows: 60n, bytes: 0, unit: 'checks' });
     vi.advanceTimersByTime(200);
-    expect(screen()[0]).toMatch(/^prove checks {3}█+░+ 50% 30\/60 checks 0\.3s left$/u);
+    expect(screen()[0]).toMatch(/^prove checks {3}█+░+ 50% 30\/60 checks 0\.3 s left$/u);
   });
 });
 
@@ -185,11 +185,11 @@ describe('a terminal window', () => {
     };
     const widths = [undefined, 79, 70, 60, 50, 20].map((width) => formatProgress(progress, 10, width));
     expect(widths).toEqual([
-      'land snapshot  ████████████░░░░░░░░░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
-      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 50,000 rows/s 10s left',
-      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 10s left',
-      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 10s left',
-      'land snapshot  50% 500,000/1,000,000 rows 10s left',
+      'land snapshot  ████████████░░░░░░░░░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10 s left',
+      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 50,000 rows/s 10 s left',
+      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 10 s left',
+      'land snapshot  ████░░░░ 50% 500,000/1,000,000 rows 10 s left',
+      'land snapshot  50% 500,000/1,000,000 rows',
       'land snapshot  50% 5',
     ]);
   });

@@ -78,7 +78,7 @@ describe('a retried call', () => {
   it('is one short sentence on a terminal', () => {
     const stream = new MemoryStream(true);
     createCliIo({ stream, env: {} }).log('warn', 'api.retry', facts);
-    expect(stream.text).toBe('! GET /changes was answered 503[2J; retrying in 2.3s (attempt 2)\n');
+    expect(stream.text).toBe('! GET /changes was answered 503[2J; retrying in 2.3 s (attempt 2)\n');
   });
 
   it('is logged with its facts', () => {
@@ -151,6 +151,6 @@ describe('secrets', () => {
 
 it('a progress line without a total shows its count and the elapsed time', () => {
   expect(formatProgress({ step: 'land', part: 'feed', rows: 1_000n, bytes: 0, done: true }, 2)).toBe(
-    'land feed      1,000 rows 500 rows/s done in 2.0s',
+    'land feed      1,000 rows 500 rows/s done in 2.0 s',
   );
 });
