@@ -24,9 +24,9 @@ export function renderCli(): string {
   const commands = specs.map((spec) => renderCommand(spec, shared, paragraphs));
   return `# Command line
 
-\`pricelake COMMAND --help\` prints the same for one command, with more examples and what they do.
+\`pricelake COMMAND --help\` prints this reference for one command, with more examples and their purpose.
 
-Results go to stdout. Logs and progress go to stderr: as bars and lines if it is a terminal, as JSON lines if not. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. Members are named as columns are (\`export_rows\`), in logs and in answers of \`mcp\` as well. Folder \`schemas/output\` has a JSON Schema for each command. [Errors and exit codes](errors.md) lists the codes, [Environment](environment.md) the variables.
+Results go to stdout. Logs and progress go to stderr, as lines of JSON unless stderr is a terminal. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. Members have names such as \`export_rows\`, also in logs and in answers of \`mcp\`. The folder \`schemas/output\` has a JSON Schema for each command. See also the [exit codes](errors.md) and the [environment variables](environment.md).
 
 ## Options of every command
 
@@ -73,11 +73,11 @@ function renderCommand(spec: CommandSpec, shared: Set<string>, paragraphs: Set<s
     `## pricelake ${spec.name}`,
     `${spec.describe}.`,
     describeUsage(spec) === spec.name ? '' : `Arguments: \`${describeUsage(spec).slice(spec.name.length + 1)}\``,
-    others.length === 0 ? '' : `With ${others.join(', ')}.`,
+    others.length === 0 ? '' : `Accepts ${others.join(', ')}.`,
     own.join('\n'),
     examples
       .slice(0, 1)
-      .map(([line]) => `For example, \`${line}\`.`)
+      .map(([line]) => `Example: \`${line}\``)
       .join('\n'),
     ...listParagraphs(spec).filter((paragraph) => !paragraphs.has(paragraph)),
   ];
@@ -114,7 +114,7 @@ function listParagraphs(spec: CommandSpec): string[] {
   const blocks = readNotes(spec).match(/^[^ \n].*$|(?:^ .*\n?)+/gmu) ?? [];
   return blocks.map((block) => {
     if (!block.startsWith(' ')) return block;
-    if (block.split('\n').length > MOST_LINES) return `\`pricelake ${spec.name} --help\` lists them.`;
+    if (block.split('\n').length > MOST_LINES) return `\`pricelake ${spec.name} --help\` has this list.`;
     return `\`\`\`text\n${outdent(block.trimEnd())}\n\`\`\``;
   });
 }

@@ -135,7 +135,7 @@ Defaults are in brackets.
 ${lines.join('\n')}
 
 \`checks.NAME\` sets the severity and parameters of any check: \`{ severity: off }\`, \`{ parameters: { hours: 6 } }\`.
-[Checks](checks.md) lists them. Durations are hours, days or weeks: \`12h\`, \`7d\`, \`2w\`.
+See the [list of checks](checks.md). Durations are hours, days or weeks: \`12h\`, \`7d\`, \`2w\`.
 
 To complete and check the file in an editor, use \`schemas/pipeline.schema.json\` from the package:
 

@@ -25,7 +25,7 @@ describe('the reference', () => {
     for (const { name, describe, arguments: positionals = {}, options = {}, examples } of specs) {
       const section = sections.get(`pricelake ${name}`);
       expect(section, name).toContain(`\n${describe}.\n`);
-      expect(section, name).toContain(`For example, \`${examples[0]?.[0]}\`.`);
+      expect(section, name).toContain(`Example: \`${examples[0]?.[0]}\``);
       const flags = [...Object.keys(positionals), ...Object.keys(options).map((key) => `--${toFlagName(key)}`)];
       for (const flag of flags) {
         expect(section, `${name} ${flag}`).toMatch(new RegExp(`[\`[<]${flag}[ \`\\]>]`));

@@ -25,7 +25,7 @@ def write_page(path, versions, results, commands):
     states = [state_row(state, found, mine[state["state"]]) for state, found in results]
     parts = [HEAD, "\n## Readers\n", "`folder` is a table's folder, such as `lake/items`.\n"]
     parts += rows_of_table(["tool", "version", "line", "result"], readers)
-    parts += ["\n## Lakes that they read\n"]
+    parts += ["\n## Lakes that the readers read\n"]
     parts += rows_of_table(["lake", "our commands afterwards", "readers", "result"], states)
     pathlib.Path(path).write_text("\n".join(parts) + "\n", encoding="utf8")
 

@@ -14,9 +14,9 @@ listed codes replaces pricelake.""",
     "object-storage": """# Tested object storage
 
 `npm run interop` writes this page. It tests Ceph from Debian's packages, with its S3 gateway and one OSD in memory, on
-loopback. A proxy simulates faults: `500` and `503` (instead of a response), `reset` (before the request arrives), `cut` (during a
-response), `lost` (the request succeeds without a response), `hang` (no response), `slow` (a pause in the response). No
-other store or real network was tested. See [Keep the lake on object storage](../engineer/object-storage.md).""",
+loopback. A proxy simulates faults: it returns `500` or `503`, closes the connection before the request arrives (`reset`) or
+during the response (`cut`), drops the response to a request that succeeded (`lost`), never responds (`hang`), or pauses the
+response (`slow`). No other store or real network was tested. See [Keep the lake on object storage](../engineer/object-storage.md).""",
 }
 
 

@@ -53,7 +53,7 @@ export const check = declareCommand({
     -- description: No listed kettle costs less than a limit.
     -- next: Look at the item's page.
     -- parameter: limit DOUBLE default 1: lowest price
-The SQL refers to the parameter as $limit; checks in the pipeline file sets it.`,
+The SQL refers to the parameter as $limit. Its value can be set under checks in the pipeline file.`,
 });
 
 export const verify = declareCommand({

@@ -11,10 +11,10 @@ export const mcp = declareCommand({
     ...REMOTE,
     ...RATES,
     fx: file(
-      'Exchange rates for analyses across currencies, and for queries as the rates table: a CSV file with the columns date,currency,rate',
+      'Exchange rates for analyses across currencies, and the rates table for queries: a CSV file with the columns date,currency,rate',
     ),
     list: file('Your products as CSV, for the watch tool'),
-    currency: currency('Currency for lines without one'),
+    currency: currency('Currency of lines without a currency'),
     ownSite: OWN_SITE,
     http: flag(
       'Serve over HTTP on this machine instead of stdin and stdout; clients must send the secret that is printed',

@@ -32,11 +32,11 @@ export const query = declareCommand({
       }),
     ),
     ...RATES,
-    fx: file('Exchange rates, for queries as the rates table: a CSV file with the columns date,currency,rate'),
+    fx: file('Exchange rates, which queries read as the rates table: a CSV file with the columns date,currency,rate'),
     asOf: whole('Query the tables as they were after this run', { from: 1, excludes: ['remote'] }),
     explainSource: flag('Show the lake versions, settings and SQL behind the result, instead of its rows'),
     weights: file(
-      'Weights, for queries as the weights table: a CSV file with the columns category (or shop, product, item …), weight and period',
+      'Weights, which queries read as the weights table: a CSV file with the columns category (or shop, product, item …), weight and period',
     ),
     tree: file('Hierarchy of the units in --weights, such as COICOP: a CSV file with the columns child,parent', {
       needs: 'weights',

@@ -77,7 +77,7 @@ export const spread = declareCommand({
     ['pricelake spread --fx ecb.csv', 'Across currencies, with your own exchange rates'],
   ],
   notes: `spread % is 100 * (max - min) / min of the trusted prices; other formats call these columns trusted_*. To see which offers are left out and why, use --product, or the reason column of the offers table.
-A rate is the price of one unit of the base currency in another currency, as central banks publish it (2026-11-20,PLN,4.2435). It applies from its date until the next one. Prices in currencies without a rate are left out.
+A rate is the price of one unit of the base currency in another currency, as central banks publish it (2026-11-20,PLN,4.2435). It applies from its date until the currency's next rate. Prices in currencies without a rate are left out.
 ${CREDITS_NOTE}`,
 });
 
@@ -98,7 +98,7 @@ export const watch = declareCommand({
   options: {
     lake: LAKE,
     list: file('Your products as CSV: product,price and optionally currency,lowest,highest', { isRequired: true }),
-    currency: currency('Currency for lines without one'),
+    currency: currency('Currency of lines without a currency'),
     ownSite: OWN_SITE,
     withSuspects: flag("Compare every price, even those that look wrong; doesn't save anything for the next run"),
     compliance: flag("Show each time that a shop's price was below a lowest allowed price, with evidence", {
@@ -127,10 +127,10 @@ export const watch = declareCommand({
     ['pricelake watch --list mine.csv --suggest median-5% --format csv --output new.csv', 'New prices for your shop'],
     ['pricelake watch --list mine.csv --notify slack:SLACK_URL', 'Post new price alarms to Slack'],
   ],
-  notes: `product is a GTIN in any form, or a product_id from the products table. lowest and highest are the prices that you allow. The exit code is 7 if a shop is certainly below a product's lowest allowed price, so that a scheduler can raise an alarm. The alarm column is sure or unsure, and unsure_because gives the reason; with --unsure, both raise an alarm.
+  notes: `product is a GTIN in any form, or a product_id from the products table. lowest and highest are the prices that you allow. The exit code is 7 if a shop is certainly below a product's lowest allowed price, so that a scheduler can raise an alarm. The alarm column is sure or unsure, and unsure_because gives the reason; with --unsure, unsure alarms also cause exit code 7.
 By default, watch ignores prices that look wrong (is_counted in the offers table), so they don't raise alarms. The left_out column lists these prices and the reasons.
 --suggest stays within lowest and highest, uses only trusted prices, and explains each suggestion. --compliance and --suggest don't save anything for the next run.
-If semicolons separate the columns, prices may have a decimal comma. The decimal separator is detected from the prices in the file, so a file whose only price is 1.299 is rejected. A product without offers is not an error; the reason column explains why none was found.
+If semicolons separate the columns, prices may have a decimal comma. The decimal separator is detected from the prices in the file, so a file whose only price is 1.299 is rejected. A product without offers is not an error; the reason column explains why no offer was found.
 ${CREDITS_NOTE}`,
 });
 
@@ -183,11 +183,13 @@ export const explore = declareCommand({
       'Address to listen on; default: 127.0.0.1. Any address except loopback is reachable from the network, and protected only by the secret',
     ),
     share: flag(
-      "Serve colleagues, who can't change anything or run SQL, and whose requests are limited. Set the address with --host",
+      "Let other people read the pages. They can't change anything or run SQL, and their requests are limited. Set the address with --host",
       { excludes: ['output'] },
     ),
     list: file('Your products as CSV, as for watch; adds a page with your position'),
-    currency: currency('Currency for lines of --list without one; with --output, show only prices in this currency'),
+    currency: currency(
+      'Currency of lines in --list without a currency; with --output, show only prices in this currency',
+    ),
     ownSite: value(
       SITE_ID,
       "site_id of your own shop, which is excluded from the comparison; with --output, adds products that others sell and you don't",
@@ -223,7 +225,7 @@ export const explore = declareCommand({
     ['pricelake explore', 'Serve the pages and print their address; press Ctrl-C to stop'],
     ['pricelake explore --remote s3://prices/production', 'On a machine without the lake'],
     ['pricelake explore --list mine.csv --port 8080', 'With your own prices, on a fixed port'],
-    ['pricelake explore --share --host 192.168.1.20 --port 8080', 'For colleagues, who can only read'],
+    ['pricelake explore --share --host 192.168.1.20 --port 8080', 'Let other people on the network read the pages'],
     ['pricelake explore --output prices.html', 'A report for people without the lake'],
     ['pricelake explore --output eur.html --currency EUR --top 200', 'One currency, a longer table'],
     ['pricelake explore --output two.html --product 5994655937055 --product 4097486903723', 'With two price histories'],

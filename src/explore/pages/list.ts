@@ -107,7 +107,7 @@ async function renderUpload(ask: PageRequest['ask'], label: string): Promise<Htm
   const choices = shops.map((read) => ({ value: String(read('site_id')), label: String(read('shop')) }));
   return html`<form class="filters" action="/list" method="post" enctype="multipart/form-data">
 <label>CSV <input type="file" name="list" accept=".csv,text/csv"></label>
-<label>Currency for lines that have none <input name="currency" size="3" maxlength="3" placeholder="EUR"></label>
+<label>Currency of lines without a currency <input name="currency" size="3" maxlength="3" placeholder="EUR"></label>
 ${renderChoice('own_site', 'Your own shop', [{ value: '', label: 'none' }, ...choices], '')}
 <button>${label}</button></form>`;
 }
