@@ -11,8 +11,8 @@ export interface Attribution {
 }
 
 /**
- * Reads the newest license and credit text of each website, ordered by id. The text must be passed on with the data
- * (API §2, SiteRef), even after the website stopped requiring it.
+ * Reads the newest license and credit text of each website, ordered by the website's id. The text must be passed on
+ * with the data (API §2, SiteRef), even if the website no longer requires it.
  * @param sites SQL of a relation with the columns of the sites table
  */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
@@ -28,20 +28,20 @@ export async function readAttributions(db: Database, sites: string): Promise<Att
   }));
 }
 
-/** Reads the newest license and credit text of each website, after the relation has been computed. */
+/** Computes the relation, then reads the newest license and credit text of each website from it. */
 export async function readCredits(graph: RelationGraph, sites: Relation): Promise<Attribution[]> {
   await sites.made;
   return readAttributions(graph.db, quoteIdentifier(sites.name));
 }
 
-/** Returns the credits as Parquet key-value metadata; an empty object if there are none. */
+/** Returns the credits as key-value metadata for Parquet files. The object is empty if there are no credits. */
 export function describeAttributions(attributions: Attribution[]): Record<string, string> {
   if (attributions.length === 0) return {};
   const credits = attributions.map(({ siteId, ...site }) => ({ site_id: String(siteId), ...site }));
   return { 'pricelake.attribution': JSON.stringify(credits) };
 }
 
-/** Formats the contents of `ATTRIBUTION.md`: the texts that must be passed on with the data (API §2, SiteRef). */
+/** Formats the text of `ATTRIBUTION.md`: the credits that must be passed on with the data (API §2, SiteRef). */
 export function writeAttributions(attributions: Attribution[]): string {
   const intro =
     attributions.length === 0
@@ -61,7 +61,7 @@ function quoteText(text: string): string {
     .join('  \n');
 }
 
-/** Escapes text from the service for Markdown. The result is one line without markup or HTML. */
+/** Escapes text from the service for Markdown. Returns one line without markup or HTML. */
 function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -3,10 +3,10 @@ import { Database } from '../sql/connection.js';
 import { escapeGlob, quoteLiteral } from '../sql/quote.js';
 import { MAX_LOG_BYTES } from '../tables/layout.js';
 
-/** The maximum number of rows to read from a checkpoint, far more than the files of any table. */
+/** The maximum number of rows to read from a checkpoint. Every real table has far fewer files. */
 const MAX_ROWS = 2_000_000;
 
-/** The columns of a checkpoint (protocol, "Checkpoint Schema"): one nullable struct per kind of action. */
+/** The columns of a checkpoint: one nullable struct for each kind of action (Delta protocol, Checkpoint Schema). */
 const CHECKPOINT_COLUMNS = {
   txn: 'STRUCT(appId VARCHAR, version BIGINT, lastUpdated BIGINT)',
   add: 'STRUCT(path VARCHAR, partitionValues MAP(VARCHAR, VARCHAR), size BIGINT, modificationTime BIGINT, dataChange BOOLEAN, stats VARCHAR, tags MAP(VARCHAR, VARCHAR))',
@@ -16,11 +16,11 @@ const CHECKPOINT_COLUMNS = {
   protocol: 'STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER)',
 };
 
-/** Returns the rows of a checkpoint as JSON lines, like the lines of a commit but with nulls for the other actions. */
+/** Returns a checkpoint's rows as JSON lines, like the lines of a commit but with nulls for other kinds of action. */
 export async function readCheckpoint(path: string): Promise<string[]> {
   const lines = `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`;
   return withDatabase(async (db) => {
-    // Checks rows and length first, because a small file can hold any number of rows that share one long text.
+    // Checks the size first, because a small Parquet file can contain any number of rows with the same long text.
     const found = await db.row(`SELECT count(*) AS n, sum(length(line)) AS size FROM (${lines} LIMIT ${MAX_ROWS})`);
     if (Number(found?.n) >= MAX_ROWS || Number(found?.size) > MAX_LOG_BYTES)
       throw new PricelakeError('lake_invalid', `it has more than ${MAX_ROWS} rows or ${MAX_LOG_BYTES} characters`);
@@ -41,7 +41,7 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
   );
 }
 
-/** A database that the whole process shares, because opening one takes longer than reading a checkpoint. */
+/** A database for all checkpoints that this process reads, because opening one takes longer than reading one. */
 let database: Promise<Database> | undefined;
 
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {

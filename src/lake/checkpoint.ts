@@ -11,7 +11,7 @@ import { findVersions, listLog, logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { writeDurably } from './durable.js';
 
-/** Writes a checkpoint of a table's newest version (protocol, "Checkpoints"), and then `_last_checkpoint`. */
+/** Writes a checkpoint of a table's newest version (Delta protocol, Checkpoints), then the `_last_checkpoint` file. */
 export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): Promise<void> {
   const state = await readLog(lake, table);
   const lines = writeActions(state, at);
@@ -33,7 +33,7 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
     size: lines.length,
     sizeInBytes: (await stat(path)).size,
     numOfAddFiles: state.files.size,
-    // Stored as a tag, because the protocol has no other place for a checkpoint's checksum.
+    // The checksum is stored as a tag, because the protocol provides no other place for it.
     tags: { [SHA256_TAG]: await hashFile(path) },
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
@@ -53,15 +53,15 @@ function writeActions(state: LogState, at: Date): string[] {
   ];
 }
 
-/** The default of Delta's `delta.logRetentionDuration`, in milliseconds. */
+/** The default of Delta's setting `delta.logRetentionDuration`, in milliseconds. */
 export const LOG_RETENTION_MS = 30 * 86_400_000;
-/** The number of versions that the log keeps even if their replaced files are deleted, for readers that are behind. */
+/** The number of versions that the log keeps, for readers that are behind, even if their data files are deleted. */
 const KEPT_VERSIONS = 100n;
 
 /**
- * Deletes log entries and checkpoints before a checkpoint that is old enough. It must be 30 days old (protocol,
- * "Metadata Cleanup") or 100 versions behind, and at least `retentionMs` old. The remaining log has the table's current
- * state and all versions whose files still exist.
+ * Deletes the log entries and checkpoints before a checkpoint that is old enough: 30 days old (Delta protocol, Metadata
+ * Cleanup) or 100 versions behind, and at least `retentionMs` old. The log keeps the table's current state, and all
+ * versions whose data files still exist.
  */
 export async function cleanLog(lake: Lake, table: TableName, at: Date, retentionMs: number): Promise<void> {
   const names = await listLog(lake, table);
@@ -86,8 +86,8 @@ export async function listOldEntries(
 }
 
 /**
- * Reads `commitInfo.timestamp` of a log entry, which a copy of the lake preserves, unlike file times. Returns NaN if
- * the entry or its time is missing, so that no age comparison is true.
+ * Reads the commit time (`commitInfo.timestamp`) of a log entry. Unlike file times, it stays the same in a copy of the
+ * lake. Returns NaN if the entry or its time is missing, so that no comparison with an age is true.
  */
 async function readCommitTime(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(ignoreMissing);

@@ -13,7 +13,7 @@ interface DeltaField {
   metadata: Record<string, unknown>;
 }
 
-/** Builds Delta's `schemaString` for a table. All columns are nullable, as in the files that DuckDB writes. */
+/** Builds the `schemaString` of a table for Delta's log. All columns are nullable, as in DuckDB's Parquet files. */
 export function writeDeltaSchema(schema: TableSchema): string {
   const fields = schema.columns.map(
     (column): DeltaField => ({
@@ -46,10 +46,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Compares a table's `schemaString` with the contract. A table without one differs in nothing. */
+/** Compares a table's `schemaString` with its contract. Without a `schemaString`, there is no difference. */
 export function compareColumns(schema: TableSchema, schemaString: string | undefined): ColumnDifference {
   const expected = writeDeltaSchema(schema);
-  // Every run compares all tables several times. Nearly all are equal, and parsing takes much longer than comparing text.
+  // Compares the texts first, which is much faster than parsing. In nearly all cases, they are equal.
   if (schemaString === undefined || schemaString === expected) return { missing: [], unknown: [], retyped: [] };
   const found = readDeltaColumns(schemaString);
   const wanted = readDeltaColumns(expected);
@@ -68,14 +68,14 @@ export function hasDifference(difference: ColumnDifference): boolean {
   return Object.values(difference).some(({ length }) => length > 0);
 }
 
-/** Checks that the tables have the contract's columns. @throws PricelakeError `lake_invalid` if one differs */
+/** Throws if a table's columns differ from its contract. @throws PricelakeError `lake_invalid` */
 export function refuseOtherColumns(lake: Lake, states: readonly TableState[]): void {
   for (const state of states) {
     if (hasDifference(state.difference)) throw explainDifference(lake, state);
   }
 }
 
-/** Accepts unknown columns, which readers can ignore. @throws PricelakeError `lake_invalid` for any other difference */
+/** Throws if readers can't use a table's columns. They ignore unknown columns. @throws PricelakeError `lake_invalid` */
 export function refuseUnreadable(lake: Lake, state: TableState): void {
   const difference = { ...state.difference, unknown: [] };
   if (hasDifference(difference)) throw explainDifference(lake, { ...state, difference });
@@ -101,7 +101,7 @@ export function describeDifference(table: TableName, { missing, unknown, retyped
   ].join('; ');
 }
 
-/** Formats column names as `column a` or `columns a, b`. */
+/** Formats names as `column a` or `columns a, b`. */
 export function nameColumns(names: readonly string[]): string {
   return `${names.length === 1 ? 'column' : 'columns'} ${names.join(', ')}`;
 }

@@ -23,9 +23,9 @@ export interface CommitInfo {
   /** The kind of commit in Delta's history, such as `SYNC` or `OPTIMIZE`. */
   operation: string;
   at: Date;
-  /** Milliseconds that the table keeps replaced files from now on. If undefined, the setting stays the same. */
+  /** The time for which the table keeps replaced files from now on, in milliseconds; undefined to keep the setting. */
   retentionMs?: number;
-  /** The version that the change was computed from. The commit fails if another program has changed it since. */
+  /** The version on which the change is based. The commit fails if another program has changed the table since then. */
   since?: bigint;
 }
 
@@ -33,12 +33,12 @@ const CONCURRENCY = 16;
 const CHECKPOINT_INTERVAL = 10n;
 
 /**
- * Commits a change as the table's next version: moves the staged files into the table, creates the log entry, and
+ * Commits a change as the table's next version. Moves the staged files into the table, creates the log entry, and
  * deletes replaced files unless the table keeps them. If it fails before the log entry exists, moves the staged files
  * back.
- * @returns the new version, or the current one if the change is empty
+ * @returns the new version, or the current version if the change is empty
  * @throws PricelakeError `lake_locked` if another writer committed first, `config` if the partition columns differ from
- *   the table's, `lake_invalid` if the log or the columns are wrong
+ * the table's, `lake_invalid` if the log or the columns are wrong
  */
 export async function commitTable(lake: Lake, wanted: FileChange, info: CommitInfo): Promise<bigint> {
   const state = await readLog(lake, wanted.table);
@@ -61,7 +61,7 @@ export async function commitTable(lake: Lake, wanted: FileChange, info: CommitIn
   return version;
 }
 
-/** Keeps a table's empty file until a commit adds rows, and removes it then. */
+/** Keeps a table's empty file as long as the table has no rows, and removes it with the first rows. */
 function keepEmptyFile(state: LogState, change: FileChange): FileChange {
   if (change.add.length === 0) return { ...change, remove: change.remove.filter((file) => !isEmptyFile(file)) };
   if (change.add.every(isEmptyFile)) return change;
@@ -79,7 +79,7 @@ function checkFiles(state: LogState, change: FileChange): void {
   }
 }
 
-/** Throws if another program has committed a change, because this commit would build on it unnoticed. */
+/** Throws if another program has committed since the change was computed, because the change ignores that commit. */
 async function refuseIntruder(lake: Lake, { table, version }: LogState, since: bigint | undefined): Promise<void> {
   if (since === undefined || version <= since) return;
   const intruder = (await findForeignCommits(lake, table, since)).find(({ change }) => change !== undefined);
@@ -122,13 +122,13 @@ async function publishVersion(lake: Lake, change: FileChange, version: bigint, l
   let created = false;
   try {
     await makeFolder(log);
-    // If a rename fails, this waits for the others, so that all files that were moved can be moved back.
+    // If a rename fails, waits for the other renames, so that all moved files can be moved back.
     await runSideBySide(CONCURRENCY, change.add, async (file) => {
       await rename(file.stagedAt, join(folder, file.path));
       moved.push(file);
     });
     await syncFolder(folder);
-    // THE COMMIT POINT: when the log entry exists, the table has the new version. All its files are already on disk.
+    // THE COMMIT POINT: once the log entry exists, the table has the new version. All its files are already on disk.
     created = await createExclusively(lake, logPath(lake, change.table, version, 'json'), lines);
   } finally {
     if (!created) for (const file of moved) await rename(join(folder, file.path), file.stagedAt);

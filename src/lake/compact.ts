@@ -29,18 +29,18 @@ export interface Compaction {
 }
 
 /**
- * The files to rewrite. `foreign`: those that other programs wrote. `due`: also small files in partitions that have
- * many. `always`: also small files in every partition that has at least two, and an empty file for each table without
- * rows.
+ * The files to rewrite. `foreign`: files of other programs. `due`: also small files, in partitions that have many.
+ * `always`: also small files in every partition that has at least two, and an empty file for each table without rows.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
 
-/** The run id in the files and commits of a compaction. */
+/** The run id that a compaction records in its files and commits. */
 const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Rewrites small files and those that other programs wrote, as Delta commits without data changes. Requires the lock.
+ * Rewrites small files, and files of other programs, in Delta commits that change no data. The caller must hold the
+ * lock.
  * @throws PricelakeError `lake_invalid` if the new files have another number of rows, `disk_full` if the disk is full
  */
 export async function compactLake(
@@ -57,7 +57,7 @@ export async function compactLake(
   };
   const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
-    // The tables compacted so far are committed. The next sync updates lake.json.
+    // Stopping is safe here: the tables compacted so far are committed, and the next sync updates lake.json.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);
@@ -76,7 +76,7 @@ export async function compactLake(
   return done;
 }
 
-/** Plans which files are rewritten together. Each group is one commit. */
+/** Plans which files are rewritten together. Each group of files results in one commit. */
 async function planPasses(
   lake: Lake,
   state: TableState,
@@ -91,14 +91,14 @@ async function planPasses(
   return [small, ...planRewrite(foreign, targetBytes)].filter((pass) => pass.length > 0);
 }
 
-/** Finds the files of other programs, which may have other columns or types than the table. */
+/** Finds the files of other programs. Their columns or types may differ from the table's. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
   const foreign = files.filter((file) => !isSealed(file));
   await requireFiles(lake, table, foreign);
   const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
-    // Skips a damaged file. The next command that reads it reports the damage.
+    // Skips a damaged file, because the next command that reads the file reports it.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
-    // Takes the row count from the footer, because not all programs write it to the log.
+    // The footer has the row count. Some programs don't write it to the log.
     return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
   });
   return found.flat();
@@ -142,7 +142,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   );
 }
 
-/** Updates derived tables, which record the version of items that they were computed from, to the compacted version. */
+/** Derived tables record the version of items from which they were computed. Updates it after items are compacted. */
 async function followItems(
   lake: Lake,
   { before, after }: { before: bigint; after: bigint },

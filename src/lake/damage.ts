@@ -7,14 +7,14 @@ import { readPartial } from './partial.js';
 import { readTable } from './read.js';
 import { findFault } from './system-faults.js';
 
-/** Matches DuckDB's error messages for a missing or damaged Parquet file. */
+/** Matches DuckDB's error messages about missing or damaged Parquet files. */
 const DAMAGE =
   /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
 
 /**
- * Runs `work` under the lock, so that files aren't added or removed. After an error that damage may have caused,
- * compares the data files with the checksums in the logs, because a damaged file can cause any message.
- * @throws PricelakeError `lake_invalid` if a file is damaged; other errors are thrown unchanged
+ * Runs `work` under the lock, so that no other process adds or removes files. If `work` fails with an error that damage
+ * may cause, compares the data files with the checksums in the logs, because a damaged file can cause any message.
+ * @throws PricelakeError `lake_invalid` if a file is damaged; otherwise the error of `work`
  */
 export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -26,7 +26,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
   }
 }
 
-/** Returns PricelakeError `lake_invalid` for DuckDB's errors about a damaged data file, and other errors unchanged. */
+/** Converts a DuckDB error about a damaged data file to PricelakeError `lake_invalid`. Returns others unchanged. */
 export function nameDamage(lakePath: string, error: unknown): unknown {
   if (!mayBeDamage(error) || !DAMAGE.test(error.message)) return error;
   const [reason = ''] = error.message.split('\n', 1);
@@ -38,7 +38,7 @@ function mayBeDamage(error: unknown): error is Error {
   return !isOutOfMemory(error) && findFault(error) === undefined;
 }
 
-/** Describes the first data file that doesn't match its log, if any. Files that only the remote has are ignored. */
+/** Describes the first data file that doesn't match its log. Ignores files that only the remote has. */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

@@ -5,8 +5,8 @@ import type { TableName } from '../tables/table.js';
 import { hashFile } from './data-file.js';
 
 /**
- * Verifies files against their checksums before their rows are copied, because the copies get new checksums.
- * @throws PricelakeError `lake_invalid` naming the first damaged file
+ * Compares files with their checksums. Called before rows are copied, because the copies get new checksums.
+ * @throws PricelakeError `lake_invalid` that names the first damaged file
  */
 export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {
   const found = await findDamagedFile(files, (path) => tablePath(lake, table, path));
@@ -25,7 +25,7 @@ export function describeDamage(lakePath: string, reason: string, cause?: Error):
 }
 
 export interface KeptFile {
-  /** The path of the file, which `locate` makes absolute. */
+  /** A path that `locate` converts to an absolute path. */
   path: string;
   bytes: number;
   sha256?: string | undefined;

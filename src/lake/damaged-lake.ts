@@ -10,14 +10,14 @@ import { explainSystemFault } from './system-faults.js';
 export interface RepairableLake {
   lake: Lake;
   damage: string | undefined;
-  /** True if this version doesn't support the lake's format, so only the downloaded responses are read. */
+  /** True if this version doesn't support the lake's format. Only the downloaded responses are then read. */
   isOtherFormat: boolean;
 }
 
 /**
- * Opens a lake that runs have downloaded to, even if its marker is missing, damaged or of another format. Writes
- * nothing.
- * @throws PricelakeError `lake_invalid` in all other cases in which openLake throws it
+ * Opens a lake to which runs have downloaded data, even if its marker file is missing, damaged or of another format.
+ * Writes nothing.
+ * @throws PricelakeError `lake_invalid` in all other cases in which openLake throws this error
  */
 export async function openDamagedLake(path: string): Promise<RepairableLake> {
   const lake = locateLake(path);
@@ -36,11 +36,11 @@ async function hasLandings(lake: Lake): Promise<boolean> {
   return names.some((name) => /^\d{6,}-/.test(name));
 }
 
-/** An inspected lake. `markerDamage` describes the fault of its marker, if any. */
+/** An inspected lake. If its marker file is wrong, `markerDamage` describes the fault. */
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**
- * Locks and inspects a lake that may be damaged or of another format, and runs `work`. Doesn't repair the lake itself.
+ * Locks and inspects a lake that may be damaged or have another format. Then runs `work`, which may repair the lake.
  * @throws PricelakeError `lake_invalid` if there is no lake, `lake_locked` if another process holds the lock
  */
 export function withDamagedLake<T>(

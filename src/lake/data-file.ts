@@ -6,10 +6,10 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True if the file's log entry has a checksum. Files without one may lack columns or have other types. */
+/** True if the log has the file's checksum. Files without one are other programs', and may lack columns. */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
-/** True if the log records zero rows. A table without rows has one such file, so that globs find its columns. */
+/** True if the log records zero rows. A table without rows has one such file, in which readers find its columns. */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
   return readNumRecords(stats) === 0;
 }
@@ -82,7 +82,7 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
   expectEqual(path, 'codecs', found.codecs.join(), expected.rows === 0n ? '' : ZSTD);
 }
 
-/** The bytes to read from the end of a file, which include most footers. */
+/** The number of bytes to read from the end of a file. Most footers are shorter. */
 const FOOTER_BYTES = 1 << 15;
 
 async function readFooter(path: string, file: FileHandle, size: number): Promise<FileMetaData> {
@@ -104,7 +104,7 @@ async function readFooter(path: string, file: FileHandle, size: number): Promise
   }
 }
 
-/** Counts the schema elements of the subtree at `index`, in depth-first order. */
+/** Counts the elements of the schema's subtree that starts at `index`. A schema is a list in depth-first order. */
 function countElements(schema: FileMetaData['schema'], index: number): number {
   let count = 1;
   for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {

@@ -10,7 +10,7 @@ import { listDataFiles } from './list-files.js';
 
 const CONCURRENCY = 16;
 
-/** Deletes data files by their paths in the table, and partition folders that become empty. */
+/** Deletes data files, given their paths within the table, and then empty partition folders. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
   const top = tablePath(lake, table);
   const outside = await findLinked(top, paths);
@@ -21,7 +21,7 @@ export async function deleteFiles(lake: Lake, table: TableName, paths: string[])
   }
 }
 
-/** Finds folders that a symbolic link leads out of the table. Files in them are not deleted. */
+/** Finds folders that symbolic links lead out of the table. Files in such folders aren't deleted. */
 async function findLinked(top: string, paths: readonly string[]): Promise<Set<string>> {
   const folders = new Set(paths.map((path) => dirname(path)).filter((folder) => folder !== '.'));
   const linked = new Set<string>();
@@ -32,7 +32,7 @@ async function findLinked(top: string, paths: readonly string[]): Promise<Set<st
   return linked;
 }
 
-/** Removes an empty folder, and its empty parents below `top`. */
+/** Removes a folder and its parents below `top`, as long as they are empty. */
 export async function removeEmptyFolders(folder: string, top: string): Promise<void> {
   for (let current = folder; current.length > top.length; current = dirname(current)) {
     try {
@@ -45,8 +45,8 @@ export async function removeEmptyFolders(folder: string, top: string): Promise<v
 }
 
 /**
- * Returns the paths in the table of data files that may be deleted: the log doesn't list them, or they were replaced
- * longer ago than the table keeps files.
+ * Returns the paths, within the table, of data files that may be deleted: files that the log doesn't list, and files
+ * that were replaced longer ago than the table keeps them.
  */
 export async function findExpiredFiles(lake: Lake, state: LogState, at: Date): Promise<string[]> {
   const keptSince = at.getTime() - readRetentionMs(state.metaData);

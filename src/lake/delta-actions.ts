@@ -33,7 +33,7 @@ interface AddAction {
   dataChange?: boolean | null;
 }
 
-/** Delta's `txn` action: the version that an application has reached. */
+/** Delta's `txn` action, which records the version that an application has reached. */
 export interface Txn {
   version: bigint;
   lastUpdated: number;
@@ -46,7 +46,7 @@ export interface Action {
   txn?: { appId: string; version: number | bigint; lastUpdated?: number | bigint | null } | null;
   metaData?: MetaData | null;
   protocol?: Protocol | null;
-  /** Information from the program that wrote the commit, with values of any type. */
+  /** What the program that wrote the commit says about it. The values may have any type. */
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'timestamp' | 'runId', unknown>> | null;
 }
 
@@ -89,9 +89,10 @@ const actionSchema = z.object({
 const statsSchema = z.object({ numRecords: z.int().min(0).optional() });
 
 /**
- * Parses an action and decodes its paths. Lines with `txn` use a slower parser that keeps 64-bit versions exact.
+ * Parses an action and decodes its paths. A line with `txn` is parsed by a slower parser, which keeps 64-bit integers
+ * exact.
  * @throws PricelakeError `lake_invalid` if a file is outside the table or its facts are impossible
- * @throws Error if the line is not an action
+ * @throws Error if the line isn't an action
  */
 export function parseAction(line: string): Action {
   const parsed = JSON.parse(line) as Action | null;
@@ -119,7 +120,7 @@ function checkShape(value: unknown): Action {
   );
 }
 
-/** Rejects values that could make a reader fetch too many bytes, or inject SQL. */
+/** Throws for values that could inject SQL or make a reader fetch too many bytes. */
 function checkAdd(add: AddAction): AddAction {
   const { path, size, partitionValues } = add;
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
@@ -128,12 +129,12 @@ function checkAdd(add: AddAction): AddAction {
   throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are invalid`);
 }
 
-/** Reads the row count from a file's statistics; undefined if it is missing. @throws Error if they are malformed */
+/** Reads the row count from a file's statistics, or undefined if it is missing. @throws Error if they are malformed */
 export function readNumRecords(stats: string | null | undefined): number | undefined {
   return stats == null ? undefined : statsSchema.parse(JSON.parse(stats)).numRecords;
 }
 
-/** Converts a parsed `add` action to a data file. */
+/** Converts an `add` action to a data file. */
 export function readAdd(add: AddAction): DataFile {
   const stats = add.stats ?? '{}';
   const sha256 = add.tags?.[SHA256_TAG];
@@ -176,14 +177,14 @@ export function writeRemove(file: DataFile, at: Date, dataChange = true): string
   });
 }
 
-/** Formats a `txn` line. The version is written with all its digits, which JSON.stringify can't do. */
+/** Formats a `txn` line. Unlike JSON.stringify, this writes all digits of the version. */
 export function writeTxn(appId: string, txn: Txn): string {
   return `{"txn":{"appId":${JSON.stringify(appId)},"version":${txn.version},"lastUpdated":${txn.lastUpdated}}}`;
 }
 
 /**
- * Encodes a path as a URI for the log (protocol, "Add File and Remove File"). Names that are encoded on disk are
- * encoded again: `site=a%20b` becomes `site=a%2520b`.
+ * Encodes a path as a URI for the log (Delta protocol, Add File and Remove File). If a name is already encoded on disk,
+ * it is encoded again: `site=a%20b` becomes `site=a%2520b`.
  */
 export function encodeLogPath(path: string): string {
   return path
@@ -200,12 +201,12 @@ function decodeLogPath(path: string): string {
   throw new PricelakeError('lake_invalid', `the path ${quotePath(String(path))} ${fault}`);
 }
 
-/** A commit, with the program and operation that made it. */
+/** A commit, and the program and operation that created it. */
 export interface NamedCommit {
   version: bigint;
-  /** The operation in commitInfo, such as `DELETE` or `OPTIMIZE`. */
+  /** The operation that commitInfo names, such as `DELETE` or `OPTIMIZE`. */
   operation: string;
-  /** The program in commitInfo, such as `delta-rs:py-1.6.6`. */
+  /** The program that commitInfo names, such as `delta-rs:py-1.6.6`. */
   engine: string;
 }
 
@@ -216,7 +217,7 @@ export function readName(version: bigint, actions: readonly Action[]): NamedComm
 
 const MAX_NAME = 60;
 
-/** Shortens untrusted text to one line of printable ASCII, or returns `unknown` if it is empty. */
+/** Shortens untrusted text to one line of printable ASCII. Returns `unknown` for an empty text. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);
@@ -235,9 +236,9 @@ export interface LogState {
   checkpoint: bigint | undefined;
   protocol: Protocol | undefined;
   metaData: MetaData | undefined;
-  /** Keyed by decoded path. */
+  /** The table's current files, keyed by decoded path. */
   files: Map<string, DataFile>;
-  /** When each file was removed, in milliseconds since 1970, keyed by decoded path. */
+  /** The time at which each replaced file was removed, in milliseconds since 1970, keyed by decoded path. */
   tombstones: Map<string, number>;
   txn: Map<string, Txn>;
 }

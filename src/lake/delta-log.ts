@@ -16,7 +16,7 @@ export function nameEntry(version: bigint, suffix = 'json'): string {
   return `${version.toString().padStart(20, '0')}.${suffix}`;
 }
 
-/** Lists the names of the files in a table's log; empty before the first commit. */
+/** Lists the files of a table's log by name. The list is empty before the first commit. */
 export async function listLog(lake: Lake, table: TableName): Promise<string[]> {
   return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
 }
@@ -29,31 +29,32 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
 export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the saved raw data.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
-  // Quotes only pricelake's own messages, because parser messages don't help the user.
+  // Quotes only messages of pricelake, because those of a parser don't help the user.
   const why = cause instanceof PricelakeError ? `: ${cause.message}` : '';
   return new PricelakeError('lake_invalid', what + why, { hint: REBUILD_HINT, ...facts }, { cause });
 }
 
-/** A replayed state, and the identity of the last log file, which differs if another log has replaced this one. */
+/** A replayed state, and the identity of the last log file read. It differs if another log replaces this one. */
 interface Replay {
   state: LogState;
   end: string | undefined;
 }
 
-/** Cached replays by lake. Log entries never change, so only new entries are read. */
+/** The replayed states of each lake's tables. Log entries never change, so later reads need only new entries. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
 export interface LogRange {
-  /** The version from which all later commits are replayed, as far as the log still has them. */
+  /** The version after which all commits are replayed, as far as the log still has them. */
   since?: bigint;
-  /** The newest version to replay. The result is the table's state at that version. */
+  /** The newest version to replay. The result is the table's state as of this version. */
   until?: bigint;
-  /** Called before each commit is applied, with the table's state before that commit. */
+  /** Called before a commit is applied, with the table's state before this commit. */
   onCommit?: (before: LogState, version: bigint, actions: readonly Action[]) => void;
 }
 
 /**
- * Replays a table's log from its newest checkpoint. Without a range, continues from the cached replay.
+ * Replays a table's log from its newest checkpoint. Without a range, continues from the last state that this process
+ * has read.
  * @throws PricelakeError `lake_invalid` if a version is missing or a line is damaged
  */
 export async function readLog(
@@ -78,7 +79,7 @@ export async function readLog(
   return state;
 }
 
-/** True if the log still contains the end of this replay, and no newer checkpoint. */
+/** True if the log still contains the last file of this replay, and no newer checkpoint. */
 async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
   const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
   return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));
@@ -102,7 +103,7 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
   };
 }
 
-/** Copies a state, so that states that were returned earlier never change. */
+/** Copies a state, so that callers' earlier states never change. */
 function copyState(state: LogState): LogState {
   const { files, tombstones, txn } = state;
   return {
@@ -141,7 +142,7 @@ async function replayLog(
   return state;
 }
 
-/** Verifies a checkpoint's checksum, because a flipped bit could change a cursor or path. Other programs write none. */
+/** Verifies a checkpoint's checksum, if there is one, because a flipped bit could change a cursor or a path. */
 async function refuseAltered(lake: Lake, table: TableName, version: bigint, path: string): Promise<void> {
   const text = await readFile(tablePath(lake, table, '_delta_log', '_last_checkpoint'), 'utf8').catch(ignoreMissing);
   const sum = text === undefined ? undefined : readCheckpointSum(text, version);
@@ -149,7 +150,7 @@ async function refuseAltered(lake: Lake, table: TableName, version: bigint, path
     throw explainDamage(`${path}: the checkpoint changed since it was written: its checksum differs`);
 }
 
-/** Returns the checksum in `_last_checkpoint`, or undefined if it is for another checkpoint or can't be read. */
+/** Returns the checksum in `_last_checkpoint`, or undefined if it can't be read or belongs to another checkpoint. */
 function readCheckpointSum(text: string, named: bigint): string | undefined {
   try {
     const { version, tags } = JSON.parse(text) as { version?: unknown; tags?: Record<string, string> | null };
@@ -185,7 +186,7 @@ export async function readEntry(path: string): Promise<Action[]> {
 export function parseEntry(path: string, text: string): Action[] {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
-  // Detects an entry that was truncated between two lines.
+  // Detects an entry that was cut off between two lines.
   if (isSealBroken(text)) throw explainDamage(`${path}: changed since it was written: its checksum differs`);
   return actions;
 }

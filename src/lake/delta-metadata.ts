@@ -7,24 +7,24 @@ import { compareColumns, describeDifference, hasDifference, writeDeltaSchema } f
 import type { LogState, MetaData } from './delta-actions.js';
 
 const HOUR_MS = 3_600_000;
-/** A table property with the number of hours that replaced files are kept. Absent for 0. */
+/** The table property for the number of hours for which replaced files are kept. It is absent for 0 hours. */
 const RETENTION = 'pricelake.retentionHours';
 
-/** Returns the milliseconds that a table keeps replaced files. */
+/** Returns the time for which a table keeps replaced files, in milliseconds. */
 export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/** Returns the milliseconds that a table keeps tombstones: at least an hour, to protect new commits from VACUUM. */
+/** Returns the time for which a table keeps tombstones. It is at least an hour, to protect new commits from VACUUM. */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }
 
 /**
- * Returns the `metaData` to write with a commit; undefined if the current one is up to date. Columns and partitioning
- * can change only if the commit replaces all files.
+ * Returns the `metaData` action that a commit must contain; undefined if the current one is up to date. Columns and
+ * partitioning can change only if the commit replaces all files.
  * @throws PricelakeError `config` if files with another partitioning would remain, `lake_invalid` if files with other
- *   columns would remain
+ * columns would remain
  */
 export function planMetaData(
   state: LogState,
@@ -52,7 +52,7 @@ export function planMetaData(
 
 type Wanted = Pick<MetaData, 'configuration' | 'description' | 'schemaString' | 'partitionColumns'>;
 
-/** Updates the retention in the table's configuration. Without `retentionMs`, the table keeps its retention. */
+/** Sets the retention in the table's configuration. Keeps the current retention if `retentionMs` is undefined. */
 function planConfiguration(old: MetaData | undefined, retentionMs = readRetentionMs(old)): Record<string, string> {
   const hours = Math.ceil(retentionMs / HOUR_MS);
   const { [RETENTION]: _before, ...others } = old?.configuration ?? {};

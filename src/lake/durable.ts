@@ -3,14 +3,14 @@ import { replaceFile, writeSynced } from '../io/durable.js';
 import { hasSystemCode } from '../io/errors.js';
 import { type Lake, temporaryPath } from '../tables/layout.js';
 
-/** Replaces a file atomically and durably. Does nothing if its text is the same. */
+/** Replaces a file atomically and durably. Does nothing if the file already has this text. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {
   const old = await readFile(path, 'utf8').catch(() => undefined);
   if (old === text) return;
   await replaceFile(path, text, temporaryPath(lake, path));
 }
 
-/** Creates a complete file; false if the name exists. Opening with `wx` would let readers see an empty file. */
+/** Creates a file with all its text; returns false if the name exists. Unlike with `wx`, it is never seen empty. */
 export async function createExclusively(lake: Lake, path: string, text: string): Promise<boolean> {
   const temporary = temporaryPath(lake, path);
   try {
@@ -21,7 +21,7 @@ export async function createExclusively(lake: Lake, path: string, text: string):
   }
 }
 
-/** Creates a hard link, or returns false if the name exists. link(2) is atomic on local and network file systems. */
+/** Creates a hard link. Returns false if the name exists. link(2) is atomic on local and network file systems. */
 export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

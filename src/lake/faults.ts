@@ -1,6 +1,6 @@
 import { type ErrorCode, hasSystemCode, isOutOfMemory, PricelakeError } from '../io/errors.js';
 
-/** Runs `work`. @throws PricelakeError `out_of_memory` with the task and the limit, if DuckDB reaches its limit */
+/** Runs `work`. @throws PricelakeError `out_of_memory` that names the task, if DuckDB reaches its memory limit */
 export async function explainMemory<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -21,7 +21,7 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
   }
 }
 
-/** Returns the stable code of an error, including some errors of the system and DuckDB; otherwise `unexpected`. */
+/** Returns the stable code of an error, including some errors of the system and of DuckDB, or else `unexpected`. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

@@ -2,12 +2,12 @@ import { PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { REBUILD_HINT } from './delta-log.js';
 
-/** True for a missing-file error. Readers can hit one because a run deletes the files it replaces. */
+/** True if the error says that a file is missing. A run may delete replaced files while a reader uses them. */
 export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }
 
-/** System error codes by DuckDB's message. */
+/** Maps DuckDB's messages to system error codes. */
 const CODES: Record<string, string> = {
   'Permission denied': 'EACCES',
   'Is a directory': 'EISDIR',
@@ -15,7 +15,7 @@ const CODES: Record<string, string> = {
   'Too many levels of symbolic links': 'ELOOP',
 };
 
-/** Returns a PricelakeError for a missing or unreadable file of the lake, and other errors unchanged. */
+/** Converts an error about a missing or unreadable file to a PricelakeError. Returns other errors unchanged. */
 export function explainFileFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   if (isLostFile(error)) {

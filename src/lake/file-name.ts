@@ -1,31 +1,31 @@
 import { createHash } from 'node:crypto';
 
-/** The maximum length of the label in a file name. File systems limit the whole name to 255 bytes. */
+/** The maximum length of the label in a file name, because file systems limit the whole name to 255 bytes. */
 const LABEL_LENGTH = 120;
 
 /**
- * Returns the path of a data file in its table, such as `site_id-12.0198….parquet`. All files are in one folder,
+ * Returns the path of a data file within its table, such as `site_id-12.0198….parquet`. All files are in one folder,
  * because some readers ignore subfolders, and others infer a second column from folders named `column=value`. The label
- * is only for people and globs; partition values are in the log.
+ * helps only people and globs, because the log has the partition values.
  */
 export function nameDataFile(partitionValues: Record<string, string | null>, baseName: string): string {
   const label = shorten(Object.entries(partitionValues).map(labelValue).join('.'));
   return label === '' ? baseName : `${label}.${baseName}`;
 }
 
-/** Returns the label of a partition value: only the column name for null. */
+/** Returns the label of a partition value. For null, it is only the column's name. */
 function labelValue([column, value]: [string, string | null]): string {
   return value === null ? column : `${column}-${encodeValue(value)}`;
 }
 
-/** Replaces each character other than letters, digits and `-` by its UTF-8 bytes, each as `_` and two hex digits. */
+/** Replaces each character that isn't a letter, a digit or `-` by its UTF-8 bytes, each as `_` and two hex digits. */
 function encodeValue(value: string): string {
   return value.replaceAll(/[^A-Za-z0-9-]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `_${byte.toString(16).padStart(2, '0')}`).join(''),
   );
 }
 
-/** Shortens a long label and appends its hash after `_sha256_`, which encoded values can't contain. */
+/** Shortens a long label. Appends its hash after `_sha256_`, which no encoded value contains. */
 function shorten(label: string): string {
   if (label.length <= LABEL_LENGTH) return label;
   const hash = createHash('sha256').update(label).digest('hex').slice(0, 32);

@@ -13,15 +13,15 @@ import { writeStats } from './stats.js';
 export interface Filling {
   commit: CommitInfo;
   metadata: Record<string, string>;
-  /** The tables to fill, all by default. */
+  /** The tables to fill; defaults to all tables. */
   tables?: readonly TableName[];
-  /** The partition columns of tables that don't exist yet. By default, those in schemas/<table>.yaml. */
+  /** The partition columns of tables that don't exist yet; defaults to the columns given in schemas/<table>.yaml. */
   partitionBy?: Partial<Record<TableName, string[] | undefined>>;
 }
 
 /**
- * Adds an empty file to each table without rows, so that plain Parquet readers find its columns. The commit that adds
- * the first rows removes the file. Returns the tables that were filled.
+ * Adds an empty file to each table without rows, so that plain Parquet readers find the table's columns. Returns the
+ * tables that got a file. The commit that adds a table's first rows removes its empty file.
  */
 export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling): Promise<TableName[]> {
   const filled: TableName[] = [];

@@ -16,8 +16,9 @@ interface GroupRow {
 }
 
 /**
- * Reads the statistics that DuckDB wrote into files, by path. Every column that has values gets bounds; otherwise
- * readers may assume it is all null and skip the file. Lists get no statistics, and NaN gets no bounds.
+ * Reads the statistics that DuckDB wrote into files. Returns them by path. Every column that has values gets bounds,
+ * because otherwise readers may take it for all null and skip the file. Lists get no statistics, and NaN gets no
+ * bounds.
  */
 export async function readStatistics(
   db: Database,
@@ -40,7 +41,7 @@ export async function readStatistics(
   return found;
 }
 
-/** Builds a query for one row per row group and column. DuckDB would need long to plan aggregates for each type. */
+/** Builds a query with a row for each row group and column. Aggregates for each type would take long to plan. */
 function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): string {
   const names = columns.flatMap(({ name, type }) => (type === 'VARCHAR[]' ? [] : [quoteLiteral(name)]));
   const files = paths.map((path) => quoteLiteral(escapeGlob(path)));
@@ -50,7 +51,7 @@ function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): s
     FROM parquet_metadata([${files.join(', ')}]) WHERE path_in_schema IN (${names.join(', ')})`;
 }
 
-/** Combines the row groups of each file: the smallest minimum and the largest maximum of each column. */
+/** Combines the row groups of each file: a column's smallest minimum and its largest maximum. */
 function joinGroups(rows: readonly GroupRow[], types: ReadonlyMap<string, Column['type']>): Iterable<GroupRow> {
   const joined = new Map<string, GroupRow>();
   for (const row of rows) {
@@ -73,14 +74,14 @@ type IsBelow = (a: string, b: string) => boolean;
 
 const bytesBelow: IsBelow = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 
-/** Compares times as DuckDB prints them, including `infinity` and years without exactly four digits. */
+/** Compares times in DuckDB's format, including `infinity` and years that don't have four digits. */
 const timeBelow: IsBelow = (a, b) => (eraOf(a) === eraOf(b) ? a < b : eraOf(a) < eraOf(b));
 const eraOf = (text: string) => (/^-|\(BC\)/.test(text) ? -1 : /^\d{4}-/.test(text) ? 0 : 1);
 
-/** Compares values as DuckDB prints them, by column type. */
+/** Compares values in DuckDB's format, by column type. */
 const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   BIGINT: (a, b) => BigInt(a) < BigInt(b),
-  // Works because all decimals have four digits after the point.
+  // All decimals have four digits after the point, so they can be compared as integers.
   'DECIMAL(18,4)': (a, b) => BigInt(a.replace('.', '')) < BigInt(b.replace('.', '')),
   DOUBLE: (a, b) => Number(a) < Number(b),
   DATE: timeBelow,
@@ -90,7 +91,7 @@ const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   'VARCHAR[]': bytesBelow,
 };
 
-/** Reads the bounds of long texts from the rows, because DuckDB omits them if it can't truncate a text. */
+/** Reads the bounds of long texts from the rows. DuckDB's statistics omit bounds that it can't truncate. */
 async function addTextBounds(
   db: Database,
   path: string,

@@ -6,12 +6,12 @@ import { REBUILD_HINT } from './delta-log.js';
 import { type ForeignCommit, findForeignCommits } from './foreign-commit.js';
 import type { Pointer } from './pointer.js';
 
-/** The tables that a full copy repairs. Other tables need a rebuild. */
+/** The tables that a full copy repairs. Damage to other tables requires a rebuild. */
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
- * Finds commits of other programs that changed rows or columns, after the version in lake.json and the last repair.
- * Commits that keep all rows (OPTIMIZE, VACUUM) are ignored.
+ * Finds commits of other programs that changed rows or columns since the version in lake.json and the last repair.
+ * Ignores commits that keep all rows (OPTIMIZE, VACUUM).
  */
 export async function findForeignChanges(
   lake: Lake,
@@ -32,7 +32,7 @@ export function isRepairedByCopy(changes: readonly ForeignCommit[]): boolean {
   return changes.every(({ table }) => REPAIRED_BY_COPY.includes(table));
 }
 
-/** Throws if there are foreign changes. @throws PricelakeError `lake_invalid` naming the first change and the repair */
+/** Throws if there are such changes. @throws PricelakeError `lake_invalid` naming the first change and the remedy */
 export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit[]): void {
   const [first] = changes;
   if (first === undefined) return;

@@ -9,7 +9,7 @@ const OURS = 'pricelake/';
 /** A commit by another program. */
 export interface ForeignCommit extends NamedCommit {
   table: TableName;
-  /** A description of its change to rows or columns; undefined if there is none. */
+  /** A description of the commit's change to rows or columns; undefined if it has changed neither. */
   change: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export async function findForeignCommits(lake: Lake, table: TableName, since: bi
   for (const version of versions)
     isOurs &&= isOursBy(readName(version, await readEntry(logPath(lake, table, version, 'json'))));
   if (isOurs) return [];
-  // Replays the log, because describing a change needs the table's state before it.
+  // Replays the log, because the table's state before a change is needed to describe it.
   const found: ForeignCommit[] = [];
   const onCommit = (before: LogState, version: bigint, actions: readonly Action[]) => {
     const name = readName(version, actions);
@@ -46,7 +46,7 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
   return `claims that no rows changed, but ${counts}`;
 }
 
-/** Adds up row counts, or returns undefined if a file doesn't record its row count. */
+/** Adds up row counts. Returns undefined if any file doesn't record its row count. */
 function sumRows(stats: readonly (string | null | undefined)[]): number | undefined {
   let sum = 0;
   for (const text of stats) {
@@ -57,7 +57,7 @@ function sumRows(stats: readonly (string | null | undefined)[]): number | undefi
   return sum;
 }
 
-/** Describes a change to columns or partitioning, or returns undefined if only properties or comments changed. */
+/** Describes a change to columns or partitioning. Returns undefined if only properties or comments have changed. */
 function describeColumns({ metaData: old }: LogState, actions: readonly Action[]): string | undefined {
   const metaData = actions.find((action) => action.metaData != null)?.metaData;
   if (metaData == null) return undefined;

@@ -10,9 +10,9 @@ import { readTable } from './read.js';
 export interface Inspection {
   /** Undefined if lake.json is missing or damaged. */
   pointer: Pointer | undefined;
-  /** Tables whose log can be replayed, even if another program changed them. */
+  /** The tables whose log can be replayed. Another program may have changed them. */
   states: Map<TableName, TableState>;
-  /** A description of the fault, for tables with a damaged log or changes by another program. */
+  /** For each table with a damaged log or with changes by another program, a description of the fault. */
   damaged: Map<TableName, string>;
   pointerDamage: string | undefined;
 }
@@ -32,7 +32,7 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
   return { pointer, states, damaged, pointerDamage: read.damage };
 }
 
-/** Returns an inspection in which all tables are unreadable, for a lake of another format. */
+/** Returns the inspection of a lake that has another format: no table is readable. */
 export function inspectNothing(why: string): Inspection {
   const damaged = new Map(TABLE_NAMES.map((table) => [table, why]));
   return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };
@@ -44,13 +44,14 @@ async function findFault(lake: Lake, state: TableState, pointer: Pointer | undef
   if (changes === undefined) return damage;
   const [change] = changes;
   if (change !== undefined) return `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`;
-  // A checkpoint hides older entries from readers, but verify replays them, so a rebuild must begin a new log.
+  // Readers don't need entries older than a checkpoint, but `verify` does. If one is damaged, the rebuild starts a new
+  // log.
   const log = await tryRead(() => readEntries(lake, table));
   if (log.damage !== undefined) return log.damage;
   return explainBehind(lake, { table, version, paths: files.map(({ path }) => path) }, pointer);
 }
 
-/** Reads all entries of a log. @throws PricelakeError `lake_invalid` if one is damaged */
+/** Reads all entries of a log. @throws PricelakeError `lake_invalid` if an entry is damaged */
 async function readEntries(lake: Lake, table: TableName): Promise<void> {
   for (const version of findVersions(await listLog(lake, table), 'json'))
     await readEntry(logPath(lake, table, version, 'json'));

@@ -9,21 +9,19 @@ import { type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** Names that operating systems create in otherwise empty folders. */
+/** Names that operating systems create in folders that are otherwise empty. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-/**
- * The version of the lake format. Increase it when older lakes can't be read anymore; `rebuild` recreates their tables.
- */
+/** The version of the lake format. Raise it if older lakes can't be read anymore; `rebuild` recreates their tables. */
 const FORMAT_VERSION = 3;
-/** The contents of the marker file, `_pricelake/format.json`. */
+/** The text of the marker file, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
 const markerSchema = z.strictObject({ format: z.literal('pricelake'), version: z.int() });
 
 /**
- * Opens a lake. If `create` is true, creates it in a missing or empty folder.
- * @throws PricelakeError `lake_invalid` if the folder has other contents (and leaves it untouched) or another format
- *   version, or if it is missing and `create` is false
+ * Opens a lake. If `create` is true, creates a lake in a missing or empty folder.
+ * @throws PricelakeError `lake_invalid` if the folder has other contents (which stay untouched) or another format
+ * version, or if it is missing and `create` is false
  */
 export async function openLake(path: string, options: { create: boolean }): Promise<Lake> {
   const lake = locateLake(path);
@@ -42,7 +40,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
 
 const REBUILD_HINT = '`pricelake lake rebuild` rewrites it, and rebuilds the tables from the saved raw data.';
 
-/** Returns the error for an unsupported or invalid marker, or undefined if it is supported. */
+/** Returns an error if the marker is invalid or names an unsupported version. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
   const version = markerSchema.safeParse(marker).data?.version;
   if (version === FORMAT_VERSION) return undefined;
@@ -56,7 +54,7 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
   return new PricelakeError('lake_invalid', what, { hint, version });
 }
 
-/** Resolves a folder path. @throws PricelakeError `usage` if it is the address of a remote */
+/** Resolves the path of a lake's folder. @throws PricelakeError `usage` if the path is the address of a remote */
 export function locateLake(path: string): Lake {
   if (!isAddress(path)) return { root: resolve(path) };
   throw new PricelakeError('usage', `${path}: a lake is a folder on this machine, not an address`, {
@@ -70,7 +68,7 @@ export async function writeMarker(lake: Lake): Promise<void> {
 }
 
 /**
- * Returns the lake at `path`, even if it doesn't exist yet. Writes nothing.
+ * Returns the lake at `path`, which needn't exist yet. Writes nothing.
  * @throws PricelakeError `lake_invalid` if the folder has other contents or another format version
  */
 export async function findLake(path: string): Promise<Lake> {
@@ -91,7 +89,7 @@ async function readMarker(lake: Lake): Promise<unknown> {
   }
 }
 
-/** Throws if a folder without a marker has contents other than those of an interrupted creation. */
+/** Throws if a folder without a marker has contents, other than those that an interrupted creation leaves. */
 async function refuseOtherFolder(lake: Lake): Promise<void> {
   const info = await stat(lake.root).catch(ignoreMissing);
   if (info === undefined) return;
@@ -114,7 +112,7 @@ const OWN: readonly string[] = [PRIVATE_FOLDER, ...TABLE_NAMES];
 const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
 
 /**
- * Ensures that a run writes and deletes files only inside the lake.
+ * Ensures that a run can write and delete files only inside the lake.
  * @throws PricelakeError `lake_invalid` if one of the lake's folders is a symbolic link or a file
  */
 export async function refuseLinks(lake: Lake): Promise<void> {

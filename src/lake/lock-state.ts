@@ -5,18 +5,18 @@ import type { Lake } from '../tables/layout.js';
 import { readChain, STALE_MS } from './lock.js';
 import { isAlive } from './process-identity.js';
 
-/** The holder of a lake's lock, as far as this process can tell. */
+/** What this process can find out about the holder of a lake's lock. */
 export interface LockState {
   pid: number;
   host: string;
   since: string;
-  /** When the holder last renewed the lock, by the file system's clock. */
+  /** The time at which the holder last renewed the lock, by the file system's clock. */
   beatAt: Date;
-  /** False if the next writer will take over the lock. */
+  /** False if the holder is dead, so that the next writer takes over the lock. */
   alive: boolean;
 }
 
-/** Reads the lock without changing it, or returns undefined if it isn't held. */
+/** Reads the lock without changing it. Returns undefined if nobody holds it. */
 export async function readLock(lake: Lake, io: Io): Promise<LockState | undefined> {
   const last = (await readChain(lake)).at(-1);
   const beat = last === undefined ? undefined : await stat(last.path).catch(ignoreMissing);

@@ -33,25 +33,26 @@ export const ownerSchema = z.object({
 });
 type Owner = z.infer<typeof ownerSchema>;
 
-/** Milliseconds without a heartbeat after which a holder is considered dead, if its process can't be observed. */
+/** A holder whose process can't be observed is considered dead if it doesn't renew the lock for this long, in ms. */
 export const STALE_MS = 60_000;
 const INTERVAL_MS = 10_000;
 
 export interface LakeLock {
-  /** Aborted if another process has taken over the lock. This process must not write after that. */
+  /** Aborts when another process has taken over the lock. This process must then stop writing. */
   lost: AbortSignal;
-  /** A folder for this process only, so that a suspended process that resumes can't change its successor's files. */
+  /** A folder that no other process uses. If a suspended process resumes, it can't change its successor's files. */
   workFolder: string;
-  /** Runs `work`. @throws PricelakeError `lake_locked` in place of any error if the lock was lost meanwhile */
+  /** Runs `work`. @throws PricelakeError `lake_locked` in place of its error if the lock was lost meanwhile */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }
 
 /**
- * Makes this process the only writer of the lake. Takes over the lock of a dead holder, whose process has ended or, if
- * it can't be observed from this host or container, hasn't renewed the lock for 60 seconds.
- * @throws PricelakeError `lake_locked` naming the holder if it is alive, `lake_invalid` if the lake contains a symbolic
- *   link
+ * Makes this process the only writer of the lake. Takes over the lock of a dead holder. A holder is dead if its process
+ * has ended, or if its process can't be observed from this host or container and hasn't renewed the lock for 60
+ * seconds.
+ * @throws PricelakeError `lake_locked` that names the holder if it is alive, `lake_invalid` if the lake contains a
+ * symbolic link
  */
 export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
   const owner = identifyOwner(io);
@@ -82,7 +83,7 @@ function lockPath(lake: Lake): string {
   return privatePath(lake, 'lock');
 }
 
-/** Returns the path of the file that records this holder's successor. Only one process can create it. */
+/** Returns the path of the file that names the successor of this holder. Only one process can create the file. */
 function successionPath(lake: Lake, token: string): string {
   return privatePath(lake, `lock.after.${token}`);
 }
@@ -103,9 +104,9 @@ async function acquire(lake: Lake, mine: string, owner: Owner, io: Io): Promise<
 }
 
 /**
- * Takes over the lock of a dead holder; false if another process was faster. Creating the succession file is exclusive,
- * so only one contender wins. It is deleted after the lock is replaced; a late contender that creates it again finds
- * that it is not in the chain, and withdraws.
+ * Takes over the lock of a dead holder. Returns false if another process was faster: the succession file can be created
+ * only once. It is deleted after the lock has been replaced. If a late process creates it again, it finds that its file
+ * isn't in the chain of successors, and gives up.
  */
 async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Promise<boolean> {
   const succession = successionPath(lake, dead.token);
@@ -123,8 +124,8 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
 }
 
 /**
- * Replaces each file that the previous holder may have open with a copy. If that process was only suspended, it writes
- * to files that are no longer used, until it detects that it lost the lock.
+ * Replaces each file that the previous holder may have open by a copy. If that process was only suspended, it writes to
+ * files that are no longer used, until it finds that it has lost the lock.
  */
 async function detachFiles(lake: Lake): Promise<void> {
   const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
@@ -148,7 +149,7 @@ interface Link {
   owner: Owner;
 }
 
-/** Reads the lock's holder and its successors, which are usually none. Returns an empty array if there is no lock. */
+/** Reads the lock's holder, followed by its successors, if there are any. The list is empty if there is no lock. */
 export async function readChain(lake: Lake): Promise<Link[]> {
   const chain: Link[] = [];
   for (let path = lockPath(lake); ; ) {
@@ -170,7 +171,7 @@ function parseOwner(path: string, text: string): Owner {
   }
 }
 
-/** True if the holder is alive. Ages are differences of file times, so they don't depend on the hosts' clocks. */
+/** True if the holder is alive. Ages are differences of file times, so the hosts' clocks don't matter. */
 async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> {
   const alive = isAlive(owner);
   if (alive !== undefined) return alive;
@@ -189,8 +190,8 @@ function describeHolder(lake: Lake, owner: Owner): PricelakeError {
 }
 
 /**
- * Renews the lock regularly by rewriting its text. The file system dates each write, so hosts with different clocks
- * agree. Owns `file`, which `release` closes.
+ * Renews the lock regularly by writing its text again. The file system records the time of each write, so hosts with
+ * different clocks agree. The heartbeat owns `file`, which `release` closes.
  */
 export function startHeartbeat(
   path: string,
@@ -211,7 +212,7 @@ export function startHeartbeat(
     await look();
     if (!lost.signal.aborted) await file.write(text, 0);
   };
-  // A failed renewal, as when the file system is away, isn't fatal, because the next one can succeed.
+  // A renewal may fail, for example if the file system is away. This isn't fatal, because the next one may succeed.
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
   }, intervalMs);
@@ -222,7 +223,7 @@ export function startHeartbeat(
       try {
         return await work();
       } catch (error) {
-        await look().catch(() => {}); // the original error explains more than an unavailable file system
+        await look().catch(() => {}); // the original error explains more than this one
         throw lost.signal.aborted ? lost.signal.reason : error;
       }
     },
@@ -244,13 +245,13 @@ function describeLoss(path: string): PricelakeError {
   });
 }
 
-/** True if the lock file is still the one that this process created. */
+/** True if the lock file is still the file that this process created. */
 async function isOurs(path: string, file: FileHandle): Promise<boolean> {
   const [own, current] = [await file.stat(), await stat(path).catch(ignoreMissing)];
   return current !== undefined && current.ino === own.ino && current.dev === own.dev;
 }
 
-/** Deletes temporary lock files of processes that ended without the lock. */
+/** Deletes temporary lock files that belong to processes which ended before they got the lock. */
 export async function clearLockLeftovers(lake: Lake): Promise<void> {
   const now = Date.now();
   for (const name of await readdir(privatePath(lake))) {

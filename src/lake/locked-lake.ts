@@ -13,19 +13,19 @@ import { openSession } from './session.js';
 import { dropRebuild, finishSwap } from './swap-lake.js';
 import { explainSystemFault } from './system-faults.js';
 
-/** A lake that only this process can write, and a database to work with. */
+/** A lake to which only this process can write, and a database. */
 export interface LockedLake {
   lake: Lake;
   db: Database;
-  /** Aborted if the process must stop or loses the lock. */
+  /** Aborts when the process must stop or has lost the lock. */
   stop: AbortSignal;
 }
 
 /**
- * Locks a lake, cleans up after any crash, runs `work` and unlocks the lake.
+ * Locks a lake, cleans up after a crash, runs `work`, and unlocks the lake.
  * @param memory DuckDB's memory limit in bytes
- * @throws PricelakeError `lake_invalid` if there is no lake, it has another format or another program changed it,
- *   `lake_locked` if another process holds the lock
+ * @throws PricelakeError `lake_invalid` if there is no lake, or if it has another format or another program has changed
+ * it; `lake_locked` if another process holds the lock
  */
 export function withLockedLake<T>(
   lakePath: string,
@@ -46,7 +46,7 @@ export function withLockedLake<T>(
   });
 }
 
-/** Locks an open lake, runs `prepare` and then `work` with a database, and unlocks the lake. */
+/** Locks an open lake, runs `prepare`, then `work` with a database, and unlocks the lake. */
 export async function holdLake<T>(
   lake: Lake,
   io: Io,

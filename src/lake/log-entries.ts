@@ -6,9 +6,9 @@ import { RUN_APP_ID } from './table-state.js';
 
 export interface LogEntry {
   version: bigint;
-  /** When it was committed, in milliseconds since 1970; undefined if another program didn't record it. */
+  /** The time of the commit, in milliseconds since 1970; undefined if another program didn't record it. */
   at: number | undefined;
-  /** The run that wrote it, and the run's number. Commits that only move rows (compaction) have no number. */
+  /** The run that wrote the commit, and the run's number. A compaction, which only moves rows, has no number. */
   runId: string | undefined;
   runNumber: bigint | undefined;
   /** `SYNC`, `OPTIMIZE` or `REBUILD`, or the operation of another program. */
@@ -17,12 +17,12 @@ export interface LogEntry {
   /** False if the commit only moved rows to other files. */
   changesRows: boolean;
   added: DataFile[];
-  /** Paths in the table's folder. */
+  /** The removed files, as paths within the table's folder. */
   removed: string[];
 }
 
 /**
- * Yields the commits of a table, newest first, as far back as its log goes. Each is read when it is requested.
+ * Yields the commits of a table, newest first, as far back as its log goes. Reads a commit only when it is requested.
  * @throws PricelakeError `lake_invalid` if a commit is damaged
  */
 export async function* readEntriesBackwards(lake: Lake, table: TableName): AsyncGenerator<LogEntry> {

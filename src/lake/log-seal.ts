@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 
-/** The member of commitInfo with the SHA-256 of the entry's text without that member. Other readers ignore it. */
+/** The field of commitInfo that has the SHA-256 of the entry without this field. Other readers ignore it. */
 export const SEAL = 'pricelake.entrySha256';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 const join = (info: object, lines: Iterable<string>) => [JSON.stringify({ commitInfo: info }), ...lines, ''].join('\n');
 
-/** Builds a log entry with its checksum. `actions` are its other lines. */
+/** Builds a log entry with its checksum. @param actions the lines after commitInfo */
 export function sealEntry(commitInfo: object, actions: readonly string[]): string {
   return join({ ...commitInfo, [SEAL]: hash(join(commitInfo, actions)) }, actions);
 }
 
-/** Finds the checksum in the text, because a changed character may have broken the JSON. */
+/** Matches the checksum in the text, not in parsed JSON, because a changed character may make the JSON invalid. */
 const SEALED = new RegExp(`^[^\\n]*(,"${SEAL}":"([^"]*)")`);
 const OURS = /^[^\n]*"engineInfo":"pricelake\//;
 
-/** True if an entry doesn't match its checksum, or if pricelake wrote it and the checksum is missing. */
+/** True if an entry doesn't match its checksum, or if pricelake has written the entry and the checksum is missing. */
 export function isSealBroken(text: string): boolean {
   const [, member = '', seal] = SEALED.exec(text) ?? [];
   return seal === undefined ? OURS.test(text) : hash(text.replace(member, '')) !== seal;

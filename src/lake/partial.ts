@@ -6,14 +6,14 @@ import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** The marker of a folder that has a lake's logs but only some data files. The others are on the remote. */
+/** The content of the file that marks a folder as partial: some of the lake's data files are only on the remote. */
 const partialSchema = z.strictObject({ remote: z.string() });
 type Partial = z.infer<typeof partialSchema>;
 
-/** Returns the path of the marker. While it exists, a missing data file is not treated as damage. */
+/** The path of this marker. While it exists, a missing data file doesn't count as damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 
-/** Reads the marker; undefined if the folder has all files. @throws PricelakeError `lake_invalid` if it is damaged */
+/** Reads the marker. Returns undefined if there is none. @throws PricelakeError `lake_invalid` if it is damaged */
 export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   const file = markerPath(lake);
   const hint = 'Move it away, then run `pricelake lake restore` to fetch the data files that the folder lacks.';
@@ -31,14 +31,14 @@ export async function markPartial(lake: Lake, partial: Partial): Promise<void> {
   await writeDurably(lake, markerPath(lake), `${JSON.stringify(partial)}\n`);
 }
 
-/** Removes the marker. Call this when all data files of all tables are present. */
+/** Removes the marker. Call it when all data files of all tables are present. */
 export async function unmarkPartial(lake: Lake): Promise<void> {
   await rm(markerPath(lake), { force: true });
 }
 
 /**
- * Ensures that data files can be read. A run downloads the files that are only on the remote.
- * @throws PricelakeError `lake_invalid` if a file is only on the remote, outside a run
+ * Ensures that data files can be read. In a run, downloads those that are only on the remote.
+ * @throws PricelakeError `lake_invalid` if a file is only on the remote, and there is no run that could download it
  */
 export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
   const partial = await readPartial(lake);
@@ -51,7 +51,7 @@ export async function requireFiles(lake: Lake, table: TableName, files: readonly
   throw explainPartial(`${where}: ${absent} of ${files.length} data files are only on ${partial.remote}`, partial);
 }
 
-/** Checks that all data files are present. @throws PricelakeError `lake_invalid` if the folder has only some of them */
+/** Throws if the folder lacks some of the data files. @throws PricelakeError `lake_invalid` */
 export async function refusePartial(lake: Lake): Promise<void> {
   const partial = await readPartial(lake);
   if (partial !== undefined)

@@ -4,12 +4,12 @@ import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
 
-/** Returns the name of a column that DuckDB partitions by. It occurs in names of staging folders, but not in files. */
+/** Returns the name of a column by which DuckDB partitions files. It occurs only in names of staging folders. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
 /**
- * Adds the partition columns. Text is partitioned by its hash, because it may be too long for a folder name, and DuckDB
- * reads some texts as null.
+ * Adds columns for partitioning to a query. Text is partitioned by its hash, because it may be too long for a folder
+ * name, and because DuckDB reads some texts as null.
  */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
@@ -20,7 +20,7 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
   return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
 }
 
-/** Partition texts by their hash. DuckDB's statistics can't provide them, because they truncate text at 256 bytes. */
+/** Maps a text's hash to the text. DuckDB's statistics don't suffice, because they truncate text at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
 export function hashPartitionTexts(
@@ -63,15 +63,15 @@ function isText(schema: TableSchema, name: string): boolean {
 }
 
 /**
- * Matches texts that some reader takes as null: Delta an empty value, Polars the folder name for null, and DuckDB any
- * spelling of NULL.
+ * Matches texts that some reader would take for null: Delta the empty text, Polars the folder name for null, and DuckDB
+ * any spelling of NULL.
  */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
- * Formats a partition value for Delta's log (protocol, "Partition Value Serialization"): as DuckDB prints it, but times
- * as ISO 8601.
- * @throws PricelakeError `config` if some readers would read the text as null
+ * Formats a partition value for Delta's log (Delta protocol, Partition Value Serialization): as DuckDB prints it, but
+ * times as ISO 8601.
+ * @throws PricelakeError `config` if some readers would take the text for null
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {

@@ -3,12 +3,12 @@ import type { DataFile } from '../tables/table.js';
 import { TARGET_BYTES } from './slices.js';
 import { groupFiles } from './table-change.js';
 
-/** The number of small files in a partition above which a sync compacts the table. */
+/** If a partition has more small files than this, a sync compacts the table. */
 export const MANY_FILES = 16;
 
 /**
- * Chooses the small files to join, by partition. In the current day's partition, they are joined only if there are
- * many, because more rows will be added.
+ * Chooses the small files to merge in each partition. Merges those in the current day's partition only if there are
+ * many, because more rows will be added to it.
  */
 export function planCompaction(
   schema: TableSchema,
@@ -37,7 +37,7 @@ function isDay(schema: TableSchema, column: string): boolean {
   return schema.columns.find(({ name }) => name === column)?.type === 'DATE';
 }
 
-/** Divides a rewrite into passes. Each pass makes at most one new file per partition. */
+/** Divides a rewrite into passes. Each pass creates at most one new file in each partition. */
 export function planRewrite(files: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
   const passes: DataFile[][] = [];
   for (let rest = [...files]; rest.length > 0; ) {
@@ -52,7 +52,7 @@ function groupSmallFiles(files: readonly DataFile[], targetBytes: number): DataF
   return groupFiles(files.filter(({ bytes }) => bytes < targetBytes / 2));
 }
 
-/** Takes the smallest files up to the target size. The remaining files wait for the next compaction. */
+/** Takes the smallest files, up to the target size. The next compaction takes the others. */
 function takeUpToTarget(group: DataFile[], targetBytes: number, least = 2): DataFile[] {
   const taken: DataFile[] = [];
   let bytes = 0;

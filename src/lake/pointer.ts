@@ -20,7 +20,7 @@ const pointerSchema = z.object({
   pipeline: z.string(),
   runId: z.string(),
   runNumber: integer,
-  /** Null if the lake has no cursor, as with a plan that doesn't include the feed. */
+  /** Null if the lake has no cursor, for example because the plan doesn't include the feed. */
   cursor: digits.transform(BigInt).nullable(),
   at: z.iso.datetime().transform((text) => new Date(text)),
   tables: z.partialRecord(
@@ -35,12 +35,12 @@ const pointerSchema = z.object({
   ),
 });
 
-/** The contents of `lake.json`: the versions and files published by the newest run. Paths are relative to the lake. */
+/** The content of `lake.json`: the versions and files that the newest run published. Paths are relative to the lake. */
 export type Pointer = z.infer<typeof pointerSchema>;
 
 /**
- * Reads `lake.json`; undefined before the first publication.
- * @throws PricelakeError `lake_invalid` if it is damaged or has another format
+ * Reads `lake.json`. Returns undefined before the first publication.
+ * @throws PricelakeError `lake_invalid` if the file is damaged or has another format
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   const path = join(lake.root, POINTER_FILE);
@@ -48,7 +48,7 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   return text === undefined ? undefined : parsePointer(path, text);
 }
 
-/** Parses the text of `lake.json`. @param where the file's name in messages @throws PricelakeError `lake_invalid` */
+/** Parses the text of `lake.json`. @param where the name for messages @throws PricelakeError `lake_invalid` */
 export function parsePointer(where: string, text: string): Pointer {
   try {
     const pointer = pointerSchema.parse(JSON.parse(text));
@@ -61,7 +61,7 @@ export function parsePointer(where: string, text: string): Pointer {
   }
 }
 
-/** Throws if a path leads outside its table, because a rebuild and other programs read these files. */
+/** Throws if a path leads out of its table, because a rebuild and other programs read these files. */
 function refuseOuterFiles(where: string, { tables }: Pointer): void {
   for (const [table, { files }] of Object.entries(tables)) {
     for (const { path } of files) {
@@ -77,11 +77,11 @@ function refuseOuterFiles(where: string, { tables }: Pointer): void {
 interface Logged {
   table: TableName;
   version: bigint;
-  /** Paths of the table's files, relative to its folder. */
+  /** The paths of the table's files, within its folder. */
   paths: Iterable<string>;
 }
 
-/** Describes how a log is older than lake.json or lists other files, or returns undefined if it doesn't. */
+/** Describes how a log is older than lake.json, or which files it lacks. Returns undefined if the two agree. */
 export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | undefined): string | undefined {
   const published = pointer?.tables[logged.table];
   if (published === undefined || published.version < logged.version) return undefined;

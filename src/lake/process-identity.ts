@@ -6,9 +6,9 @@ import { canSignal } from '../io/temporary-folder.js';
 export interface ProcessIdentity {
   pid: number;
   host: string;
-  /** The boot id and process-id namespace within which the process id is valid. Empty if unknown. */
+  /** The boot id and the process-id namespace to which the process id belongs; empty if unknown. */
   place: string;
-  /** When the process started, which distinguishes it from later processes with the same id. Empty if unknown. */
+  /** When the process started, to distinguish it from a later process with the same id; empty if unknown. */
   startedAt: string;
 }
 
@@ -20,19 +20,19 @@ export function identifyProcess(proc = PROC): ProcessIdentity {
 }
 
 /**
- * True if the process is alive. Undefined if that can't be determined: it is on another host or in another container,
- * or another user's /proc entries are hidden (hidepid, ProtectProc).
+ * True if the process is alive. Undefined if this can't be found out, because the process is on another host or in
+ * another container, or because /proc hides the processes of other users (hidepid, ProtectProc).
  */
 export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefined {
   if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
   const start = readStart(proc, other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
-  // Signal 0 finds a process that /proc hides, but it can't distinguish it from a later process with the same id.
+  // A signal finds a process that /proc hides. But a later process may have the same id.
   if (!canSignal(other.pid)) return false;
   return other.startedAt === '' ? true : undefined;
 }
 
-/** Reads the state and start time from /proc/<pid>/stat (fields 3 and 22); the name before may contain brackets. */
+/** Reads the state and start time: fields 3 and 22 of /proc/<pid>/stat. The name before them may contain brackets. */
 function readStart(proc: string, pid: number): { state: string; ticks: string } | undefined {
   const stat = readSystem(() => readFileSync(`${proc}/${pid}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -46,7 +46,7 @@ function identifyPlace(proc: string): string {
   return [boot, namespace].filter((part) => part !== '').join(' ');
 }
 
-/** Reads system information; empty on systems without /proc. */
+/** Reads system information. Returns an empty text on systems without /proc. */
 function readSystem(read: () => string): string {
   try {
     return read();

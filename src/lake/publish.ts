@@ -21,8 +21,8 @@ export interface Publication {
 }
 
 /**
- * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json` from the tables' logs. The same state and run give the
- * same bytes. Unchanged files aren't rewritten.
+ * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json`, based on the tables' logs. The same state and run result
+ * in the same bytes. Doesn't rewrite unchanged files.
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
   await writeCredits(lake, publication.attributions);
@@ -36,7 +36,7 @@ type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states = await readStates(lake);
-  // Checks for commits by other programs first, because lake.json confirms the versions that it lists.
+  // Throws for commits by other programs before lake.json is written, because lake.json vouches for the versions in it.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
@@ -47,8 +47,8 @@ export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise
 }
 
 /**
- * Rewrites `catalog.sql`, `lake.json` and, with `attributions`, `ATTRIBUTION.md` after a compaction, a crash or damage.
- * The newest run stays the same. Does nothing before the first publication.
+ * Rewrites `catalog.sql` and `lake.json` after a compaction, a crash or damage, and also `ATTRIBUTION.md` if
+ * `attributions` is given. `lake.json` keeps naming the newest run. Does nothing before the first publication.
  */
 export async function refreshPointer(lake: Lake, attributions?: Attribution[]): Promise<void> {
   const pointer = await readPointer(lake);
@@ -66,7 +66,7 @@ export function writePointer(publication: RunFacts, states: TableState[]): strin
     pipeline,
     runId,
     runNumber: Number(runNumber),
-    // A string, because a feed cursor may exceed 2^53, which some JSON parsers would round.
+    // The cursor is written as text, because it may exceed 2^53, and some JSON parsers would round it.
     cursor: cursor === null ? null : String(cursor),
     at: at.toISOString(),
     tables: Object.fromEntries(tables) as Record<TableName, unknown>,
@@ -92,7 +92,10 @@ const HEADER = `-- Views over exactly the files that the newest run published. W
 --   cd lake && duckdb -init catalog.sql
 `;
 
-/** Builds `catalog.sql`: a view per table, and one of price spells. Requires DuckDB 1.2 or later. */
+/**
+ * Builds `catalog.sql`. It has a view for each table, and a view of the periods in which each price was valid. DuckDB
+ * 1.2 or later can run it.
+ */
 export function writeCatalog(states: TableState[]): string {
   const views = states.map((state) => {
     const { description } = loadTableSchema(state.table);

@@ -6,10 +6,7 @@ import { isSealed } from './data-file.js';
 import { readLog } from './delta-log.js';
 import { decodeApplied } from './table-state.js';
 
-/**
- * Reads a table's state from its log. Files are sorted by path.
- * @throws PricelakeError `lake_invalid` if the log is damaged
- */
+/** Reads a table's state, with its files sorted by path. @throws PricelakeError `lake_invalid` if the log is damaged */
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
   return toTableState(table, await readLog(lake, table));
 }
@@ -17,7 +14,7 @@ export async function readTable(lake: Lake, table: TableName): Promise<TableStat
 /** The states of all tables, read from their logs. */
 export type Tables = Record<TableName, TableState>;
 
-/** Reads all tables. @throws PricelakeError `lake_invalid` if a log is damaged or columns differ from the contract */
+/** Reads all tables' states. @throws PricelakeError `lake_invalid` if a log is damaged or columns are wrong */
 export async function readTables(lake: Lake): Promise<Tables> {
   return acceptTables(lake, await readStates(lake));
 }
@@ -31,7 +28,7 @@ export function acceptTables(lake: Lake, states: readonly TableState[]): Tables 
   return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
 }
 
-/** Reads a table's state at a version. @throws PricelakeError `lake_invalid` if the log is damaged */
+/** Reads a table's state as of a version. @throws PricelakeError `lake_invalid` if the log is damaged */
 export async function readTableAt(lake: Lake, table: TableName, version: bigint): Promise<TableState> {
   return toTableState(table, await readLog(lake, table, { until: version }));
 }

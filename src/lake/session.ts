@@ -7,13 +7,13 @@ import { createMacros } from '../sql/model.js';
 
 interface SessionOptions {
   hasModels?: boolean;
-  /** The number of statements that can run at the same time; 1 by default. */
+  /** The number of statements that can run at the same time; defaults to 1. */
   sessions?: number;
-  /** The session's folder, which is emptied first. By default, a new temporary folder. */
+  /** The folder of the session, which is emptied first; defaults to a new temporary folder. */
   workFolder?: string;
   /**
-   * DuckDB's memory limit in bytes or as DuckDB text. By default, it begins small, and is raised to a third of RAM if a
-   * statement needs more. `default` is DuckDB's own limit, four fifths of RAM.
+   * DuckDB's memory limit: bytes, or text for DuckDB. By default, the limit starts low and is raised to a third of the
+   * RAM if a statement needs more. `default` stands for DuckDB's own limit, which is four fifths of the RAM.
    */
   memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;
@@ -25,7 +25,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Opens a database for work on a lake. If that fails, removes the folder. */
+/** Opens a database for work on a lake. If opening fails, removes the session's folder. */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
   const { hasModels, sessions = 1, signal, memoryLimit } = options;
   const workFolder = await makeWorkFolder(options.workFolder);

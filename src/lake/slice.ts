@@ -17,7 +17,7 @@ export interface FileForm {
   table: TableName;
   runId: string;
   metadata?: Record<string, string> | undefined;
-  /** True to write a file even if there are no rows. */
+  /** True to write a file even without rows. */
   keepsEmpty?: boolean | undefined;
   targetBytes?: number | undefined;
 }
@@ -28,13 +28,13 @@ export interface SliceForm extends FileForm {
   folder: string;
 }
 
-/** The number of rows per row group. Smaller groups hardly help readers and make footers long. */
+/** The number of rows in each row group. Smaller groups hardly help readers, and make footers longer. */
 export const GROUP_ROWS = 8192;
 
-/** With level 1, files are as small as with DuckDB's default of 3, for a third less CPU time. */
+/** The compression level. Files are as small as with DuckDB's default level, 3, but need a third less CPU time. */
 const ZSTD_LEVEL = 1;
 
-/** Checks that a query has the contract's columns, in order. @throws PricelakeError `lake_invalid` if not */
+/** Throws if a query's columns or their order differ from the contract. @throws PricelakeError `lake_invalid` */
 export async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
   const described = await db.rows(`DESCRIBE (${select}\n)`);
   const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
@@ -49,7 +49,7 @@ export async function checkColumns(db: Database, schema: TableSchema, select: st
 export async function writeSlice(db: Database, form: SliceForm, select: string): Promise<StagedFile[]> {
   const schema = loadTableSchema(form.table);
   const files: StagedFile[] = [];
-  // The folder needs no sync here, because a commit renames the files and syncs the folders.
+  // The folder isn't synced here, because the commit syncs the folders into which it moves the files.
   const rows = await db.rows(writeCopy(schema, form, select));
   const paths = rows.map(({ filename }) => String(filename));
   const statistics = await readStatistics(db, schema, paths);
@@ -61,7 +61,7 @@ export async function writeSlice(db: Database, form: SliceForm, select: string):
   return files;
 }
 
-/** Syncs and checks a file, and returns it with its checksum. */
+/** Syncs a file and reads it back. Returns the file with its checksum. */
 export async function sealFile({ columns }: TableSchema, file: StagedFile): Promise<StagedFile> {
   const { stagedAt, rows, bytes } = file;
   const sha256 = await sealDataFile(stagedAt, { rows, bytes, columns: columns.map(({ name }) => name) });
@@ -70,7 +70,7 @@ export async function sealFile({ columns }: TableSchema, file: StagedFile): Prom
 
 function writeCopy(schema: TableSchema, form: SliceForm, select: string): string {
   const { partitionBy, folder, targetBytes = TARGET_BYTES, keepsEmpty } = form;
-  // DuckDB can't split the files of a partition by size.
+  // DuckDB can't split a partition's rows into files of a given size.
   const layout =
     partitionBy.length > 0
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`

@@ -5,36 +5,36 @@ import type { Column, TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 
 /**
- * The maximum number of rows per COPY, unless a single value has more. DuckDB buffers up to a row group per partition,
- * so memory use stays constant however many rows are written.
+ * The maximum number of rows to write in one COPY, unless more rows have the same value. DuckDB buffers up to one row
+ * group for each partition. With slices, memory use stays constant, however many rows are written.
  */
 export const SLICE_ROWS = 150_000;
-/** The target size of files in bytes. Files below half of it count as small. */
+/** The target size of files in bytes. A file of less than half this size counts as small. */
 export const TARGET_BYTES = 128 * 1024 * 1024;
 /**
- * The maximum number of partitions per COPY. DuckDB needs a megabyte for each, and several COPYs run at once. For a
- * first copy of 400 websites, such slices also take less CPU time.
+ * The maximum number of partitions in one COPY. DuckDB needs a megabyte for each, and several COPYs run at once. Such
+ * slices also reduce the CPU time for a first copy of 400 websites.
  */
 const SLICE_PARTITIONS = 64;
 
 export interface Parting {
   select: string;
-  /** The column that large tables are sliced by. By default, the first of `partitionBy`. */
+  /** The column by which large tables are sliced; defaults to the first column of `partitionBy`. */
   sliceBy?: string;
-  /** The maximum number of rows, if known. Few rows are written in one slice. */
+  /** The maximum number of rows, if known. If it is small, one slice suffices. */
   maxRows?: bigint | undefined;
-  /** Returns the maximum number of partitions for a number of rows. A table that needs more isn't partitioned. */
+  /** Returns the maximum number of partitions for this number of rows. A table that needs more isn't partitioned. */
   mostPartitions?: (rows: bigint) => number;
 }
 
 interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
-  /** The condition for the rows of each COPY; undefined for all rows. */
+  /** The SQL condition for the rows of each COPY; undefined for all rows. */
   slices: (string | undefined)[];
 }
 
-/** Plans slices, so that the memory use of a COPY doesn't grow with the number of rows and partitions. */
+/** Plans slices, so that the memory use of a COPY depends neither on the number of rows nor on that of partitions. */
 export async function planStage(
   db: Database,
   schema: TableSchema,
@@ -88,7 +88,7 @@ function findColumns(schema: TableSchema, names: readonly string[]) {
   return names.flatMap((name) => schema.columns.filter((column) => column.name === name));
 }
 
-/** The number of rows with the same values, which may be null, in some columns. */
+/** The number of rows that have these values in some columns. A value may be null. */
 export interface ValueCount {
   values: readonly (string | null)[];
   rows: bigint;
@@ -124,8 +124,9 @@ export function planSlices(
 }
 
 /**
- * Groups consecutive values within the limits. Several groups are even in number and similar in size, so that two lanes
- * end together. A value with more rows than the limit is a group of its own, and no group is empty.
+ * Divides consecutive values into groups within the limits. If there are several groups, their number is even and their
+ * sizes are similar, so that two parallel writers finish together. A value with too many rows is a group of its own. No
+ * group is empty.
  */
 export function groupValues(counts: readonly ValueCount[], limits: { rows: bigint; values: number }): ValueCount[][] {
   const total = countRows(counts);
@@ -148,12 +149,12 @@ export function groupValues(counts: readonly ValueCount[], limits: { rows: bigin
 
 const divideUp = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
-/** Builds a condition with a range of values, so that readers can skip row groups by their statistics. */
+/** Builds the condition for a group: a range of values, so that DuckDB can skip row groups by their statistics. */
 function writePredicate(columns: readonly Column[], group: readonly ValueCount[]): string {
   const names = columns.map(({ name }) => quoteIdentifier(name));
   const range = writeRange(names[0] ?? '', group);
   if (columns.length === 1) return range;
-  // Unlike with `=`, nulls inside a row are equal.
+  // A comparison of rows treats nulls as equal, unlike `=` on values.
   const row = ({ values }: ValueCount) =>
     `row(${columns.map(({ type }, i) => writeValue(type, values[i])).join(', ')})`;
   return `(${range}) AND row(${names.join(', ')}) IN (${group.map(row).join(', ')})`;

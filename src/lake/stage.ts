@@ -14,32 +14,31 @@ import { checkColumns, type FileForm, type SliceForm, sealFile, writeSlice } fro
 import { narrow, type Parting, planStage } from './slices.js';
 
 export interface Stage extends Parting, FileForm {
-  /** The columns to partition by. By default, those in schemas/<table>.yaml. */
+  /** The columns to partition by; defaults to the columns given in schemas/<table>.yaml. */
   partitionBy?: string[];
   inLanes?: boolean;
 }
 
 const CONCURRENCY = 8;
 
-/** The files written, and a promise that resolves to them, with checksums, once all are synced and verified. */
+/** The files that were written. `sealed` resolves to them with checksums, once all are synced and read back. */
 export interface WrittenFiles {
   files: StagedFile[];
-  /** Resolves to the synced files with checksums; rejects with `lake_invalid` if a file fails its check. */
   sealed: Promise<StagedFile[]>;
 }
 
 /**
- * Writes the rows of `select` as Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, for
- * `commitTable`. Values aren't cast. Without rows, no file is written.
+ * Writes the rows of `select` as Parquet files under `_pricelake/staging/<runId>/<table>/`, for `commitTable`. Syncs
+ * the files and reads them back. Doesn't cast values. Writes no file if there are no rows.
  * @throws PricelakeError `lake_invalid` if the columns differ from the table's or a file fails its check, `config` if a
- *   partition value can't be stored
+ * partition value can't be stored
  */
 export async function stageTable(db: Database, lake: Lake, stage: Stage): Promise<StagedFile[]> {
   const { sealed } = await beginStage(db, lake, stage);
   return sealed;
 }
 
-/** Stages like `stageTable`, but returns before files are synced and checked. The caller must await `sealed`. */
+/** Stages like `stageTable`, but returns before the files are synced and read back. The caller must await `sealed`. */
 export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<WrittenFiles> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
@@ -53,11 +52,11 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
 
 interface StageFolder {
   folder: string;
-  /** Runs `work` on the folder's files. If it fails, deletes the folder. */
+  /** Runs `work` on the folder's files. Deletes the folder if `work` fails. */
   within<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Chooses a folder for one stage only, so that it can be deleted as a whole if the stage fails. */
+/** Chooses a folder for a single stage. If the stage fails, the whole folder can be deleted. */
 export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | 'runId'>): StageFolder {
   const folder = privatePath(lake, 'staging', runId, table, randomUUID());
   return {
@@ -86,7 +85,7 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
   const write = async (predicate: string | undefined) => {
     for (const file of await writeSlice(db, form, narrow(select, predicate).text)) {
       const sealed = limit(() => sealFile(schema, file));
-      sealed.catch(() => {}); // the error is reported when all are awaited
+      sealed.catch(() => {}); // the error is thrown where all files are awaited
       files.push(file);
       sealing.push(sealed);
     }

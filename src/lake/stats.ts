@@ -1,15 +1,15 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 
-/** Statistics of a column as text, keyed by min, max and null_count. */
+/** A column's statistics as text, by the keys min, max and null_count. */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
-/** The maximum length of text in min and max, in code points, as in other Delta writers. */
+/** The maximum length of text in min and max, in code points. Other Delta writers use the same length. */
 const PREFIX_LENGTH = 32;
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
- * Builds Delta's statistics for a file as JSON (protocol, "Per-file Statistics"). Numbers are copied digit by digit, so
- * ids above 2^53 stay exact. Bounds are never tighter than the data. Partition columns are omitted.
+ * Builds a file's statistics as JSON for Delta's log (Delta protocol, Per-file Statistics). Copies numbers digit by
+ * digit, so ids above 2^53 stay exact. Bounds are never tighter than the data. Omits partition columns.
  */
 export function writeStats(
   schema: TableSchema,
@@ -54,10 +54,10 @@ function writeBound(column: Column, text: string | undefined, side: 'min' | 'max
   }
 }
 
-/** Matches a UTC time as DuckDB prints it. Delta's JSON can't represent infinities and years beyond four digits. */
+/** Matches a UTC time in DuckDB's format. Delta's JSON can represent neither infinity nor years with five digits. */
 const INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 
-/** Rounds a time to milliseconds as the protocol requires: minimums down and maximums up, so that no row is skipped. */
+/** Rounds a time to milliseconds, as the protocol requires: minimums down and maximums up, so that no row is lost. */
 function writeTime(text: string, side: 'min' | 'max'): string | undefined {
   const match = INSTANT.exec(text);
   if (match === null) return undefined;
@@ -74,13 +74,13 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/** Returns the smallest text of that length that is greater than all texts with this prefix, or undefined. */
+/** Returns the smallest text of this length that is greater than all texts with this prefix; undefined if none is. */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {
     const last = point.codePointAt(0) as number;
     if (last === 0x10ffff) continue;
-    // U+D800 to U+DFFF are surrogates, not characters.
+    // U+D800 to U+DFFF are surrogates, not characters, so they are skipped.
     const next = last === 0xd7ff ? 0xe000 : last + 1;
     return JSON.stringify(kept.join('') + String.fromCodePoint(next));
   }

@@ -10,28 +10,28 @@ import { writeDurably } from './durable.js';
 const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
 const orderSchema = z.strictObject({ tables: z.array(z.enum(TABLE_NAMES)) });
 
-/** Returns the path of the new lake that a rebuild prepares to replace this one, `_pricelake/rebuild`. */
+/** Returns `_pricelake/rebuild`, where a rebuild prepares the lake that will replace this one. */
 export function rebuildPath(lake: Lake): string {
   return privatePath(lake, 'rebuild');
 }
 
-/** Returns the path of a file that exists while a swap is in progress. It lists the tables of the new lake. */
+/** Returns the path of a file that exists during a swap. It lists the new lake's tables. */
 function orderPath(lake: Lake): string {
   return privatePath(lake, 'swap.json');
 }
 
-/** Replaces this lake's tables and logs with those in `_pricelake/rebuild`. */
+/** Replaces this lake's tables and logs by those in `_pricelake/rebuild`. */
 export async function swapLake(lake: Lake): Promise<void> {
   const rebuilt = { root: rebuildPath(lake) };
   const tables: TableName[] = [];
   for (const table of TABLE_NAMES) if (await exists(tablePath(rebuilt, table))) tables.push(table);
   await makeFolder(privatePath(lake, 'tmp'));
-  // THE COMMIT POINT: from here on, each command that writes finishes the swap first.
+  // THE COMMIT POINT: from here on, each command that writes to the lake first finishes the swap.
   await writeDurably(lake, orderPath(lake), `${JSON.stringify({ tables })}\n`);
   await finishSwap(lake);
 }
 
-/** Finishes an interrupted swap. Returns true if there was one. Requires the lock. */
+/** Finishes an interrupted swap. Returns false if there is none. The caller must hold the lock. */
 export async function finishSwap(lake: Lake): Promise<boolean> {
   const text = await readFile(orderPath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return false;
@@ -41,7 +41,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   await makeFolder(aside);
   for (const table of TABLE_NAMES) {
     const isNew = await exists(tablePath(rebuilt, table));
-    // A rebuilt table that is missing was already moved.
+    // A rebuilt table that is missing has already been moved.
     if (!isNew && tables.includes(table)) continue;
     if (await exists(tablePath(lake, table))) {
       await rm(join(aside, table), { recursive: true, force: true });
@@ -60,7 +60,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   return true;
 }
 
-/** Finishes a completed rebuild's interrupted swap, and deletes an incomplete rebuild. Requires the lock. */
+/** Finishes an interrupted swap of a complete rebuild. Deletes an incomplete one. The caller must hold the lock. */
 export async function settleRebuild(lake: Lake): Promise<void> {
   await finishSwap(lake);
   await dropRebuild(lake);
@@ -71,8 +71,8 @@ export async function dropRebuild(lake: Lake): Promise<void> {
 }
 
 /**
- * Reads the tables of the new lake. If the file isn't JSON, returns all tables, so that a table that the
- * new lake lacks is kept.
+ * Reads the list of the new lake's tables. If the text isn't JSON, returns all tables, so that no table is lost which
+ * the new lake lacks.
  * @throws PricelakeError `lake_invalid` if another version wrote the file
  */
 function readOrder(lake: Lake, text: string): readonly TableName[] {

@@ -5,14 +5,14 @@ import type { DataFile } from '../tables/table.js';
 import { listPartitions } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
 
-/** The rows to add to a table and the files to remove from it, not written yet. */
+/** A change that isn't written yet: the rows to add to a table, and the files to remove from it. */
 export interface TableChange {
   /** The rows to add, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
-  /** Rows that a second commit removes, after the tables of the next step are committed. */
+  /** Rows that a second commit removes. It follows the commits of the next step's tables. */
   readonly leaving?: Sql | undefined;
-  /** The maximum number of rows, if known. Few rows are written without planning their files. */
+  /** The maximum number of rows, if known. If it is small, the rows are written without planning slices. */
   readonly maxRows?: bigint | undefined;
 }
 
@@ -28,21 +28,21 @@ export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql 
 
 export interface Replacement {
   key: string;
-  /** The distinct keys of the rows to remove. */
+  /** The keys of the rows to remove, without duplicates. */
   gone: Relation;
-  /** Rows whose `filename` column lists the files with rows to be removed. By default, the table is searched. */
+  /** Rows whose `filename` column names the files that contain rows to remove. By default, the table is searched. */
   places?: Sql;
   added: Sql;
-  /** The maximum number of added rows, if known. */
+  /** The maximum number of rows to add, if known. */
   maxAdded?: bigint;
   /** True to also rewrite the smallest file of each partition that gets rows, so that few small files remain. */
   fillsSmall?: boolean;
 }
 
-/** Files below this size are rewritten together with new rows; larger files are kept, and a new file is added. */
+/** New rows are merged into a file of less than this size. A larger file stays, and a new file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Plans a change that replaces rows. The files with rows to be removed are rewritten. */
+/** Plans a change that replaces rows. It rewrites the files that contain rows to remove. */
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,

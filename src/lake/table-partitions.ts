@@ -2,7 +2,7 @@ import type { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { code, type Sql, sql } from '../sql/sql.js';
 
-/** A partition's values as DuckDB prints them, in the order of the partition columns. */
+/** A partition's values in DuckDB's format, in the order of the partition columns. */
 export type PartitionKey = readonly { column: string; text: string | null }[];
 
 /** Lists the partitions that contain the given rows. An unpartitioned table has one partition. */

@@ -9,10 +9,10 @@ import { refuseDamagedFiles } from './damaged-file.js';
 
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
-/** The number of files above which DuckDB doesn't cache footers, because each needs 50 kB of RAM. */
+/** Above this number of files, DuckDB doesn't cache the files' footers, because each footer needs 50 kB of RAM. */
 export const MANY_FILES = 2_000;
 
-/** The size up to which reading a table once is faster than planning each statement over its files. */
+/** Up to this size, it is faster to read a table once than to plan each statement over its files. */
 const FEW_BYTES = 16 * 1024 * 1024;
 
 type VersionFile = DataFile | StagedFile;
@@ -26,7 +26,7 @@ export class TableRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
   readonly #version: Version;
-  /** The rows in RAM, with the file of each row; undefined if they aren't kept there. */
+  /** The rows in RAM, each with its file; undefined if the rows aren't kept in RAM. */
   readonly #kept: Relation | undefined;
 
   private constructor(graph: RelationGraph, lake: Lake, version: Version, kept: Relation | undefined) {
@@ -43,15 +43,15 @@ export class TableRows {
   }
 
   /**
-   * Opens a version of a table, and downloads files that are only on the remote. Keeps the rows in RAM if the table is
-   * read often and has at most `fewRows` rows.
+   * Opens a version of a table. Downloads files that are only on the remote. Keeps the rows in RAM if the table is read
+   * often and has at most `fewRows` rows.
    */
   static async open(graph: RelationGraph, lake: Lake, state: TableState, fewRows: bigint): Promise<TableRows> {
     await lake.provide?.(state.table, state.files);
     return TableRows.#read(graph, lake, state, fewRows);
   }
 
-  /** Returns the table after a change of files. If its rows are in RAM, only added files are read. */
+  /** Returns the table as it is after a change of files. If its rows are in RAM, reads only the added files. */
   async after(
     { add, remove }: { add: readonly StagedFile[]; remove: readonly DataFile[] },
     fewRows: bigint,
@@ -69,7 +69,7 @@ export class TableRows {
     return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
-  /** Returns a relation with the rows of some files. With `places`, its `filename` column has the file of each row. */
+  /** Returns a relation of some files' rows. With `places`, its column `filename` has the file of each row. */
   ofFiles(files: readonly VersionFile[], { places = false } = {}): Sql {
     if (this.#kept === undefined || files.length === 0) {
       return readFiles(this.#lake, this.#version, files, places);
@@ -78,18 +78,18 @@ export class TableRows {
     return places ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
   }
 
-  /** Verifies files before their rows are rewritten. @throws PricelakeError `lake_invalid` if one is damaged */
+  /** Verifies files before their rows are rewritten. @throws PricelakeError `lake_invalid` if a file is damaged */
   refuseDamaged(files: readonly VersionFile[]): Promise<void> {
     const published = files.filter((file): file is DataFile => !('stagedAt' in file));
     return refuseDamagedFiles(this.#lake, this.table, published);
   }
 
-  /** Returns the absolute path of a file, as in the `filename` column. */
+  /** Returns a file's absolute path, as it appears in the column `filename`. */
   placeOf(file: VersionFile): string {
     return placeOf(this.#lake, this.table, file);
   }
 
-  /** Returns the files that occur in the `filename` column of a relation. */
+  /** Returns the files that a relation's column `filename` names. */
   async listFiles(rows: Sql | Relation): Promise<VersionFile[]> {
     if (this.files.length === 0) return [];
     const found = await this.#graph.rows(sql`SELECT DISTINCT filename FROM ${rows}`);
@@ -124,7 +124,7 @@ function readFiles(lake: Lake, { table, hasOlderFiles }: Version, files: readonl
   return relateFiles(table, relations, { hasOlderFiles, places });
 }
 
-/** True if pricelake wrote the files and they have few rows. Other programs' row counts aren't reliable. */
+/** True if the files have few rows and pricelake wrote them. Row counts by other programs aren't reliable. */
 export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean {
   return (
     files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&
@@ -133,7 +133,7 @@ export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean
   );
 }
 
-/** The tables of one version of a lake, each opened on first use. */
+/** The tables of one version of a lake. Each table is opened when it is first used. */
 export class LakeRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
@@ -141,7 +141,7 @@ export class LakeRows {
   readonly #fewRows: (table: TableName) => bigint;
   readonly #opened = new Map<TableName, Promise<TableRows>>();
 
-  /** @param fewRows the maximum number of rows of a table that is kept in RAM because it is read often */
+  /** @param fewRows the maximum number of rows of a table that is kept in RAM if it is read often */
   constructor(
     graph: RelationGraph,
     lake: Lake,
@@ -158,7 +158,7 @@ export class LakeRows {
     let opened = this.#opened.get(name);
     if (opened === undefined) {
       opened = TableRows.open(this.#graph, this.#lake, this.#states[name], this.#fewRows(name));
-      opened.catch(() => {}); // each reader of the table gets the error
+      opened.catch(() => {}); // each reader of the table gets this error
       this.#opened.set(name, opened);
     }
     return opened;
@@ -168,7 +168,7 @@ export class LakeRows {
     return (await this.table(name)).rows;
   }
 
-  /** Opens some files of a table. The other files don't need to exist locally. */
+  /** Opens some files of a table. The table's other files may be missing locally. */
   part(name: TableName, files: readonly DataFile[]): Promise<TableRows> {
     return TableRows.open(this.#graph, this.#lake, { ...this.#states[name], files: [...files] }, 0n);
   }

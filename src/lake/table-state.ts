@@ -1,9 +1,9 @@
 import type { Applied, CopiedDatasets } from '../tables/table.js';
 
-/** Delta's `txn` actions: application ids and their int64 versions. Each is in the commit that makes it true. */
+/** Delta's `txn` actions: int64 versions by application id. A commit contains each action that it makes true. */
 type Txn = ReadonlyMap<string, { version: bigint }>;
 
-/** Application ids, which must not change because existing lakes contain them. */
+/** The application ids of the recorded values. They must not change, because existing lakes contain them. */
 const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   run: 'pricelake.run',
   cursor: 'pricelake.cursor',
@@ -17,12 +17,12 @@ const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   accepted: 'pricelake.accepted',
 };
 
-/** The application id that records the number of the run that wrote a commit. */
+/** The application id under which a commit records the number of its run. */
 export const RUN_APP_ID = APP_IDS.run;
 
-/** The application id for the number of datasets in the copied list; 0 or absent if all readable ones are copied. */
+/** The application id for the number of listed datasets; 0 or absent if all readable datasets are copied. */
 const LISTED = 'pricelake.datasets';
-/** A prefix for a dataset's id. The version is 1 if the dataset is copied, or 0 if the key can't read it anymore. */
+/** The prefix of a dataset's application id. The version is 1 if the dataset is copied, 0 if it can't be read. */
 const DATASET = 'pricelake.dataset.';
 
 export function decodeApplied(txn: Txn): Applied {
@@ -48,7 +48,7 @@ function decodeDatasets(txn: Txn): CopiedDatasets {
   return { isList: (txn.get(LISTED)?.version ?? 0n) > 0n, ids: ids.sort((a, b) => (a < b ? -1 : 1)) };
 }
 
-/** Returns the `txn` entries for values that differ from the current ones. */
+/** Returns the `txn` versions of values that differ from the current ones, by application id. */
 export function encodeApplied({ datasets, ...others }: Partial<Applied>, before: Txn): [string, bigint][] {
   const standing = decodeApplied(before);
   const entries =

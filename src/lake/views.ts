@@ -15,12 +15,12 @@ export async function createTableViews(
   tables: readonly TableName[] = TABLE_NAMES,
   read: (table: TableName) => Promise<TableState> = (table) => readTable(lake, table),
 ): Promise<void> {
-  // Reads tables one after another, so that files downloaded from a remote are kept if the process is killed.
+  // Reads one table after another. If the process is killed, the files downloaded so far are kept.
   for (const table of tables) await createView(db, lake, await read(table), table);
 }
 
 /**
- * Creates a view of a published table. DuckDB throws if a file is missing or not Parquet.
+ * Creates a view of a published table. DuckDB throws if a file is missing or isn't a Parquet file.
  * @throws PricelakeError `lake_invalid` if the columns differ from the contract
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
