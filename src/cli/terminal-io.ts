@@ -39,7 +39,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
   let view: ProgressView | undefined;
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
-    if (terminal && least === 'info' && level !== 'error' && IN_SUMMARY.has(event)) return;
+    if (terminal && least === 'info' && level !== 'error' && VERBOSE.has(event)) return;
     // These members are repeated after the facts, so that facts can't overwrite them.
     const own = { at: now(), level, event };
     const safe = terminal
@@ -66,8 +66,8 @@ export function createCliIo(options: CliIoOptions): CliIo {
   };
 }
 
-/** Events that a terminal doesn't show, because the summary of the run repeats them. */
-const IN_SUMMARY = new Set(['plan', 'decided', 'hydration.chosen', 'listing.chosen', 'check']);
+/** Events that a terminal shows only with --verbose: the run's limits, and what its summary repeats. */
+const VERBOSE = new Set(['run.machine', 'plan', 'decided', 'hydration.chosen', 'listing.chosen', 'check']);
 
 /** Log levels, from least to most important. */
 const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];

@@ -72,6 +72,22 @@ describe('the log on a terminal', () => {
   });
 });
 
+describe("a run's limits", () => {
+  const facts = { memory: 512e6, mostMemory: 8e9, machineMemory: 24e9, threads: 2, freeDisk: 79e9 };
+
+  it.each([
+    ['info', ''],
+    [
+      'debug',
+      '· DuckDB may use 512.0 MB of the 24.0 GB of memory on this machine, or 8.0 GB if a statement needs more, on 2 threads; 79.0 GB of disk is free\n',
+    ],
+  ] as const)('appear on a terminal only with --verbose (level %s)', (level, text) => {
+    const stream = Object.assign(new MemoryStream(true), { columns: 400 });
+    createCliIo({ stream, env: {}, level }).log('info', 'run.machine', facts);
+    expect(stream.text).toBe(text);
+  });
+});
+
 describe('a retried call', () => {
   const facts = { path: '/changes', attempt: 1, waitMs: 2_345, reason: 'GET /changes was answered 503\u001b[2J' };
 
