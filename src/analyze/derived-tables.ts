@@ -8,7 +8,7 @@ export interface DerivedTable {
   reads: readonly TableName[];
   by: ReturnType<typeof describeDerived>['by'];
   /**
-   * A query that returns the columns of `schemas/<table>.yaml` in the same order and with the same types. It reads
+   * A query that returns the columns of `schemas/<table>.yaml` in the order and with the types of that file. It reads
    * `run_id` from a variable.
    */
   query: string;

@@ -48,7 +48,7 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
     await db.run(`CREATE OR REPLACE TABLE converted_${name} AS ${selectDerived(derived, tables, '').text}`);
   };
   await make('product_prices', { items: itself('converted_items') });
-  // All prices are in the same currency, so the shops' usual currencies don't matter.
+  // All prices have been converted to one currency, so the shops' usual currencies don't matter.
   await make('offers', {
     items: itself('converted_items'),
     product_prices: itself('converted_product_prices'),

@@ -21,7 +21,7 @@ export async function readProductDays(
   { first, last }: { first: string; last: string },
 ): Promise<ProductDay[]> {
   await setVariables(db, { product, currency, first_day: toDate(first), last_day: toDate(last) });
-  // The query reads only the product's own items, because a lake may be large.
+  // Reads only the items of this product, because a lake may be large.
   const items = sql`${itself('items')} WHERE product_id = ${product}`;
   const prices = bindQuery(readAnalysis('offer_prices'), { items });
   await db.run(`CREATE OR REPLACE TABLE offer_prices AS ${prices.text}`);

@@ -22,7 +22,7 @@ export interface Variable {
   choices: readonly string[];
   from?: number;
   to?: number;
-  /** A description of the default; undefined if there isn't a default. */
+  /** A description of the default; undefined if the variable has no default. */
   default?: string;
   isRequired: boolean;
   about: string;

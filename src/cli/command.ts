@@ -44,7 +44,7 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   notes?: string | (() => string);
   /** The hint to print when a signal stops the command, for commands that can resume. */
   stopHint?: string;
-  /** Earlier forms of the command, keyed by the words that the user typed in place of `name`. */
+  /** Earlier forms of the command, keyed by the words that the user types in place of `name`. */
   aliases?: Readonly<Record<string, Alias>>;
 }
 

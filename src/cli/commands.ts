@@ -76,7 +76,7 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Commands about the command line itself. Help mentions them in a sentence instead of listing them. */
+/** Commands about the command line itself. Help mentions these commands in a sentence instead of listing them. */
 const SHELL: readonly Command[] = [
   joinAction(completion, async () => (await import('./completion/scripts.js')).printScript),
   joinAction(help, async () => (await import('./actions/show-help.js')).showHelp),

@@ -42,9 +42,10 @@ export async function findTarget({ pipeline, lake }: TargetArguments): Promise<R
 }
 
 /**
- * Reads the pipeline file and keeps its API key out of logs. `--lake` replaces lake.path, or selects the shard with
- * that folder.
- * @throws PricelakeError `config` if the file is missing or invalid, `usage` if it has shards and none is selected
+ * Reads the pipeline file and keeps its API key out of logs. `--lake` replaces lake.path, or selects the shard whose
+ * lake is in that folder.
+ * @throws PricelakeError `config` if the file is missing or invalid, or `usage` if it has shards and no shard is
+ *   selected
  */
 export async function openPipeline(
   { pipeline: named, lake, dataset }: TargetArguments,

@@ -16,7 +16,7 @@ export interface RemoteSource {
   io: Io;
 }
 
-/** The value of `--lake`: one folder, or several folders whose lakes are read as one. */
+/** The value of `--lake`: one folder, or several folders whose lakes are combined into one. */
 export type NamedLakes = string | readonly string[];
 
 interface LakeArguments {
@@ -36,8 +36,8 @@ export function findCache(named: string | undefined): string {
 }
 
 /**
- * Returns the folder to read: the named lake or, for several lakes, a union of them, which is built in the cache.
- * Returns undefined without `--lake`.
+ * Returns the folder to read: the named lake or, for several lakes, a folder in the cache with their union. Returns
+ * undefined without `--lake`.
  * @throws PricelakeError `usage` if several lakes are combined with `--remote` or `--as-of`
  */
 export async function joinLakes(

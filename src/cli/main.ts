@@ -5,8 +5,8 @@ import { requireCompiled } from './compiled-code.js';
 import { EXIT } from './exit-codes.js';
 
 /**
- * The minimum number of files that the process must be able to open. With fewer, DuckDB and Node's threads crash, or a
- * command can't load its own modules; below 19, Node itself crashes.
+ * The minimum number of files that the process must be able to open. With a lower limit, DuckDB and Node's threads
+ * crash, or a command can't load its modules. With a limit below 19, Node itself crashes.
  */
 const FEWEST_OPEN_FILES = 24;
 
@@ -48,8 +48,8 @@ function readOpenFiles(): number {
 async function loadProgram(): Promise<Program> {
   const bundle = place('program.cjs');
   if (!existsSync(bundle)) return import('./program.js');
-  // The cache is next to the code, so only users who can change the code can change the cache. If the folder isn't
-  // writable, there is no cache.
+  // The cache is next to the code, so only users who can change the code can change the cache. In a folder that isn't
+  // writable, nothing is cached.
   const [, , first = ''] = process.argv;
   const command = /^[a-z][a-z-]*$/u.test(first) ? first : 'options';
   return requireCompiled(bundle, place('compiled'), command) as Program;

@@ -5,8 +5,8 @@ export const toPrintedName = (name: string): string =>
   name.replaceAll(/(?<=[a-z0-9])[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * Renames the members of a report to their printed form, at every depth. Keys of a Map are data, such as column names
- * of a query, so they stay unchanged, as does text that is already JSON.
+ * Renames the members of a report to their printed form, at every depth. Doesn't rename keys of a Map, which are data
+ * such as the column names of a query, and doesn't change text that is already JSON.
  */
 export function renameMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(renameMembers);

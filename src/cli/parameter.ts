@@ -9,7 +9,7 @@ export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'bran
 export interface Parameter<T = unknown> {
   describe: string;
   type: 'string' | 'number' | 'boolean' | 'count';
-  /** The one-letter form, without the dash. */
+  /** The one-letter form of the option, without the dash. */
   alias?: string;
   default?: string | number | boolean;
   isRequired?: boolean;
@@ -17,7 +17,7 @@ export interface Parameter<T = unknown> {
   isBare?: boolean;
   /** The allowed values, or a function that returns them if listing them takes time. */
   choices?: readonly string[] | (() => readonly string[]);
-  /** `repeated`: the option may be given several times. `words`: all the words that follow are values. */
+  /** With `repeated`, the option may be given several times. With `words`, all words that follow it are values. */
   list?: 'repeated' | 'words';
   /** Keys of options that can't be combined with this one. Options in this list must not have a default. */
   excludes?: readonly string[];
@@ -72,7 +72,7 @@ const pathOf =
 export const file = pathOf('FILE');
 export const folder = pathOf('FOLDER');
 
-/** Declares a boolean option, which can be negated with `--no-…`. */
+/** Declares a boolean option, which the user can also turn off with `--no-…`. */
 export const flag = <const M extends Details>(describe: string, details?: M) =>
   ({ describe, type: 'boolean', read: (typed) => typed === true, ...details }) as Parameter<Given<M, boolean>>;
 

@@ -65,7 +65,7 @@ class Steps {
     if (pace !== undefined) this.#pace = pace;
     else if (progress.done === true) this.#steps.delete(name);
     else this.#steps.set(name, step);
-    // A full copy takes longer if the catalog has grown since the last one.
+    // A full copy takes longer than the last full copy if the catalog has grown.
     if (part === 'snapshot' && totalRows !== undefined && this.#pace !== undefined && this.#pace.rows > 0n) {
       this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
     }
@@ -129,7 +129,7 @@ export function createBars(screen: Screen): ProgressView {
   let timer: NodeJS.Timeout | undefined;
   const formatSteps = () => steps.all().map((step) => formatStep(step, screen));
 
-  /** Draws everything in one write, so that the screen doesn't flicker and other output can't come in between. */
+  /** Draws everything in one write, so that the screen doesn't flicker and no other output appears in between. */
   const draw = (above: string[] = []): void => {
     clearTimeout(timer);
     timer = undefined;

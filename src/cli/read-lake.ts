@@ -25,8 +25,8 @@ export interface ReadOptions {
   /** DuckDB's memory limit, such as `2GB`. */
   memory?: string;
   /**
-   * The output that the action writes to. If another process deletes files while the action is reading them, the action
-   * is run again, unless it has already written output. Without `output`, it isn't retried.
+   * The output that the action writes to. If another process deletes files while the action reads them, the action is
+   * run again, unless it has already written output. Without `output`, the action is never run again.
    */
   output?: Output;
 }

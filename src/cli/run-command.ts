@@ -69,16 +69,16 @@ export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.Proces
 }
 
 /**
- * Returns a signal that is aborted with a PricelakeError `stopped` at the first SIGINT, SIGTERM or SIGHUP; a second one
- * ends the process immediately. SIGHUP is ignored if it was ignored at startup, as under nohup. `release` removes the
- * listeners.
+ * Returns a signal that is aborted with a PricelakeError `stopped` at the first SIGINT, SIGTERM or SIGHUP. A second
+ * signal ends the process immediately. SIGHUP is ignored if it was already ignored at startup, as under nohup.
+ * `release` removes the listeners.
  */
 function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const ignoresHangup = isHangupIgnored(process.env);
   const listeners = (Object.keys(EXIT_BY_SIGNAL) as StopSignal[]).map((name) => {
     const listener = () => {
-      // If the command has its own SIGHUP listener, the signal doesn't stop it.
+      // A command that listens for SIGHUP itself is not stopped by it.
       if (name === 'SIGHUP' && (ignoresHangup || process.listenerCount(name) > 1)) return;
       if (controller.signal.aborted) endBySignal(name);
       const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };

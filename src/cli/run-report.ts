@@ -10,7 +10,7 @@ interface ReportOptions {
   style?: Style;
   /** The command with which the user starts this program, for suggested commands. */
   program?: string;
-  /** True if another command runs the sync as one of its steps and reports failed checks and next commands itself. */
+  /** True if the sync is one step of another command, which then reports failed checks and next commands itself. */
   isStep?: boolean;
   /** The width of the terminal in columns; default 80. */
   columns?: number | undefined;
@@ -126,7 +126,9 @@ function listAttention({ row, checks, published }: SyncReport, lakePath: string)
   return all.flatMap(([isThere, what, next]) => (isThere ? [{ what, command: next }] : []));
 }
 
-/** Lists the next commands: those for problems that need attention, else after a first copy, `spread` and `report`. */
+/**
+ * Lists the next commands: the commands for problems that need attention or, after a first copy, `spread` and `report`.
+ */
 function listNext({ row, published }: SyncReport, attention: Attention[], lakePath: string, isStep: boolean): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
   if (commands.length > 0 || !published || isStep) return commands;

@@ -15,7 +15,7 @@ export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const check = () => {
     if (hasPassed()) refuse();
   };
-  /** Checks the deadline before each call, because stopping there doesn't lose any earlier work. */
+  /** Checks the deadline before each call, because stopping at that point loses no earlier work. */
   const first =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

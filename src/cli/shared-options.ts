@@ -10,13 +10,13 @@ export const GLOBAL_OPTIONS = {
   color: flag('Use colors; default: only on a terminal. --no-color and NO_COLOR turn them off'),
 } as const;
 
-/** `findPipeline` documents which file is used by default. */
+/** The pipeline file. `findPipeline` documents which file is used by default. */
 export const PIPELINE = file('Pipeline file (YAML); default: PRICELAKE_PIPELINE, or prices.yaml in this folder');
 
-/** For commands that read one lake. `findTarget` documents which lake is used by default. */
+/** The lake of commands that read one lake. `findTarget` documents which lake is used by default. */
 export const LAKE = folder('Lake folder; default: lake.path in the pipeline file, or ./lake');
 
-/** For commands that can read several lakes from the same service as one. */
+/** The lakes of commands that can combine several lakes of one service. */
 export const LAKES: Parameter<NamedLakes | undefined> = {
   ...folder(
     'Lake folder; default: lake.path in the pipeline file, or ./lake. Several lakes of the same service are read as one',

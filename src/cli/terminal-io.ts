@@ -29,8 +29,8 @@ export interface CliIo extends Io {
 }
 
 /**
- * Creates the command line's `Io`. On a terminal, it prints readable lines and progress bars; otherwise JSON lines,
- * with progress every few seconds.
+ * Creates the command line's `Io`. On a terminal, it prints readable lines and progress bars. Otherwise, it prints JSON
+ * lines, which show progress every few seconds.
  */
 export function createCliIo(options: CliIoOptions): CliIo {
   const { stream, env = process.env, now = realIo.now, level: least = 'info', style = PLAIN } = options;
@@ -92,7 +92,7 @@ function formatLogLine(level: LogLevel, event: string, facts: Record<string, unk
   return `${look.style[TONES[level]](MARKS[level])} ${fitted}`;
 }
 
-/** Rounds fractions such as seconds to three digits. JSON lines keep all digits. */
+/** Rounds fractions such as seconds to three digits for a terminal. JSON lines keep all digits. */
 function formatFact(value: unknown): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return String(Number(value.toPrecision(3)));
   if (typeof value !== 'string') return toJsonText(value);

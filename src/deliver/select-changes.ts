@@ -67,8 +67,8 @@ function relate(lake: Lake, table: TableName, files: readonly DataFile[]): strin
 }
 
 /**
- * Compares two relations by key, ignoring `run_id`. If part of the key may be null (history), the whole row is the key,
- * because rows of such a table never change.
+ * Compares two relations by key, ignoring `run_id`. In a table such as history, part of the key may be null. There, the
+ * whole row is the key, because rows of such a table never change.
  */
 function compareRows({ key: named, columns }: TableSchema, before: string, after: string): string {
   const names = columns.map(({ name }) => name).filter((name) => name !== 'run_id');

@@ -145,7 +145,7 @@ export function writeSql(schema: TableSchema, dialect: SqlDialect): string {
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
-/** Returns the same SQL as separate statements. `name` is inserted as SQL, and may include the schema. */
+/** Returns the SQL of `writeSql` as separate statements. `name` is inserted as SQL, and may include the schema. */
 export function writeStatements(
   schema: TableSchema,
   dialect: SqlDialect,

@@ -39,7 +39,7 @@ export function toLabel(name: string): string {
 export const productPath = (product: string, currency?: string): string =>
   `/products/${encodeURIComponent(product)}${currency === undefined ? '' : `?currency=${encodeURIComponent(currency)}`}`;
 
-/** Renders a value for people, as a link if a page shows more about it. */
+/** Renders a value for people. If a page shows more about the value, renders a link to that page. */
 export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: ReadCell): Content {
   if (value === null || value === undefined) return html`<span class="none">–</span>`;
   if (name === 'product_id')

@@ -12,14 +12,14 @@ export interface Dates {
 
 const NAMES = { since: 'date', until: 'until' } as const;
 
-/** Reads a calendar day from a query parameter; undefined if the text is not a valid day such as `2026-11-20`. */
+/** Reads a calendar day such as `2026-11-20` from a query parameter; undefined if it is missing or not a valid day. */
 function readDay(search: URLSearchParams, name: string): string | undefined {
   const given = search.get(name) ?? '';
   const isDay = /^\d{4}-\d\d-\d\d$/u.test(given) && !Number.isNaN(Date.parse(given));
   return isDay && new Date(given).toISOString().startsWith(given) ? given : undefined;
 }
 
-/** Reads the two days of a period from the address, and sorts them. Undefined if the first is missing or invalid. */
+/** Reads the two days of a period from the address and sorts them; undefined if the first is missing or invalid. */
 export function readDates(search: URLSearchParams): Dates | undefined {
   const [since, until] = [readDay(search, NAMES.since), readDay(search, NAMES.until)];
   if (since === undefined) return undefined;

@@ -14,7 +14,7 @@ const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', 
 /** Shortens `Sept`, the abbreviation in en-GB, to `Sep`, the abbreviation that DuckDB and Vega use. */
 export const shortenMonth = (date: string): string => date.replace('Sept', 'Sep');
 
-/** Formats an exact decimal such as `1,234.50`, with more than two decimals only if the amount has them. */
+/** Formats an exact decimal such as `1,234.50`. Shows more than two decimals only if the amount has them. */
 export function formatMoney(decimal: string): string {
   const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*?)0*)?$/u.exec(decimal) ?? [];
   return `${sign}${formatCount(BigInt(whole))}.${fraction.padEnd(2, '0')}`;
@@ -96,7 +96,7 @@ export function shortenNames(names: readonly string[], longest: number): string[
   return clean.map((name) => shown.get(name) ?? name);
 }
 
-/** Returns the whole words that all names start with, including the space after them; empty if there are none. */
+/** Returns the whole words with which all names start, with the space after them; empty if the names share no words. */
 function findSharedWords([first = '', ...otherNames]: readonly string[]): string {
   if (otherNames.length === 0) return '';
   const words = first.split(/(?<= )/u).slice(0, -1);

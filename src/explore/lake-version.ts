@@ -14,7 +14,7 @@ import { TABLE_NAMES } from '../tables/table.js';
 import { Moves } from './moves.js';
 import { Prepared } from './prepared.js';
 
-/** The maximum number of pages, downloads and queries that are answered at the same time; others wait. */
+/** The maximum number of pages, downloads and queries that are answered at the same time. Further requests wait. */
 const SESSIONS = 3;
 
 /** Makes DuckDB return freed memory to the system early. Its allocator would otherwise keep hundreds of megabytes. */
@@ -74,7 +74,7 @@ export class LakeVersion {
   #keeping: Promise<void> | undefined;
   #movesFailedAt: number | undefined;
   readonly #threads: number;
-  /** The number of background jobs that are running, which limit DuckDB to one thread. */
+  /** The number of running background jobs. While it is above zero, DuckDB uses only one thread. */
   #works = 0;
   #schemas = 0;
   #holders = 0;

@@ -6,7 +6,7 @@ const KIND = "kind = getvariable('kind')";
 const SITE = "site_id = getvariable('site_id')::BIGINT";
 /** Selects rows of a category and its subcategories. */
 const CATEGORY = `category_slug IN (${readAnalysis('category_tree', new Set(['category_names']))})`;
-/** Selects products of a brand, products in the reader's list, or products that are both. */
+/** Selects products by brand, by whether the reader's list contains them, or by both. */
 const SELECTED = `product_id IN (${readAnalysis('selected_products', new Set(['own_products']))})`;
 const BOTH = { currency: CURRENCY, kind: KIND, brand: SELECTED, in_list: SELECTED };
 

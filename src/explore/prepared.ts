@@ -2,7 +2,7 @@ import type { Statements } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { code, itself, join, type Sql, sql } from '../sql/sql.js';
 
-/** The number of listings that are prepared in one statement. This limits memory use, however large the lake is. */
+/** The maximum number of listings that one statement prepares, which limits memory use even in a large lake. */
 const LISTINGS = 250_000;
 const CHANGES = 400_000;
 const DAILY_ROWS = 2_000_000;

@@ -20,7 +20,7 @@ export interface Question {
 export interface Answer {
   columns: { name: string; type: DuckDBType }[];
   rows: DuckDBValue[][];
-  /** True if there are more rows than `limit`. */
+  /** True if the query has more rows than `limit`. */
   hasMore: boolean;
 }
 
@@ -70,7 +70,9 @@ async function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSi
   }
 }
 
-/** If an analysis ran out of memory, returns an error that suggests the command line, which can use more. */
+/**
+ * If an analysis ran out of memory, returns an error that suggests the command line, where more memory is available.
+ */
 function explainMemory(error: unknown): unknown {
   if (!isOutOfMemory(error)) return error;
   const [message = ''] = error.message.split('\n', 1);

@@ -19,7 +19,7 @@ export class RateLimit {
     const { left, at } = this.#buckets.get(address) ?? { left: BURST, at: now };
     const filled = Math.min(BURST, left + ((now - at) * PER_SECOND) / 1000);
     const isAllowed = filled >= 1;
-    // Reinserts the address, so that the map's first address is the one whose last request is the oldest.
+    // Moves the address to the end of the map, so that the first address is the least recently used.
     this.#buckets.delete(address);
     this.#buckets.set(address, { left: isAllowed ? filled - 1 : filled, at: now });
     for (const oldest of this.#buckets.keys()) {

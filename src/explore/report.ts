@@ -67,7 +67,7 @@ export interface Report {
   runs: ReadValue[];
   checks: ReadValue[];
   summary: ReadValue;
-  /** The ids of the products with a page of their own. */
+  /** The ids of the products for which the report has a separate page. */
   products: string[];
   /** License texts that must accompany the data. */
   credits: readonly string[];
@@ -85,8 +85,8 @@ const MOST_CHECKS = 500;
 
 /**
  * Renders the pages of a lake as one HTML document that makes no network requests.
- * @throws PricelakeError `usage` if the lake has no such currency, product, run or shop, `lake_invalid` if it can't be
- *   read
+ * @throws PricelakeError `usage` if the lake has no such currency, product, run or shop, or `lake_invalid` if the lake
+ *   can't be read
  */
 export async function writeReport(lake: Lake, options: ReportOptions): Promise<Report> {
   const snapshot = await Snapshot.open(lake, options);

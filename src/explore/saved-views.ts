@@ -76,7 +76,7 @@ export class SavedViews {
     return this.#change((views) => views.filter((one) => one.name !== name));
   }
 
-  /** Runs changes one after another, so that none overwrites another. */
+  /** Runs changes one after another, so that a change never overwrites another one. */
   #change(next: (views: readonly SavedView[]) => SavedView[]): Promise<void> {
     const changed = this.#last.then(async () => {
       const views = next(await this.list());

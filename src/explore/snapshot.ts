@@ -38,7 +38,10 @@ export class Snapshot {
     }
   }
 
-  /** Returns a snapshot of the same version with another list, or without one. @throws PricelakeError as `open` does */
+  /**
+   * Returns a snapshot of this version with another price list, or without a list.
+   * @throws PricelakeError as `open` does
+   */
   async withList(list: WatchListOptions | undefined): Promise<Snapshot> {
     return new Snapshot(this.version, list && (await OwnList.read(this.version, list)));
   }

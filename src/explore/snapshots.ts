@@ -119,7 +119,8 @@ export class Snapshots {
     if (lake === this.#marks.lake && current !== undefined && current.failedAt === undefined)
       return current.withList(list);
     const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
-    // Moves are precomputed after the list is compared, because doing both at once would need too much memory.
+    // Moves are computed after the list is compared, because computing both at the same time would need too much
+    // memory.
     next.whole.catch(() => {}).then(() => this.#keepMoves(next));
     return next;
   }

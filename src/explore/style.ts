@@ -1,4 +1,6 @@
-/** The style sheet of all pages and charts. All modes share one set of color variables, with WCAG AA contrast. */
+/**
+ * The style sheet of all pages and charts. Light and dark mode share one set of color variables, with WCAG AA contrast.
+ */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark;
   --paper: #fbfcfb; --panel: #f0f4f2; --ink: #1c2321; --soft: #55615d; --line: #d9dfdc; --faint: #7f8b86;

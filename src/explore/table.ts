@@ -23,9 +23,11 @@ export interface TableView {
   caption: Content;
   /** The columns to show; by default, all columns that have a value. Columns that are not in the answer are skipped. */
   columns?: readonly (string | ShownColumn)[];
-  /** The name of a column that a phone shows in a line of its own, before the columns in `brief`. */
+  /** The name of a column that a phone shows on a separate line, before the columns in `brief`. */
   line?: string;
-  /** Names of columns that a phone shows beside the first until the reader asks for all; by default, the next four. */
+  /**
+   * The columns that a phone shows beside the first column until the reader asks for all; by default, the next four.
+   */
   brief?: readonly string[];
   /** True for the main table of a page, of which a phone shows more rows at first. */
   isLong?: boolean;
@@ -106,7 +108,7 @@ interface Drawn extends Pick<ShownColumn, 'copied'> {
   column: CellColumn;
   /** True if a phone shows the column before the reader asks for all. */
   isBrief: boolean;
-  /** True if a phone shows the column in a line of its own. */
+  /** True if a phone shows the column on a separate line. */
   isLine: boolean;
   label: string;
   show: (value: DuckDBValue, read: ReadCell) => Content;

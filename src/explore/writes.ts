@@ -27,7 +27,7 @@ interface Answering {
 
 const MOST_FORM_BYTES = 20_000;
 
-/** Adds the routes that change something. Each receives a form of this server's own pages. */
+/** Adds the routes that change data. Each route receives a form from one of this server's pages. */
 export function addWrites(app: Hono, { uploads, views, edits }: Writable, { answer, show }: Answering): void {
   const isTooLarge = (c: Context) => show(c, tellTooLarge());
   app.post('/list', bodyLimit({ maxSize: MOST_LIST_BYTES, onError: isTooLarge }), (c) =>

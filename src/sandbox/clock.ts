@@ -61,7 +61,7 @@ export class SimulatedClock {
     return new Date(this.now()).toISOString();
   }
 
-  /** Sets the simulated time. A running clock continues from there. */
+  /** Sets the simulated time. A running clock continues from the new time. */
   moveTo(ms: number): void {
     this.#base = ms;
     this.#movedAt = this.#wall();

@@ -36,7 +36,7 @@ export const TRIAL_DAYS = 14;
 /** The number of days after which an overdue payment makes all requests return 402 (API §3, plan status). */
 export const OVERDUE_DAYS = 30;
 
-/** The limits of each plan; null means unlimited. The API document doesn't state any, so these are made up. */
+/** The limits of each plan; null means unlimited. The API document states no limits, so these numbers are made up. */
 const LIMITS: { [L in keyof PlanLimits]: Record<PlanCode, PlanLimits[L]> } = {
   datasets: { free: 1, trial: 3, pro: 10, unlimited: null },
   apiCallsPerMonth: { free: 1_000, trial: 10_000, pro: 500_000, unlimited: null },

@@ -26,9 +26,9 @@ export type { Handler } from './http/listen.js';
 export interface SandboxOptions extends AccountChange {
   /** The port on 127.0.0.1; 0, the default, chooses a free one. */
   port?: number;
-  /** The seed of the generated data, 1 by default. The same seed gives the same data, byte for byte. */
+  /** The seed of the generated data, 1 by default. Two sandboxes with one seed have the same data, byte for byte. */
   seed?: number;
-  /** The number of items, 20,000 by default. */
+  /** The number of items; 20,000 by default. */
   items?: number;
   /** The number of websites. By default from 8 to 400, depending on the number of items. */
   sites?: number;
@@ -36,9 +36,12 @@ export interface SandboxOptions extends AccountChange {
   pastDays?: number;
   /** An NDJSON file, optionally gzipped, of Items to serve in place of generated data. */
   dataFile?: string;
-  /** An NDJSON file, optionally gzipped, of the Changes that led to these Items. They are served unchanged. */
+  /**
+   * An NDJSON file, optionally gzipped, of the Changes that led to the Items in `dataFile`. The sandbox serves them
+   * unchanged.
+   */
   changesFile?: string;
-  /** Requests per second; null for no limit. By default the plan's limit. */
+  /** The number of requests per second; null for no limit. Defaults to the plan's limit. */
   ratePerSecond?: number | null;
   /** The field names of export rows. By default nested in NDJSON as in Item, and flat in camel case in CSV. */
   exportShape?: ExportShape;

@@ -78,8 +78,8 @@ async function fetchPlan(baseUrl: string, apiKey: string, { io, signal }: Comman
 }
 
 /**
- * Adds variables to `.env` if the environment doesn't have these values. Returns a message, which asks the user to edit
- * the file if it already sets one of them to a different value.
+ * Adds variables to `.env` if the environment doesn't have these values. Returns a message. If the file already sets a
+ * variable to a different value, the message asks the user to edit the file.
  */
 async function keep(source: Source, { folder, env }: Place): Promise<string> {
   const file = join(folder, ENV_FILE);

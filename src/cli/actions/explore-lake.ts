@@ -24,7 +24,10 @@ const OWN_NOTE = "Open this address in a browser. It contains a secret, so don't
 const SHARED_NOTE =
   "Anyone with this address can read these pages until you stop the server, but can't change anything.";
 
-/** Writes the pages to a file, or serves them until a signal stops the server, which counts as success. */
+/**
+ * Writes the pages to a file, or serves them until a signal stops the server. Being stopped by a signal counts as
+ * success.
+ */
 export async function exploreLake(
   request: Arguments<typeof explore>,
   context: CommandContext,

@@ -51,7 +51,7 @@ export async function checkLake(
   return { checks, results };
 }
 
-/** Runs the checks for the demo, and returns one line for each that found violations. */
+/** Runs the checks for the demo, and returns one line for each check that found violations. */
 export async function runDemoChecks(lake: string, context: CommandContext) {
   const { checks, results } = await checkLake({ lake, failOn: 'gate' }, context);
   const { output, style } = context;
@@ -106,7 +106,7 @@ const listFailed = (results: CheckResult[]) =>
     .filter(({ violations }) => violations > 0n)
     .sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 
-/** Formats one violated check: `error price_with_currency: 21 prices have no currency.` */
+/** Formats a check that found violations, such as `error price_with_currency: 21 prices have no currency.` */
 function formatFinding(result: CheckResult, checks: Check[], width: number | undefined, style: Style): string {
   const { name, severity } = result;
   const found = describeFinding(

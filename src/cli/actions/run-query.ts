@@ -172,7 +172,7 @@ function checkSql(
 ): void {
   const subject = analysis ?? file ?? 'the SQL';
   if (declared === undefined) requireRead(subject, sql, set);
-  // --fx sets the base currency. Without it, there are no exchange rates, and the query reports that.
+  // --fx sets the base currency. Without --fx, the query itself reports that there are no exchange rates.
   else
     checkSet(
       subject,

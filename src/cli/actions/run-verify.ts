@@ -15,7 +15,7 @@ import { paint } from '../style.js';
 const MAKE_AGAIN =
   '`pricelake lake rebuild` rebuilds the tables from the saved raw data; `pricelake sync --reconcile` repairs them with data from the service.';
 
-/** The maximum number of items to list. All of them are counted. */
+/** The maximum number of items to list. Further items are counted but not listed. */
 const KEPT = 20;
 
 /** Verifies the lake. @throws PricelakeError `verify_failed` if a proof finds an error */

@@ -17,7 +17,7 @@ import { isForEyes, requireDestination, writeResult } from '../output/write-resu
 import { readLake } from '../read-lake.js';
 import { showProduct } from './show-product.js';
 
-/** The columns shown to people, with their headings. A narrow terminal omits the last ones. */
+/** The columns shown to people, with their headings. A narrow terminal omits columns from the end. */
 const SHOWN = {
   title: 'title',
   trusted_spread_pct: 'spread %',

@@ -17,7 +17,7 @@ import { readStatus, type Status } from './read-status.js';
 /** The tables that `status` reads. Measuring the lag behind the feed also requires `DATED`. */
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
 const DATED: readonly TableName[] = ['history', 'items'];
-/** The budget of a pipeline file that doesn't set one. */
+/** The default budget of a pipeline file. */
 export const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**

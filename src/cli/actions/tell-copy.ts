@@ -20,7 +20,7 @@ import { DEFAULT_BUDGET } from './show-status.js';
 
 const TRIES_SHOWN = 20;
 
-/** Describes an unfinished run and the quota left this month, in the same words as `status`. */
+/** Describes an unfinished run and the quota left this month, in the words that `status` uses. */
 export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<Omit<CopyNow, 'remote'>> {
   const lock = await readLock(lake, io);
   const open = await inspectOpenRun(lake, lock?.alive === true);
@@ -40,7 +40,7 @@ export async function tellRemote({ address }: RemoteSource, lake: Lake): Promise
   };
 }
 
-/** Describes each of several lakes that are shown as one. */
+/** Describes several lakes that are combined into one. */
 export async function tellJoined(paths: readonly string[], io: CliIo): Promise<CopyNow> {
   const lines: string[] = [`several lakes shown as one, and checked for changes once a minute: ${paths.join(', ')}`];
   for (const path of paths) {

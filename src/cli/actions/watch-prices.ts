@@ -120,7 +120,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
   });
 }
 
-/** Writes the result, saves the state for the next run, then throws if there are alarms. */
+/** Writes the result, saves the state for the next run, and then throws if a shop is below a lowest allowed price. */
 async function finishWatch(
   opened: OpenedLake,
   table: Table,

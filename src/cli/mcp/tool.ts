@@ -4,7 +4,7 @@ import { int64 } from '../results/kinds.js';
 import { type Call, useSnapshot, waitUntilWhole } from './desk.js';
 import { type RowsRequest, rowsShape, selectRows } from './rows.js';
 
-/** Declares a tool: what clients see, and the code that runs. The answer has the same form as a command's report. */
+/** Declares a tool: what clients see, and the code that runs. The answer has the form of a command's report. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   name: string;
   title: string;

@@ -25,7 +25,7 @@ const receiverMemory = z.strictObject({
 const memorySchema = z.strictObject({ version: z.literal(1), receivers: z.record(z.string(), receiverMemory) });
 
 export type ReceiverMemory = z.infer<typeof receiverMemory>;
-/** Keyed by the receiver's kind and number, such as `slack 1`, because addresses must not be stored. */
+/** The stored state by kind and number of the receiver, such as `slack 1`, because addresses must not be stored. */
 export type NoticeMemory = Record<string, ReceiverMemory>;
 
 /** The file that stores which facts each receiver was sent, and unsent messages. */

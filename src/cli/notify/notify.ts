@@ -58,7 +58,7 @@ export async function notify(
   };
   for (let open = named; open.length > 0; ) {
     for (const [name] of open) memory[name] = fillMessage(memory[name] as ReceiverMemory, at);
-    // The state is written before sending, so that if the process is killed, the message is sent again with the same
+    // Writes the state before sending, so that if the process is killed, the next run sends the message again with its
     // id.
     await keepNoticeMemory(file, memory, io);
     const haveArrived = await Promise.all(open.map(sendNext));

@@ -25,7 +25,7 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
     const name = text('title') === null ? product : `${text('title')} (${product})`;
     const below = `${shop} sells ${name} for ${price} ${currency}, ${Number(row.percent)}% below your lowest allowed price of ${lowest}`;
     return writeNotice({
-      // The price is part of the key, because a new price at the same shop is reported again.
+      // The price is part of the key, so that another price at this shop is reported again.
       key: `price ${currency} ${siteId} ${price} ${text('product_id')}`,
       kind: 'price',
       at: now.toISOString(),

@@ -23,7 +23,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   return {
     end: async (run) => {
       const { pipeline } = run;
-      // If the lake can't be read, its metrics are omitted; the run's own error explains why.
+      // If the lake can't be read, its metrics are omitted, and the error of the run explains why.
       const lake = pipeline === undefined ? undefined : await readLakeFigures(pipeline).catch(() => undefined);
       const text = writePrometheusText(describeMetrics(run, lake), { pipeline: pipeline?.name ?? '' });
       await replaceFile(file, text, part);

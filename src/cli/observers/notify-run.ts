@@ -24,7 +24,7 @@ export function openNotifier(flagged: readonly Receiver[], io: CliIo, env: NodeJ
     end: async (run) => {
       if (receivers.length === 0 || errorCodeOf(run.error) === 'stopped') return;
       const { pipeline, exitCode } = run;
-      // If the lake can't be read, nothing is reported about it; the run's own error explains why.
+      // If the lake can't be read, nothing is reported about it, and the error of the run explains why.
       const lake = pipeline && (await readLakeFigures(pipeline).catch(() => undefined));
       const file = pipeline && (await findLakeMemory(pipeline.lake.path).catch(() => undefined));
       const find = ({ staleAfterMs }: Receiver) => [

@@ -29,9 +29,9 @@ interface RunWatch {
 }
 
 /**
- * Runs `work` and notifies the observers, even if it fails. Doesn't notify them if the lake is locked, because another
- * run is using it.
- * @throws the error of `work`; if it succeeded, the error of an observer
+ * Runs `work` and then notifies the observers, even if `work` fails. Doesn't notify them if another run has locked the
+ * lake.
+ * @throws the error of `work` or, if `work` succeeded, the error of an observer
  */
 export async function watchRun(
   observers: readonly RunObserver[],

@@ -6,7 +6,7 @@ import { valueToText } from '../../sql/value-json.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
-/** The number of rows in a record batch. DuckDB's own chunks are so small that they would slow readers down. */
+/** The number of rows in a record batch. DuckDB's chunks are so small that they would slow down readers. */
 const BATCH_ROWS = 65_536;
 
 /**
@@ -42,7 +42,7 @@ export async function writeArrow({ columns, batches, credits, source }: ResultSe
   return rows;
 }
 
-/** Collects the bytes of a batch, so that writing waits for the reader. The library's own queue is unbounded. */
+/** Collects the bytes of a batch, so that writing waits for the reader. The queue of the Arrow library is unbounded. */
 class CollectingWriter extends arrow.RecordBatchStreamWriter {
   // Declared without an initializer, which would run after the base constructor and discard what that wrote.
   declare private collected: Uint8Array[] | undefined;

@@ -57,7 +57,7 @@ export function wrapText(text: string, terminal: number | undefined, indent = ''
   return lines.join(`\n${indent}`);
 }
 
-/** Formats text next to a label, with further lines aligned below the first one. */
+/** Formats text next to a label. Further lines of the text are aligned below its first line. */
 export function hangText(label: string, text: string, terminal: number | undefined): string {
   const width = measureWidth(label);
   // The label is replaced while wrapping, so that it isn't wrapped at its own spaces.

@@ -15,7 +15,7 @@ export interface ChartOptions {
 const ROWS = 8;
 const WIDTH_ELSEWHERE = 110;
 const LEAST_CELLS = 8;
-/** If the highest price is more than this multiple of the lowest, the scale is logarithmic. */
+/** If the highest price is more than this many times the lowest price, the scale is logarithmic. */
 const WIDE_RANGE = 8;
 const MARKS = { range: '░', median: '━' } as const;
 
@@ -69,7 +69,7 @@ function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayP
   });
 }
 
-/** Puts one label at each end, or only the last label if there isn't room for both. */
+/** Puts one label at each end, or only the last label if both don't fit. */
 function spreadLabels({ first, last }: ChartOptions['labels'], cells: number): string {
   const gap = cells - first.length - last.length;
   return first === last || gap < 1 ? last : first + ' '.repeat(gap) + last;

@@ -92,7 +92,7 @@ export function selectColumns(result: ResultSet, { headings, kept: first = [], s
   return { columns, batches: pickAll(), credits: result.credits };
 }
 
-/** A statement, and an expression for FROM that selects the same rows. */
+/** A statement, and an expression for FROM that selects the rows of this statement. */
 export interface Select {
   connection: DuckDBConnection;
   statement: DuckDBPreparedStatement;
@@ -106,7 +106,7 @@ export interface Destination {
   isFile: boolean;
 }
 
-/** The maximum number of rows in a table for people. If there are more, a note below the table reports that. */
+/** The maximum number of rows in a table for people. A note below a longer result says that rows are missing. */
 export const MOST_TABLE_ROWS = 1000;
 
 /** Results with more rows than this are written while their query is running. */
@@ -161,7 +161,7 @@ async function* readRows({ chunks }: Rows, columns: number): ResultSet['batches'
   }
 }
 
-/** Removes the headings of those `names` whose columns contain only NULL in the whole table. */
+/** Removes those `names` from the headings whose columns contain only NULL in the whole table. */
 export async function withoutEmpty<Headings extends Record<string, string>>(
   db: Database,
   table: string,

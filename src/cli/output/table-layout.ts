@@ -86,7 +86,7 @@ function measureColumn(heading: string, isRight: boolean, rank: number, cells: r
   return { heading, isRight, rank, cells, width, least: isRight ? width : Math.min(width, least) };
 }
 
-/** Chooses the columns that fit once their text is truncated, but at least one. */
+/** Chooses the columns that fit once their text is truncated. Keeps at least one column. */
 function chooseColumns(all: readonly MeasuredColumn[], terminal: number) {
   const isEmpty = ({ cells }: MeasuredColumn) => cells.length > 0 && cells.every((cell) => cell === '');
   const isTooWide = (some: readonly MeasuredColumn[]) => sumWidths(some.map(({ least }) => least)) > terminal;

@@ -43,7 +43,7 @@ export function writeRows(result: ResultSet, output: Output, separator: string):
   });
 }
 
-/** Writes one batch at a time until the reader closes the pipe. Returns the number of rows. */
+/** Writes one batch at a time until the last row, or until the reader closes the pipe. Returns the number of rows. */
 async function writeBatches(
   { batches }: ResultSet,
   output: Output,

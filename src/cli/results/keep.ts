@@ -56,7 +56,10 @@ const file = z.object({
 });
 const wholeFile = z.object({ ...file.shape, missing_columns: z.array(z.string()) });
 
-/** Result of `deliver manifest`: the files in a version, or those added since; for a loader's format, also the text. */
+/**
+ * Result of `deliver manifest`: the files in a version, or the files added since a version. With a loader's format, the
+ * result also has the text for the loader.
+ */
 export const manifestResult = z.object({
   table: z.string(),
   version: int64,

@@ -85,7 +85,7 @@ export const checkList = z.array(
 export const checkResult = z.object({ checks: checkList });
 
 const credits = z.array(z.string());
-/** Rows in the JSON object. Without --output, --format doesn't affect them. */
+/** Rows in the JSON object. `--format` affects them only together with `--output`. */
 const rows = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),

@@ -58,11 +58,11 @@ export async function estimateShards(pipeline: Pipeline, planning: Planning): Pr
 }
 
 /**
- * Counts the listings that are in several datasets. Such a listing is returned for each dataset, because the API's
- * filters can select a dataset but not exclude one (API §4, /items). The service reports a count per
- * dataset, and one for everything that the key can read. If the shards cover all datasets, the difference is the
- * overlap. Otherwise the datasets together have at most the sum of their listings, and at least as many as the largest
- * dataset.
+ * Counts the listings that are in several datasets. The service returns such a listing once for each dataset, because
+ * the API's filters can select a dataset but not exclude one (API §4, /items). The service reports a count for each
+ * dataset, and a count of everything that the key can read. If the shards cover all datasets, the difference between
+ * the sum and that count is the overlap. Otherwise, the datasets together have at most the sum of their listings, and
+ * at least as many as the largest dataset.
  */
 async function countOverlap(pipeline: Pipeline, datasets: readonly bigint[], planning: Planning): Promise<Overlap> {
   const client = createClient({ ...pipeline.source, signal: planning.signal }, planning.io);

@@ -30,7 +30,7 @@ export interface PriceChart {
   label: string;
 }
 
-/** The maximum number of lines with a color of their own. All further lines share a faint color. */
+/** The maximum number of lines that have different colors. All further lines share a faint color. */
 const MOST_COLORED = 8;
 const MOST_DRAWN = 40;
 

@@ -98,8 +98,8 @@ function showCategory(slug: string, path: string, tree: readonly string[], curre
 const MOST_DEPTH = 4;
 
 /**
- * Matches a separator in a category path. The API doesn't define one, so anything but letters, digits and common
- * punctuation counts.
+ * Matches a separator in a category path. The API doesn't define a separator, so this matches anything but letters,
+ * digits and common punctuation.
  */
 const NAME_END = / ?[^\p{L}\p{N}\s&,.()'-]+ ?/gu;
 

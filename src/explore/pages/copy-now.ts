@@ -28,7 +28,7 @@ ${hint === undefined ? '' : html`<p class="next">${foreign(hint, 1000)}</p>`}
 `;
 }
 
-/** Renders the seconds of each step, one row per process. An interrupted run has several rows. */
+/** Renders the seconds of each step, with one row per process. A run that was interrupted has several processes. */
 export function renderSteps(tries: readonly TriedRun[]): Html {
   const about = html`<p>A run opens the lake, lands bytes, applies them, derives tables, proves them, publishes and compacts (<code>pricelake status --json</code> has the same figures).</p>`;
   if (tries.length === 0) {

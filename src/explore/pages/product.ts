@@ -96,7 +96,7 @@ function listMarkets(cards: Answer): ReadValue[] {
   );
 }
 
-/** Finds the product's line in the reader's list; undefined if there is none or the list is still being compared. */
+/** Finds the product's line in the reader's list; undefined if the list has no such line or is still being compared. */
 async function findOwnLine(
   product: string,
   currency: string,
@@ -116,7 +116,8 @@ async function choosePicture(product: string, { ask, pictures }: PageRequest): P
 }
 
 /**
- * Returns the verdicts on announced reductions. Skips the query if no offer has one, because planning takes 50 CPU ms.
+ * Returns the verdicts on announced reductions. Skips the query if no offer has one, because planning the query takes
+ * 50 ms of CPU time.
  */
 async function findReductions(offered: Answer, set: Question['set'], ask: PageRequest['ask']): Promise<ReadValue[]> {
   if (!readAll(offered).some((read) => announcesReduction(read('regular_price'), read('price')))) return [];

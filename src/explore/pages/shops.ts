@@ -115,7 +115,9 @@ ${linkLeaders({ currency: set.currency, category: set.category }, 'Which shops m
 const linkLeaders = (set: Question['set'], label: string): Content =>
   onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'price_leaders', set })}">${label}</a></p>`);
 
-/** Renders the pairs in which this shop leads or follows. Only reports show them, because it may take seconds. */
+/**
+ * Renders the pairs of shops in which this shop leads or follows. Only reports include them, because they take seconds.
+ */
 export async function renderLeaders(site: string, { ask }: PageRequest): Promise<Html> {
   const leaders: Question = { analysis: 'price_leaders', set: { site_id: site, top: '20' }, limit: 20 };
   return renderSection(

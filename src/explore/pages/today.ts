@@ -69,7 +69,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
   const period = { ...begin, ...(until === undefined ? {} : { until }) };
   const moves: Question = {
-    // Without an end date, the page uses stored moves, which are ranked. With one, it compares the prices at both
+    // Without an end date, the page shows stored moves, which are ranked. With an end date, it compares prices at both
     // dates.
     analysis: until === undefined ? 'movers' : 'compared_listings',
     set: { ...chosen, top: String(LOOKED_AT), ...period },

@@ -53,7 +53,7 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Finds the row number of an item that the caller can see. @throws ApiError 404 if there is none */
+/** Finds the row number of an item. @throws ApiError 404 if the caller can't see such an item */
 async function findItem(world: World, { view }: Caller, id: string, moment: Moment): Promise<Uint32Array> {
   if (!/^\d{1,19}$/.test(id)) throw refuseItem(id);
   const sql = `SELECT n FROM ${itemsAt(moment)} WHERE item_id = TRY_CAST($id AS BIGINT) AND mask & $mask::INTEGER <> 0`;

@@ -39,7 +39,7 @@ function findProducts(filter: ItemFilter, choice: OfferChoice, minShops: number,
     ORDER BY ${order}, product_key`;
 }
 
-/** Builds a query that returns the product keys of the offers in $numbers, in the same order. */
+/** Builds a query that returns the product keys of the offers in $numbers, in the order of $numbers. */
 function readKeys({ items }: OfferChoice): string {
   return `SELECT product_key AS key FROM ${items} JOIN (
     SELECT unnest(from_json($numbers, '["UINTEGER"]')) AS n, unnest(range(len(from_json($numbers, '["UINTEGER"]')))) AS place

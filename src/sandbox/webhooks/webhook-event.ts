@@ -15,7 +15,9 @@ export interface WebhookEvent {
   delivered: boolean;
 }
 
-/** Builds an event with the next changes after the cursor that the live key can see; null if there are none. */
+/**
+ * Builds an event with the next changes after the cursor that the live key can see; null if there are no such changes.
+ */
 export function readNextEvent(service: Service, after: bigint): WebhookEvent | null {
   const { world } = service;
   const caller = buildCaller(service, 'live');
@@ -35,7 +37,7 @@ export function buildPing(service: Service): WebhookEvent {
   return buildEvent('ping', null, (head) => Buffer.from(`${head}]}`), service);
 }
 
-/** Returns the id of the newest change that the live key can see; 0 if there is none. */
+/** Returns the id of the newest change that the live key can see; 0 if it can't see any change. */
 export function findNewestChange(service: Service): bigint {
   const caller = buildCaller(service, 'live');
   const query = { mask: caller.view.mask, since: 0, until: feedEnd(service), limit: 1 };

@@ -142,7 +142,9 @@ export class Webhook {
     return this.#send(this.#keep(buildPing(this.#service)));
   }
 
-  /** Sends an event again, delivered or not, with the same id and body and the next attempt number. */
+  /**
+   * Sends an event again, even if it was delivered. Its id and body stay the same, and the attempt number increases.
+   */
   async resend(id: string): Promise<Delivery> {
     const event = this.#events.get(id);
     if (event === undefined) throw new PricelakeError('usage', `event ${id} is not one of the latest ${KEPT} events`);

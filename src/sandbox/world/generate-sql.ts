@@ -194,8 +194,8 @@ FROM range($gone::BIGINT) r(g), (VALUES (0), (2)) k(kind);
 `;
 
 /**
- * Chooses the items that change in one round of the past, and when. Items of a wave change within two days of each
- * other, and most discounts and wrong prices end within two weeks.
+ * Chooses the items that change in one round of the past, and when they change. Items of a wave change within two days
+ * of each other, and most discounts and wrong prices end within two weeks.
  */
 export const PICK_PAST_CHANGES = `
 INSERT INTO pick

@@ -21,8 +21,8 @@ export function findSegmentEnd(n: number): number {
 }
 
 /**
- * The items as a caller sees them: `datasets` lists only those that the caller may read. DuckDB renders the rows to one
- * file per format, and updates it after each step.
+ * The items as a caller sees them, with only those `datasets` that the caller may read. DuckDB renders the rows to one
+ * file per format, and updates each file after each step.
  */
 export class ItemView {
   readonly datasets: readonly DatasetEntry[];

@@ -11,8 +11,8 @@ const COMMA = 44;
 const CHUNK = 1 << 20;
 
 /**
- * Rendered rows in an append-only file, one per line. A row that is rendered again is appended. Responses are copied
- * from here as bytes, so rows never become JavaScript objects or strings.
+ * Rendered rows in an append-only file, one per line. If a row is rendered again, the new line is appended. Responses
+ * copy bytes from this file, so rows never become JavaScript objects or strings.
  */
 export class RowFile {
   readonly path: string;

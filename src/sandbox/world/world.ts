@@ -126,7 +126,7 @@ export class World {
     return view;
   }
 
-  /** Returns the file with at least the rows below `upTo`, and renders them first if needed. */
+  /** Returns a file that contains at least the rows below `upTo`. Renders missing rows first. */
   async rows(view: ItemView, format: RowFormat, upTo = this.itemCount): Promise<RowFile> {
     const wanted = Math.min(upTo, this.itemCount);
     const ready = view.rows(format, wanted, this.version);

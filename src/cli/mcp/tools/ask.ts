@@ -70,7 +70,7 @@ function askAnalysis(analysis: string, given: Record<string, string>, call: Call
   return answerRows(call, choose, isOfPast(analysis));
 }
 
-/** Converts values to text, and drops undefined ones. */
+/** Converts values to text, and drops undefined values. */
 const toSet = (values: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
