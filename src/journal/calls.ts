@@ -3,9 +3,9 @@ import type { counted, Part } from './run-entry.js';
 
 export interface Calls {
   tries: number;
-  /** The number of calls, including those that downloaded changes from other sources before the run. */
+  /** The number of calls in all attempts, including those that downloaded changes of other sources before the run. */
   made: number;
-  /** The number of calls without status 200. The count of a killed process is missing. */
+  /** The number of calls without status 200, except those of a process that was killed. */
   refused: number;
   now: { made: number; refused: number };
 }
@@ -26,7 +26,7 @@ export function beginTry(calls: Calls): Calls {
   return { ...calls, tries: calls.tries + 1, now: NO_CALLS.now };
 }
 
-/** Applies a process's counts, which replace its earlier counts. */
+/** Adds a process's counts to the totals. They replace the counts that this process has reported before. */
 export function countOn(calls: Calls, made: number, refused = 0): Calls {
   return {
     ...calls,
@@ -39,7 +39,7 @@ export function countOn(calls: Calls, made: number, refused = 0): Calls {
 /** The service's counters for the current month; null if they are unknown. */
 export type Counted = z.output<typeof counted>;
 
-/** The service's counters before and after the run's calls; undefined until they are read. */
+/** The service's counters before and after the run's calls; undefined until they have been read. */
 export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefined }> = {
   start: { before: undefined, after: undefined },
   step(usage, entry) {
@@ -49,13 +49,13 @@ export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefin
 };
 
 /**
- * Returns the difference between the service's counters in two /plan responses, including both calls. Undefined if a
- * response lacks a counter, or the counters were reset in between.
+ * Returns how much the service's counters grew between two /plan responses, including both of these calls. Undefined if
+ * a response has no counters, or if the counters were reset in between.
  */
 export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
-    // Between two /plan responses, the service's counter grows by one /plan call. The run made two, so add one.
+    // The first /plan response already counts its own call. The run made this call as well, so it is added.
     calls: after.apiCalls - before.apiCalls + 1n,
     exportRows: after.exportRows - before.exportRows,
   };

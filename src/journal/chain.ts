@@ -1,10 +1,10 @@
-/** A linked list, newest value first, that can be extended without copying. */
+/** A linked list that starts with the newest value. It can be extended without copying. */
 export interface Chain<Value> {
   value: Value;
   before: Chain<Value> | undefined;
 }
 
-/** Returns the values of a chain, oldest first. */
+/** Lists the values of a chain, oldest first. */
 export function listChain<Value>(chain: Chain<Value> | undefined): Value[] {
   const values: Value[] = [];
   for (let one = chain; one !== undefined; one = one.before) values.push(one.value);

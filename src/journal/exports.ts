@@ -10,7 +10,7 @@ export interface ExportAttempt {
   landed: bigint;
 }
 
-/** An export of changed items. It is used only if it is complete. */
+/** An export of items that changed since a time. It is used only if it is complete. */
 export interface HydrationExport {
   dataset: Dataset;
   announced: bigint;
@@ -18,9 +18,9 @@ export interface HydrationExport {
 }
 
 export interface Exports {
-  /** The exports for a full copy; undefined until they are chosen. */
+  /** The exports of a full copy; undefined until the run has chosen them. */
   planned: EntryOf<'shards'>['shards'] | undefined;
-  /** Keyed by the name of the shard. */
+  /** The attempts of each export, keyed by the name of its shard. */
   attempts: ReadonlyMap<string, readonly ExportAttempt[]>;
   ofChanged: readonly HydrationExport[];
   begun: number;
@@ -96,7 +96,7 @@ export function findDone({ attempts }: Exports, shard: string): ExportAttempt | 
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }
 
-/** Lists the exports that the service cut, for one shard or for all. They are billed, but aren't a full copy. */
+/** Lists the exports that the service ended at the monthly limit. They are billed, but aren't complete. */
 export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
   const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
   return some.flat().filter(({ end }) => end === 'cut');
@@ -106,7 +106,7 @@ export function listEnded({ attempts }: Exports): ExportAttempt[] {
   return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
 }
 
-/** Counts the rows of kept exports, as announced and as downloaded, and the billed rows that were lost. */
+/** Counts the rows of kept exports, as announced and as downloaded, and the rows that were billed but lost. */
 export function countKept(exports: Exports): { kept: bigint; landed: bigint; lost: bigint } {
   const whole = exports.ofChanged.filter(({ announced, landed }) => announced === landed);
   const counted = [...listEnded(exports), ...whole];
@@ -116,10 +116,10 @@ export function countKept(exports: Exports): { kept: bigint; landed: bigint; los
 
 const HYDRATION_EXPORT = 'hydrate-export-';
 
-/** Returns the file prefix for an export of changed items, which are numbered from 1. */
+/** Returns the prefix of the files of an export of changed items. Such exports are numbered from 1. */
 export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
 
-/** True if the name is that of a file from an export of changed items. */
+/** True if the file belongs to an export of changed items. */
 export const isHydrationExport = (file: string): boolean => file.startsWith(HYDRATION_EXPORT);
 
 function addLanded(exports: readonly HydrationExport[], { file, rows }: EntryOf<'hydrate.page'>): HydrationExport[] {

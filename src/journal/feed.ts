@@ -5,9 +5,9 @@ export interface FeedProgress {
   hasMore: boolean;
   /** The number of changes on the last page that was read. */
   rows: number;
-  /** True if a page was read after the latest `feed.bound` entry. Always true for a single feed. */
+  /** True if a page was read after the latest entry `feed.bound`. Always true if there is only one feed. */
   isSinceBound: boolean;
-  /** The cursor at the end of the part; undefined until the end is reached. */
+  /** The cursor at the end of this dataset's feed; undefined until the end is reached. */
   end: bigint | undefined;
 }
 
@@ -16,12 +16,12 @@ export interface Feed {
   /** The number of changes whose item is null. */
   unnamed: number;
   bytes: number;
-  /** The number of changes on the longest page. */
+  /** The number of changes on the longest page so far. */
   longest: number;
   parts: ReadonlyMap<Dataset, FeedProgress>;
-  /** The cursors from which reading a part started or restarted. */
+  /** The cursors from which feeds were read, including those from which they were read again. */
   starts: readonly bigint[];
-  /** The newest change when the feeds of several datasets began to be read. */
+  /** The newest change at the time when the run started to read the feeds of several datasets. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;
   /** The cursor up to which the feed was read; undefined until reading ends. */
   done: Pick<EntryOf<'feed.done'>, 'cursor' | 'complete' | 'at'> | undefined;

@@ -7,20 +7,20 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
 
-/** The rules for a kind of journal: the entries that it can have, and the state that they add up to. */
+/** The rules of a kind of journal: which entries it can contain, and how they determine its state. */
 export interface Fold<Entry, State> {
   entry: z.ZodType<Entry>;
   /** The state of an empty journal. */
   start: State;
-  /** Returns the reason if an entry isn't allowed in the current state, otherwise undefined. */
+  /** Returns the reason why an entry isn't allowed in this state, or undefined if it is allowed. */
   refuse?: (state: State, entry: Entry) => string | undefined;
-  /** Returns the next state. Must be pure, and not slow down as the journal grows. */
+  /** Returns the state after an entry. Must be pure, and must not become slower as the journal grows. */
   step: (state: State, entry: Entry) => State;
-  /** Returns the state without a damaged line, or undefined if the line must not be skipped. */
+  /** Returns the state if this damaged line is skipped, or undefined if the line must not be skipped. */
   skip?: (state: State, line: string) => State | undefined;
   /**
-   * `chain` if a checksum covers its line and all lines before it. `line` if it covers only its line, so that lines can
-   * be removed, or added by hand without a checksum.
+   * `chain`: a line's checksum covers the line and all lines before it. `line`: it covers only the line, so that people
+   * can remove lines, or add lines without a checksum.
    */
   seal: 'chain' | 'line';
   advice: string;
@@ -31,15 +31,15 @@ export async function readJournal<Entry, State>(path: string, fold: Fold<Entry, 
   return (await readLines(path, fold)).state;
 }
 
-/** A journal: a file of lines that are only appended, each synced, and the state that they add up to. */
+/** A file to which lines are only ever appended and synced, and the state that these lines determine. */
 export class Journal<Entry, State> {
   readonly #fold: Fold<Entry, State>;
   readonly #path: string;
   readonly #file: FileHandle;
   #stands: Standing<State>;
-  /** True after the folder was synced, so that a power failure can't remove the file. */
+  /** True once the folder is synced, so that the file exists after a power failure. */
   #isNamed = false;
-  /** The last append. Appends run one after another, so that a failed one truncates only its own lines. */
+  /** The last append. Appends run one after another, so that one that fails removes only its own lines. */
   #appending: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fold: Fold<Entry, State>, file: FileHandle, stands: Standing<State>) {
@@ -49,7 +49,7 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal. Truncates an incomplete end, and logs that. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal. Removes and logs an incomplete last line. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(
     path: string,
     fold: Fold<Entry, State>,
@@ -63,7 +63,7 @@ export class Journal<Entry, State> {
     return new Journal(path, fold, await open(path, 'a'), read);
   }
 
-  /** The state after all synced lines. */
+  /** The state that all synced lines determine. */
   get state(): State {
     return this.#stands.state;
   }
@@ -72,10 +72,10 @@ export class Journal<Entry, State> {
     return this.#fold.advice;
   }
 
-  /** Appends and syncs entries. @throws PricelakeError `lake_invalid` if the state doesn't allow one */
+  /** Appends and syncs entries. @throws PricelakeError `lake_invalid` if an entry isn't allowed in the current state */
   append(...entries: Entry[]): Promise<void> {
     const appended = this.#appending.then(() => this.#write(entries));
-    this.#appending = appended.catch(() => {}); // the caller of append gets the error
+    this.#appending = appended.catch(() => {}); // the caller of `append` gets this error
     return appended;
   }
 
@@ -96,14 +96,14 @@ export class Journal<Entry, State> {
       if (!this.#isNamed) await syncFolder(dirname(this.#path));
       this.#isNamed = true;
     } catch (error) {
-      // A full disk may leave half a line, which must not precede the next line.
+      // If the disk is full, half a line may have been written. It must not precede the next line.
       await this.#file.truncate(this.#stands.end).catch(() => {});
       throw error;
     }
     this.#stands = { ...next, end: this.#stands.end + lines.length };
   }
 
-  /** Throws if another process has taken over the lock, and replaced the journal with a copy. */
+  /** Throws if another process has taken over the lock. It has then replaced the file by a copy. */
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))
@@ -118,7 +118,7 @@ export class Journal<Entry, State> {
   }
 }
 
-/** The state after the synced lines, and their extent. */
+/** The state after the synced lines, and where these lines end in the file. */
 interface Standing<State> {
   state: State;
   lines: number;
@@ -146,13 +146,13 @@ function addEntry<Entry, State>(
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 const SUM_LENGTH = ',"sum":"0123456789abcdef"}'.length;
 
-/** Computes a line's checksum. @param follows true for a line that is appended together with the previous one */
+/** Computes a line's checksum. @param follows true for a line that is appended in the same step as the line before */
 function addSum(sum: string, line: string, follows = false): string {
   const hash = createHash('sha256').update(sum);
   return (follows ? hash.update('+') : hash).update(line).digest('hex').slice(0, 16);
 }
 
-/** Returns the checksum that the next line's checksum builds on. */
+/** Returns the checksum of the previous line if the next line's checksum must cover it, or else an empty text. */
 function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): string {
   return seal === 'chain' ? sum : '';
 }
@@ -162,7 +162,7 @@ interface Line {
   text: string;
   /** The line's checksum; undefined if it has none. */
   sum: string | undefined;
-  /** The offset after the line's newline, in bytes. */
+  /** The offset after the newline that ends the line, in bytes. */
   end: number;
 }
 
@@ -175,7 +175,7 @@ function* splitLines(bytes: Buffer): Generator<Line> {
   }
 }
 
-/** Reads a journal up to an incomplete end. A missing journal is empty. */
+/** Reads a journal, except an incomplete end. A missing journal counts as empty. */
 async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
   const { advice: hint } = fold;
   const bytes = (await readFile(path).catch(explainReadFault(path, hint))) ?? Buffer.alloc(0);
@@ -193,7 +193,7 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
     const state = fold.skip?.(stands.state, text);
     if (state !== undefined) stands = { ...stands, state, lines: index + 1, end };
     else if ((fault === undefined && line.sum !== undefined) || !isTorn(lines, index, stands.sum, fold)) throw entry;
-    // If the first line is invalid, the journal may have listed any of the files next to it, so it can't be discarded.
+    // Without a valid first line, the journal may have listed any file in its folder, so it can't be discarded.
     else if (index === 0 && (await readdir(dirname(path))).length > 1) throw entry;
     else break;
   }
@@ -216,9 +216,9 @@ function findSumFault(
 }
 
 /**
- * True if this line and all later ones were never synced, so that a power failure may have damaged them. Each append
- * waits until the previous one is synced. So if a valid later line started an append, this line was synced before and
- * is damaged.
+ * True if this line and all later lines were never synced, so that a power failure may have damaged them. Each append
+ * waits until the previous append is synced. If a valid later line is the first of an append, this line was synced
+ * before it, and something else has damaged this line.
  * @param sum the checksum of the previous line
  */
 function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string, fold: Fold<Entry, State>): boolean {
@@ -229,7 +229,7 @@ function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string
       !((findSumFault(one, '', '', fold) ?? readEntry(one.text, '', fold)) instanceof Error);
     return !isJson(text) && !rest.some(isWhole);
   }
-  // If only this line's checksum is damaged, the next line still builds on the original checksum.
+  // If only the checksum of this line is damaged, the next line's checksum still covers the original one.
   const sums = [addSum(sum, text), addSum(sum, `${text.slice(0, -SUM_LENGTH)}}`), ...rest.map((line) => line.sum)];
   const builds = (line: Line) => sums.some((before) => before !== undefined && line.sum === addSum(before, line.text));
   return !rest.some((line) => line.sum !== undefined && builds(line));
@@ -244,7 +244,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Parses a line. Returns the error if the line is not a valid entry. */
+/** Parses a line. Returns an error if it isn't a valid entry. */
 function readEntry<Entry, State>(
   line: string,
   where: string,

@@ -16,17 +16,17 @@ import { readEntries } from './read-entries.js';
 import type { RunEntry } from './run-entry.js';
 import { type Ended, RUN_FOLD } from './run-state.js';
 
-/** The runs whose downloaded bytes are still kept. */
+/** The runs whose downloaded data is still on disk. */
 export interface KeptRuns {
   /** The finished runs, in order. */
   runs: LandedRun<Ended>[];
-  /** The newest run, if it isn't finished. */
+  /** The newest run, if it is unfinished. */
   open: LandedRun | undefined;
-  /** One sentence per unusable run that gives the reason. */
+  /** A sentence for each run that can't be used, with the reason. */
   damaged: string[];
 }
 
-/** Lists the kept runs without changing anything. @param published as in `peekUnfinishedRun` */
+/** Lists the runs whose data is on disk. Changes nothing. @param published the same as for `peekUnfinishedRun` */
 export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
   const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
   let isNewest = true;
@@ -53,10 +53,7 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
 
 const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
 
-/**
- * Hard-links a run's downloaded files into another lake, which continues the run. Journal entries about later steps are
- * left out.
- */
+/** Hard-links a run's downloads into another lake, which continues the run. Omits entries about later steps. */
 export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
   const folder = path.join(landingRoot(lakeRoot), run.runId);
   await mkdir(folder, { recursive: true });

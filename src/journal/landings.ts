@@ -20,7 +20,7 @@ export const JOURNAL = 'journal.ndjson';
 
 export type RunJournal = Journal<RunEntry, RunState>;
 
-/** A run's downloaded files and its journal, in `_pricelake/landing/<run id>/`. */
+/** The files that a run has downloaded, and its journal, in `_pricelake/landing/<run id>/`. */
 export interface Landing {
   runNumber: bigint;
   runId: string;
@@ -28,7 +28,7 @@ export interface Landing {
   journal: RunJournal;
 }
 
-/** A run's downloaded files and the state of its journal, which is only read. */
+/** The files that a run has downloaded, and the state of its journal, as read without opening it for writing. */
 export interface LandedRun<State extends RunState = AnyRun> {
   runNumber: bigint;
   runId: string;
@@ -40,7 +40,7 @@ export interface RunStart {
   runNumber: bigint;
   pipeline: string;
   cursorFrom: bigint | null;
-  /** Ids of the datasets that the run copies; omitted if it copies all datasets that the key can read. */
+  /** The ids of the datasets that the run copies; omitted if it copies all datasets that the key can read. */
   datasets?: bigint[];
 }
 
@@ -48,7 +48,7 @@ export function landingRoot(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'landing');
 }
 
-/** Lists the folder names of runs, in order. */
+/** Lists the folders of runs by name, oldest run first. */
 export async function listRuns(lakeRoot: string): Promise<string[]> {
   const names = await readdir(landingRoot(lakeRoot)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -57,7 +57,7 @@ export async function listRuns(lakeRoot: string): Promise<string[]> {
   return names.filter((name) => /^\d{6,}-/.test(name)).sort(compareRuns);
 }
 
-/** Compares run numbers, because as text, run 1000000 would come before run 999999. */
+/** Compares run numbers as integers, because as text, 1000000 would come before 999999. */
 function compareRuns(a: string, b: string): number {
   return Number.parseInt(a, 10) - Number.parseInt(b, 10) || (a < b ? -1 : 1);
 }
@@ -81,13 +81,13 @@ export async function openLanding(folder: string, begin: RunStart & { runId: str
   return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
 }
 
-/** Returns the state of a run whose rows have been downloaded. @throws Error if they haven't */
+/** Returns the state of a run that has downloaded all rows. @throws Error if the run hasn't downloaded them yet */
 export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
   if (isApplicable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its rows have not been downloaded yet`);
 }
 
-/** Returns the state of a run whose row counts add up. @throws Error before that, so that nothing is committed early */
+/** Returns the state of a run that has journaled its row counts. @throws Error before that, so nothing is committed */
 export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
   if (isPublishable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its row counts are not final yet`);
@@ -102,7 +102,7 @@ export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder
 }
 
 /**
- * Finds the run to continue: the newest, if it isn't finished. Deletes run folders that a crash left without a journal.
+ * Finds the run to continue: the newest run, if it is unfinished. Deletes folders that a crash left without a journal.
  * The parameters and errors are those of `peekUnfinishedRun`.
  */
 export async function findUnfinishedRun(
@@ -118,7 +118,7 @@ export async function findUnfinishedRun(
 
 /**
  * Finds the unfinished run. Changes nothing, because another process may be writing to it.
- * @param published number of the newest run in the runs table; damaged journals of runs up to it are ignored
+ * @param published the number of the newest run in the runs table; a damaged journal of an earlier run is ignored
  * @param onBare called with each folder that a crash left without a journal
  * @throws PricelakeError `lake_invalid` if the journal of an unpublished run is damaged
  */
@@ -140,14 +140,14 @@ export async function peekUnfinishedRun(
   return undefined;
 }
 
-/** True if a run is unfinished. A published run is finished if its journal was truncated and lacks the tally. */
+/** True if a run is unfinished. A published run counts as finished if its journal was cut off before the row counts. */
 export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
 }
 
 export const NOTHING_LEFT = 'no line of it is left';
 
-/** Reads a run, or returns undefined if a crash came before the journal's first line, when nothing was downloaded. */
+/** Reads a run. Returns undefined if a crash prevented the journal's first line, before anything was downloaded. */
 export async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);
@@ -162,7 +162,7 @@ export async function readRun(folder: string): Promise<LandedRun | undefined> {
   return { runNumber, runId, folder, state };
 }
 
-/** Deletes a run that had nothing to do. */
+/** Deletes a run that has nothing to do. */
 export async function dropRun(landing: Landing): Promise<void> {
   await landing.journal.close();
   await removeLanding(landing.folder);
@@ -170,7 +170,7 @@ export async function dropRun(landing: Landing): Promise<void> {
 
 const GONE = 'gone-';
 
-/** Deletes a run's folder. Renames it first, because a partly deleted run would look damaged after a power failure. */
+/** Deletes a run's folder. Renames it first, so that a power failure can't leave a run that looks damaged. */
 async function removeLanding(folder: string): Promise<void> {
   const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
   await rename(folder, gone);
@@ -185,12 +185,12 @@ async function clearLeftovers(lakeRoot: string): Promise<void> {
   }
 }
 
-/** Deletes the downloaded files of runs that finished more than `keepMs` ago. */
+/** Deletes the downloaded files of runs that ended more than `keepMs` ago. */
 export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): Promise<void> {
   const limit = io.now().getTime() - keepMs;
   await clearLeftovers(lakeRoot);
   for (const runId of await listRuns(lakeRoot)) {
-    // A run that started after the limit can't have finished before it, so its journal isn't read.
+    // A run that started after the limit also ended after it, so its journal needn't be read.
     if (readBegun(runId) >= limit) continue;
     const folder = path.join(landingRoot(lakeRoot), runId);
     const state = await readKept(path.join(folder, JOURNAL), io);
@@ -201,13 +201,13 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
   }
 }
 
-/** Returns when a run started, from its id, in milliseconds since 1970; NaN for any other name. */
+/** Returns the time at which a run started, from its id, in milliseconds since 1970; NaN for another name. */
 function readBegun(runId: string): number {
   const time = /-(\d{4})(\d\d)(\d\d)(T\d\d)(\d\d)(\d\dZ)$/.exec(runId);
   return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
 }
 
-/** Reads a finished run's journal; undefined if it is damaged. Its files are then kept, and `verify` reports it. */
+/** Reads the journal of a run. Returns undefined if it is damaged; the run is then kept, and `verify` reports it. */
 async function readKept(file: string, io: Io): Promise<RunState | undefined> {
   return readJournal(file, RUN_FOLD).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;

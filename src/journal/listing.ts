@@ -1,29 +1,29 @@
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** The reads planned to find out which items of a dataset are listed, and their progress. */
+/** The page reads that were planned to find out which items of a dataset are listed, and their progress. */
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
   /** The finished reads, in order. */
   ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
   files: readonly string[];
-  /** True if the poll was reopened for new changes. */
+  /** True if changed items were polled again for this plan. */
   isPolled: boolean;
 }
 
-/** The progress of a dataset: counts, a plan, its reads and their end, then counts again. */
+/** How far the listing states of a dataset are determined: count, plan, read, then count again. */
 export interface ListingProgress {
-  /** The number of times that the service's counts were read, and the last counts. */
+  /** How often the service's counts were requested. `counts` is the last response. */
   timesCounted: number;
   counts: Pick<EntryOf<'listing.counts'>, 'answer' | 'returnsRemovals'> | undefined;
   plans: readonly ListingPlan[];
   step: 'counted' | 'planned' | 'acted';
-  /** The files and the number of pages of the current read. */
+  /** The files of the read in progress, and its number of pages. */
   open: { files: readonly string[]; pages: number };
 }
 
 export interface Listing {
   parts: ReadonlyMap<Dataset, ListingProgress>;
   gone: readonly bigint[];
-  /** Undefined until it is known, as far as possible, which items are listed. */
+  /** The result; undefined until the listing states are determined as far as possible. */
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
 }
 
@@ -100,7 +100,7 @@ function changeLast(
 
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
-/** Returns the plan made for the last counts, or undefined if none was made yet. */
+/** Returns the plan that was made for the last counts, or undefined if there is none yet. */
 export function findListingPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

@@ -12,10 +12,10 @@ import { type Fold, Journal, readJournal } from './journal.js';
 import { int64Text } from './run-entry.js';
 import { MOST_TRIES, type RunTry, tryEntry } from './tries.js';
 
-/** The lake's saved state between runs, in `_pricelake/memory.ndjson`. */
+/** The file in `_pricelake` that holds the lake's state between runs. */
 export const MEMORY_FILE = 'memory.ndjson';
 
-/** The row in the runs table for a run without changes. */
+/** The row of the runs table for a run that found nothing new. */
 export type IdleRun = RunsRow & { mode: RunMode };
 
 const TYPES: Record<string, z.ZodType> = {
@@ -26,7 +26,7 @@ const TYPES: Record<string, z.ZodType> = {
   'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
 };
 
-/** Built from the contract of the runs table. Other versions may have written other columns. */
+/** Follows the contract of the runs table. Other versions of pricelake may have written other columns. */
 const idleRun = z.lazy(() => {
   const columns = loadTableSchema('runs').columns.map(({ name, type }) => {
     return [name, (TYPES[type] ?? z.unknown()).nullish()] as const;
@@ -35,27 +35,27 @@ const idleRun = z.lazy(() => {
   return z.looseObject({ ...Object.fromEntries(columns), ...named });
 }) as unknown as z.ZodType<IdleRun>;
 
-/** An export whose attempts were all interrupted, in the latest run or in several consecutive runs. */
+/** An export whose attempts were all interrupted, in one run or in several consecutive runs. */
 export interface BrokenExport {
   name: string;
-  /** The number of consecutive runs in which the export failed. */
+  /** The number of consecutive runs in which all attempts failed. */
   runs: number;
-  /** The number of rows announced by its attempts, which may have been billed. */
+  /** The number of rows that the attempts announced. They may have been billed. */
   rows: bigint;
   at: Date;
   reason: string;
-  /** The format that can't be parsed and isn't requested again. Undefined if the export was interrupted. */
+  /** The format, if it can't be parsed and isn't requested again. Undefined if the export was interrupted. */
   format?: string | undefined;
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
-  /** A run without changes doesn't commit to any table. The next run that publishes adds its row. */
+  /** A run that found nothing new commits to no table. The next run that publishes adds its row. */
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
-  /** The rows of all runs up to this number are in the runs table. */
+  /** The runs table contains the rows of all runs up to this number. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** The ids that a source added in a published run, as text separated by commas, because there may be a million. */
+  /** The ids that a source added in a published run, as text separated by commas. There may be a million ids. */
   z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
-  /** The account's plan as exact JSON text, with the address of the service that sent it. */
+  /** The account's plan as exact JSON text, and the address of the service that sent it. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),
   z.strictObject({
     type: z.literal('broken'),
@@ -67,19 +67,19 @@ const memoryEntry = z.discriminatedUnion('type', [
     format: z.string().optional(),
   }),
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
-  /** When a run last asked websites when their items were last seen. */
+  /** The last time when a run asked when items of each website were last seen. */
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
-  /** When a sample last showed that `changes` in the feed omit values. */
+  /** The last time when a sample showed that the field `changes` in the feed omits values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
-  /** The length of the longest feed page, and when a page last reported no more changes although there were more. */
+  /** The length of the longest feed page, and the last time when changes followed a page with `hasMore: false`. */
   z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
-  /** Violation counts over all items, which the next run continues from (src/check/kept-counts.ts). */
+  /** The numbers of violations among all items, which the next run updates (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
   tryEntry,
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** A lake's saved state. Losing it loses idle runs and step durations; the rest only costs calls or time. */
+/** A lake's state between runs. Without it, rows of idle runs are lost; the rest costs only calls or time. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   brought: ReadonlyMap<string, Chain<string>>;
@@ -92,7 +92,7 @@ export interface LakeMemory {
   longestPage: number;
   deniedMoreAt: Date | undefined;
   tries: readonly RunTry[];
-  /** The number of lines that later lines replace, and of all lines. */
+  /** The number of lines that later lines replace. `lines` is the number of all lines. */
   superseded: number;
   lines: number;
   damaged: readonly number[];
@@ -109,7 +109,7 @@ const NOTHING: LakeMemory = {
 
 const HINT = /^\{"type":"(?:counts|pages|partial|plan|probed|try)"/;
 
-/** Each line has its own checksum, so lines can be removed by hand. */
+/** Each line has its own checksum, so people can remove lines. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   entry: memoryEntry,
   start: NOTHING,
@@ -123,7 +123,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
     'Move the file away. The runs table then lacks the runs without changes since the last publication, and `status` lacks the step durations. With `source.history: items`, pricelake reads the history of each item again, one call each. Nothing else is lost.',
 };
 
-/** The maximum number of failed exports to store. The oldest are dropped first. */
+/** The maximum number of failed exports to store. If there are more, the oldest are dropped. */
 const MOST_BROKEN = 500;
 
 function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
@@ -190,7 +190,7 @@ export function readMemory(lake: Lake): Promise<LakeMemory> {
 /** The file is rewritten only if at least this many lines are outdated. */
 const FEW_LINES = 200;
 
-/** Opens the saved state, which requires the lock. Rewrites the file if most lines are outdated or some are damaged. */
+/** Opens the saved state under the lock. Rewrites the file if most lines are outdated or a line is damaged. */
 export async function openMemory(lake: Lake, io: Pick<Io, 'log'>): Promise<Memory> {
   const file = privatePath(lake, MEMORY_FILE);
   const memory = await Journal.open(file, MEMORY_FOLD, io);
@@ -240,7 +240,7 @@ export function writePages(longest: number, deniedAt: Date | undefined): MemoryE
   return { type: 'pages', longest, ...(deniedAt === undefined ? {} : { deniedMoreAt: deniedAt.toISOString() }) };
 }
 
-/** Lists the rows to add to the runs table, in order. @param published number of the newest run in the table */
+/** Lists the rows to add to the runs table, in order. @param published the number of the newest run in the table */
 export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun[] {
   return listChain(idleRuns).filter(({ run_number }) => run_number > published);
 }

@@ -6,7 +6,7 @@ export type PageKind = (typeof PAGE_KINDS)[number];
 
 export interface PageFile {
   rows: number;
-  /** The offset after its last row, in bytes. */
+  /** The offset after the last row, in bytes. */
   bytes: number;
   readAt: string;
 }
@@ -14,7 +14,7 @@ export interface PageFile {
 export interface ItemPages {
   rows: bigint;
   pages: number;
-  /** Keyed by file name, in the order in which the files were created. */
+  /** The files by name, in the order in which they were created. */
   files: ReadonlyMap<string, PageFile>;
 }
 
@@ -46,9 +46,9 @@ export function countBytes({ files }: ItemPages): number {
 
 export interface PolledPart {
   wholePages: number;
-  /** True if a round over all items has ended, even if it had no pages. */
+  /** True if a round over all items has ended, even if there were no pages. */
   isWhole: boolean;
-  /** The latest round. `since` is null if it reads all items. */
+  /** The latest round of the poll. `since` is null if the round reads all items. */
   round: { since: string | null; newest: string | null; pages: number; rows: bigint };
   /** True if the latest round has ended. */
   isDone: boolean;
@@ -86,16 +86,16 @@ export const POLLS: Part<Polls> = {
   },
 };
 
-/** Full reads of items whose changes don't contain all new values. */
+/** The items that were read in full because their changes don't contain all new values. */
 export interface Hydration {
   pages: ReadonlyMap<Dataset, ReadonlySet<number>>;
-  /** True if items came from pages or an export, so items read individually may be newer. */
+  /** True if items were read from pages or an export. Items that are read one by one may be newer. */
   hasLists: boolean;
-  /** True if items were read individually, because pages wouldn't have saved calls. */
+  /** True if items were read one by one, because pages wouldn't have saved calls. */
   hasSingles: boolean;
-  /** True if items were read again, because pages showed older values than the feed. */
+  /** True if items were read again, because their rows on pages were older than the feed. */
   isReadAgain: boolean;
-  /** True if all changed items are read in full, because `changes` in the feed may omit values. */
+  /** True if all changed items are read in full, because the field `changes` in the feed may omit values. */
   isDistrusted: boolean;
 }
 
@@ -117,9 +117,9 @@ export const HYDRATION: Part<Hydration> = {
   },
 };
 
-/** The websites that were asked for the newest time at which an item was seen. */
+/** The websites for which the service was asked when an item was last seen. */
 export interface Probes {
-  /** For each website, the source of its most recently seen item, and when (ISO 8601); undefined without items. */
+  /** For each website, the source and time (ISO 8601) of its most recently seen item; undefined without items. */
   sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;
   isDone: boolean;
 }
@@ -135,11 +135,11 @@ export const PROBES: Part<Probes> = {
   },
 };
 
-/** Responses to compare with the lake; undefined until they are downloaded. */
+/** The responses that will be compared with the lake; undefined until they are downloaded. */
 export interface Comparisons {
-  /** The sampled items that the service doesn't have. */
+  /** The ids of sampled items that the service doesn't find. */
   missing: readonly bigint[] | undefined;
-  /** True if all products were read, false for a single page. */
+  /** True if all pages of products were read; false for one page. */
   allProducts: boolean | undefined;
   facets: string | undefined;
 }
@@ -153,17 +153,17 @@ export const COMPARISONS: Part<Comparisons> = {
   },
 };
 
-/** The state of the service before full rows are read. Changes that those rows may lack happened later. */
+/** The state of the service before complete rows are read. Changes that the rows may lack were made later. */
 export interface LowWatermark {
-  /** The newest change in the feed. All rows that are read later include it. Undefined if the plan has no feed. */
+  /** The feed's newest change. Rows that are read later include it. Undefined if the plan excludes the feed. */
   cursor: bigint | undefined;
-  /** The id after which the last hour of changes starts; undefined if the feed is read from further back. */
+  /** The id after which the changes of the last hour start; undefined if the feed is read from an earlier change. */
   from: bigint | undefined;
-  /** The time of the newest change of any item (ISO 8601); undefined if there are no items. */
+  /** The newest time at which any item changed (ISO 8601); undefined if there are no items. */
   changedAt: string | undefined;
-  /** The number of items, including removed ones. An item in several datasets counts once in each. */
+  /** The number of items, including removed ones. An item in several datasets counts once for each dataset. */
   items: bigint;
-  /** The number of items in each dataset that was counted. */
+  /** The number of items in each dataset whose items were counted. */
   counts: ReadonlyMap<Dataset, bigint>;
   at: string;
 }
@@ -176,7 +176,7 @@ export const WATERMARK: Part<LowWatermark | undefined> = {
 function readWatermark({ items, at, ...entry }: EntryOf<'watermark'>): LowWatermark {
   const counts = new Map<Dataset, bigint>(entry.counts?.map((one) => [one.dataset, one.items]));
   const others = items - [...counts.values()].reduce((sum, count) => sum + count, 0n);
-  // Items outside the counted datasets aren't in the journal, so they are the difference.
+  // The journal has no count for items outside the counted datasets, so it is computed as the difference.
   if (others > 0n || counts.size === 0) counts.set(undefined, others);
   return {
     cursor: entry.cursor ?? undefined,

@@ -7,19 +7,19 @@ import { readEntries } from './read-entries.js';
 import type { EntryOf, RunEntry } from './run-entry.js';
 import { RUN_FOLD, type RunState } from './run-state.js';
 
-/** A run's remaining entries, and the number of rows to download again. */
+/** The entries that remain in a run's journal, and the number of rows that must be downloaded again. */
 export interface Rewound {
   entries: RunEntry[];
   rows: bigint;
 }
 
-/** Entries that stay valid when bytes are read again: those without bytes, and exports, which are already billed. */
+/** The entries that stay valid when data is downloaded again: those without data, and exports, which are billed. */
 const KEPT: readonly RunEntry['type'][] = [
   ...(['try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen', 'watermark', 'shards'] as const),
   ...(['export.begin', 'export.segment', 'export.cut', 'export.done'] as const),
 ];
 
-/** Entries that were derived from all downloaded rows, so they are derived again. */
+/** The entries that result from all downloaded rows, so they must be determined again. */
 const CONCLUSIONS: readonly RunEntry['type'][] = ['hydrate.done', 'tally', 'waived', 'held'];
 
 type ShardEntry = EntryOf<'export.segment' | 'export.cut' | 'export.done'>;
@@ -28,9 +28,9 @@ const isOfShard = (entry: RunEntry): entry is ShardEntry =>
 const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
 
 /**
- * Rewinds a run to before its first altered entry, but keeps later exports. An altered export counts as interrupted;
- * its first entry is kept, because its rows are billed.
- * @param altered indexes of the altered entries
+ * Rewinds a run to the point before its first altered entry, but keeps later exports. An altered export counts as
+ * interrupted. Its first entry is kept, because its rows are billed.
+ * @param altered the indexes of the altered entries
  */
 export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
   const named = altered.flatMap((index) => entries[index] ?? []);
@@ -50,7 +50,7 @@ function isIrreplaceable(entry: RunEntry): boolean {
   return entry.type === 'hydrate.export' || (entry.type === 'source.done' && entry.spent !== undefined);
 }
 
-/** Replaces a run's journal with a rewound one. Bytes after its entries are truncated when the files are opened. */
+/** Replaces a run's journal by a rewound one. Data after its last entries is cut off when the files are opened. */
 export async function rewindJournal(
   file: string,
   altered: readonly number[],

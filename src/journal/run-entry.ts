@@ -8,24 +8,24 @@ export const int64Text = z
   .regex(/^-?\d+$/)
   .transform((text) => BigInt(text));
 
-/** The service's counters for the current month; null if they are unknown. */
+/** The service's usage counters for the current month; null if they are unknown. */
 export const counted = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
-/** A plain file name, so that a journal from another machine can't refer to files outside its folder. */
+/** A plain file name. A journal from another machine can't refer to files outside its folder. */
 export const fileName = z.string().superRefine((name, context) => {
   const fault = findNameFault(name);
   if (fault !== undefined) context.addIssue({ code: 'custom', message: `the name ${quotePath(name)} ${fault}` });
 });
 
-/** The id of a dataset that is read separately; undefined for all datasets that the key can read. */
+/** The id of a dataset that is read separately. Undefined stands for all datasets that the key can read. */
 export type Dataset = bigint | undefined;
 
 const dataset = int64Text.optional();
 
-/** The SHA-256 digest of the bytes from the previous entry's end in the same file to `end`. */
+/** The SHA-256 of the bytes from the end of the file's previous entry to `end`. */
 const range = { sha256: z.string() };
 
-/** A downloaded page of items, whose last byte in the file is at `end`. */
+/** A downloaded page of items. Its bytes end at the offset `end` of the file. */
 const itemPage = { file: fileName, rows: z.number(), end: z.number(), readAt: z.string(), dataset, ...range };
 
 const attempt = { shard: fileName, attempt: z.number() };
@@ -33,13 +33,11 @@ const attempt = { shard: fileName, attempt: z.number() };
 export const note = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
-/** Declares an entry that is written after a call. It records how many calls the process has made. */
+/** Declares an entry that follows a call. It records how many calls the process has made so far. */
 export const asked = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape, calls: z.number() });
 
-/**
- * An entry of a run's journal. It is written after its bytes are on disk. Bytes without an entry are downloaded again.
- */
+/** An entry of a run's journal. It is written after its data is on disk. Data without an entry is downloaded again. */
 export const runEntry = z.discriminatedUnion('type', [
   note('begin', {
     runNumber: int64Text,
@@ -48,39 +46,39 @@ export const runEntry = z.discriminatedUnion('type', [
     pipeline: z.string(),
     /** The feed cursor before the run; null if the lake has no cursor. */
     cursorFrom: int64Text.nullable(),
-    /** Ids of the datasets that the run copies; omitted if it copies all datasets that the key can read. */
+    /** The ids of the datasets that the run copies; omitted if it copies all datasets that the key can read. */
     datasets: z.array(int64Text).optional(),
   }),
   note('try', { at: z.string() }),
-  /** `refused` is the number of the process's calls without status 200. */
+  /** `refused` is the number of calls of this process without status 200. */
   asked('calls', { refused: z.number() }),
-  /** The service's counters when a process starts, and after the run's calls. */
+  /** The service's usage counters when a process starts, and after the run's last call. */
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
   asked('decision', {
     mode: z.enum(RUN_MODES),
     reason: z.string(),
     added: z.array(int64Text).optional(),
-    /** The id of a change before the cursor, after which the feed is read again. */
+    /** The id of an earlier change, after which the feed is read again. */
     overlap: int64Text.optional(),
   }),
-  /** The method by which a process copies all items or reads changed items in full, and why it was chosen. */
+  /** How a process copies all items or reads changed items in full, and the reason for this choice. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),
-  /** The time at which rows were first computed. Later attempts reuse it for sites, rejects and removed items. */
+  /** The time at which rows were first computed. Later attempts use the same time for sites, rejects and removals. */
   note('normalize', {
     at: z.string(),
-    /** The same time by the service's clock; null if its responses don't show the time. */
+    /** The same time by the service's clock; null if its responses have no `Date` header. */
     serviceAt: z.string().nullable(),
   }),
-  /** The row counts, which must add up. Fixed before publishing, because later attempts find some rows in place. */
+  /** The row counts, which must add up. Journaled before publishing, because later attempts find some rows stored. */
   note('tally', { received: int64Text, written: int64Text, rejected: int64Text, deduplicated: int64Text }),
   note('held', { checks: z.array(z.string()) }),
   note('waived', { at: z.string(), checks: z.array(z.string()) }),
   note('end', { at: z.string() }),
-  /** The state of the service before full rows were read. */
+  /** The state of the service before complete rows were read. */
   asked('watermark', {
     cursor: int64Text.nullable(),
-    /** The id after which the last hour of changes starts; omitted if the feed is read from further back. */
+    /** The id after which the changes of the last hour start; omitted if the feed is read from an earlier change. */
     from: int64Text.optional(),
     changedAt: z.string().nullable(),
     items: int64Text,
@@ -88,7 +86,7 @@ export const runEntry = z.discriminatedUnion('type', [
     counts: z.array(z.strictObject({ dataset: int64Text, items: int64Text })).optional(),
     at: z.string(),
   }),
-  /** The exports for a full copy (API §4, /export): one for all items, or one per shard. */
+  /** The exports of a full copy (API §4, /export): one for all items, or one for each shard. */
   asked('shards', {
     shards: z.array(
       z.strictObject({
@@ -107,7 +105,7 @@ export const runEntry = z.discriminatedUnion('type', [
     readAt: z.string(),
     announced: int64Text,
     overage: z.boolean(),
-    /** The maximum number of overage blocks that the service may bill for it. */
+    /** The maximum number of overage blocks that the service may bill for this export. */
     blocks: int64Text,
   }),
   note('export.segment', {
@@ -117,10 +115,10 @@ export const runEntry = z.discriminatedUnion('type', [
     rows: z.number(),
     fileSha256: z.string(),
   }),
-  /** An export that the service cut at the monthly limit. Its rows are billed and kept, but it isn't a full copy. */
+  /** The service has ended the export at the monthly limit. Its rows are billed and kept, but they aren't all rows. */
   asked('export.cut', { ...attempt, announced: int64Text, landed: int64Text, matching: z.string() }),
   asked('export.done', { ...attempt, announced: int64Text, landed: int64Text }),
-  /** The newest change before the feeds of several datasets are read, and the end of each of these feeds. */
+  /** The newest change before the feeds of several datasets are read, and the end of each dataset's feed. */
   asked('feed.bound', { newest: int64Text, at: z.string() }),
   asked('feed.part', { dataset, cursor: int64Text }),
   asked('feed.page', {
@@ -129,16 +127,16 @@ export const runEntry = z.discriminatedUnion('type', [
     nextCursor: int64Text,
     hasMore: z.boolean(),
     rows: z.number(),
-    /** The number of changes whose item is null; omitted if there are none. */
+    /** The number of changes that don't name their item; omitted if it is 0. */
     unnamed: z.number().optional(),
     end: z.number(),
     ...range,
   }),
   asked('feed.done', { cursor: int64Text, complete: z.boolean(), at: z.string() }),
-  /** The source of a website's most recently seen item, and when it was seen; null without listed items. */
+  /** The source and time of a website's most recently seen item; null if the website has no listed items. */
   asked('probe.site', { site: int64Text, source: int64Text.nullable(), seenAt: z.string().nullable() }),
   asked('probe.done', {}),
-  /** Changes from a source other than the feed, and the key of the delivery that contained them. */
+  /** Changes from a source other than the feed, and the key of the delivery that contained these changes. */
   note('source.rows', {
     source: z.string(),
     origin: z.enum(CHANGE_ORIGINS),
@@ -148,20 +146,20 @@ export const runEntry = z.discriminatedUnion('type', [
     end: z.number(),
     ...range,
   }),
-  /** All pending changes of the source are downloaded. */
+  /** All changes that the source had stored have been downloaded. */
   note('source.done', {
     source: z.string(),
-    /** The calls that downloaded the changes before the run, as counted by pricelake and by the service. */
+    /** The calls that downloaded the changes before the run: as counted by pricelake, and by the service. */
     spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
     remark: z.string().optional(),
   }),
-  /** A poll for items that changed since a time (null for all items), and the time of the newest change. */
+  /** The start of a poll: the time since which items must have changed (null for all), and the newest change. */
   note('poll.round', { since: z.string().nullable(), newest: z.string().nullable(), dataset }),
   asked('poll.page', itemPage),
   asked('poll.done', { dataset }),
-  /** The counts from /facets to compare a poll with, and whether the service had returned removed items by then. */
+  /** The response of /facets to compare with a poll, and whether the service is known to return removed items. */
   asked('listing.counts', { dataset, answer: z.string(), returnsRemovals: z.boolean() }),
-  /** The reads to make if the counts don't agree: changes since the poll or the given pages, and then single items. */
+  /** The reads to make if the counts differ: changes since the poll, or the given pages, then individual items. */
   asked('listing.plan', {
     dataset,
     news: z.boolean(),
@@ -176,22 +174,22 @@ export const runEntry = z.discriminatedUnion('type', [
     wanted: int64Text,
   }),
   asked('listing.page', itemPage),
-  /** The end of a read: its files, and the number of items by the service's count; null if not all pages were read. */
+  /** The end of a read: its files, and the service's count of the items; null if not all pages were read. */
   asked('listing.read', { dataset, files: z.array(fileName), total: int64Text.nullable() }),
   asked('listing.gone', { itemId: int64Text }),
   asked('listing.acted', { dataset }),
-  /** The maximum number of items that may no longer be listed, and why that is unknown. */
+  /** The maximum number of items whose listing state is unknown, and the reason. */
   asked('listing.done', { unknown: int64Text, reason: z.string() }),
   asked('products.page', itemPage),
   asked('products.done', { whole: z.boolean() }),
   asked('sample.page', itemPage),
   /** The end of the sample, and the sampled items for which the service returned 404. */
   asked('sample.done', { missing: z.array(int64Text) }),
-  /** An export of changed items in place of their pages. Its rows have entries of type hydrate.page. */
+  /** An export of changed items that replaces their pages. Its rows have entries of type hydrate.page. */
   asked('hydrate.export', { dataset, announced: int64Text, overage: z.boolean(), blocks: int64Text }),
   /**
-   * `page` is the number of a page of changed items, omitted for single items and for segments of exports. A segment
-   * has the checksum of its whole file; other entries have that of their range.
+   * `page` is the number of a page of changed items. It is omitted for single items and for files of an export. An
+   * entry for a file of an export has the checksum of the whole file; other entries have the checksum of their bytes.
    */
   asked('hydrate.page', {
     ...itemPage,
@@ -202,11 +200,11 @@ export const runEntry = z.discriminatedUnion('type', [
     message: 'it has no checksum',
   }),
   asked('hydrate.done', {}),
-  /** `changes` in the feed omit values, so the run reads all changed items in full. */
+  /** The field `changes` in the feed omits values, so the run reads all changed items in full. */
   z.strictObject({ type: z.literal('partial') }),
-  /** Items are read individually, because pages showed older values than the feed. At most once per run. */
+  /** Items are read one by one, because their rows on pages were older than the feed. At most once in a run. */
   asked('hydrate.again', { items: z.number() }),
-  /** `locked` is the number of datasets that the plan doesn't include, omitted if the plan wasn't read. */
+  /** `locked` is the number of datasets that the plan doesn't include. It is omitted if the plan wasn't read. */
   asked('datasets', { readAt: z.string(), answer: z.string(), locked: z.number().optional() }),
   /** The /facets response after a full copy. */
   asked('facets', { answer: z.string() }),

@@ -40,7 +40,7 @@ const WAIVED: Part<readonly string[]> = {
 const PARTS = {
   calls: CALLS,
   usage: USAGE,
-  /** When the current and the previous process started on the run (ISO 8601). */
+  /** The times at which the current process and the previous one started on the run (ISO 8601). */
   triedAt: TRIED,
   decision: DECISION,
   sources: SOURCES,
@@ -90,10 +90,10 @@ interface Guaranteed {
 export type RunAt<Stage extends RunStage> = { [One in Stage]: RunProgress & Guaranteed[One] & { stage: One } }[Stage];
 export type RunState = RunAt<RunStage>;
 export type AnyRun = RunAt<Exclude<RunStage, 'none'>>;
-/** A run whose downloaded rows can be converted and applied. */
+/** A run that has downloaded all rows, so that they can be typed and applied. */
 export type Applicable = RunAt<'landed' | 'complete' | 'settled' | 'held'>;
 type Complete = RunAt<'complete' | 'settled' | 'held'>;
-/** A run whose tables can be committed. */
+/** A run whose tables may be committed. */
 export type Publishable = RunAt<'settled' | 'held'>;
 export type Ended = RunAt<'ended'>;
 
@@ -114,7 +114,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   advice: START_AGAIN,
 };
 
-/** Returns the next state. Entries that add a fact are allowed only in the stage before the one that guarantees it. */
+/** Returns the next state. An entry with a fact that a stage guarantees is allowed only in the stage before it. */
 function advance(state: RunState, entry: RunEntry): RunState {
   const progress = makeProgress((part, name) => part.step(state[name] as typeof part.start, entry));
   return { ...state, ...progress, ...readFacts(entry), stage: findNext(state.stage, entry) } as RunState;
@@ -128,12 +128,12 @@ function readFacts(entry: RunEntry): Partial<Guaranteed['held'] & Guaranteed['en
   return entry.type === 'end' ? { endedAt: entry.at } : {};
 }
 
-/** True if a call has used the run's datasets, so they can no longer change. */
+/** True if a call has used the run's list of datasets, which must then stay the same. */
 export function hasAsked(state: RunState): state is RunAt<Exclude<RunStage, 'none' | 'begun'>> {
   return state.stage !== 'none' && state.stage !== 'begun';
 }
 
-/** True if all rows that the run converts and applies are downloaded. */
+/** True if the run has downloaded all rows that it types and applies. */
 export function isApplicable(state: RunState): state is Applicable {
   return state.stage === 'landed' || isComplete(state);
 }
@@ -154,13 +154,13 @@ export function readSelection({ datasets }: Pick<EntryOf<'begin'>, 'datasets'>):
 export const LANDED_KINDS = ['exports', 'feed', 'sources', 'polled', 'listed', 'hydrated'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 
-/** The number of rows and bytes that are downloaded. */
+/** The number of downloaded rows, and their size in bytes. */
 export interface LandedRows {
   rows: bigint;
   bytes: number;
 }
 
-/** Counts complete exports and those that the service cut, without interrupted ones. */
+/** Counts the rows of complete exports and of those that the service cut, but not of interrupted ones. */
 export function countLanded({ exports, feed, sources, pages }: RunProgress): Record<LandedKind, LandedRows> {
   const ended = listEnded(exports);
   const segments = ended.flatMap((one) => one.segments);
@@ -182,7 +182,7 @@ export function countLanded({ exports, feed, sources, pages }: RunProgress): Rec
   };
 }
 
-/** Adds up the rows and bytes of the given kinds. */
+/** Adds up rows and bytes of the given kinds. */
 export function sumLanded(progress: RunProgress, kinds: readonly LandedKind[] = LANDED_KINDS): LandedRows {
   const landed = countLanded(progress);
   return {

@@ -4,13 +4,13 @@ import type { EntryOf, Part } from './run-entry.js';
 
 /** Changes that a run received from a source other than the feed. */
 export interface LandedSource {
-  /** The file with the changes; undefined before the first change. */
+  /** The file that contains the changes; undefined until there is a change. */
   landed: { file: string; origin: ChangeOrigin } | undefined;
   changes: number;
   bytes: number;
-  /** The keys of the deliveries that contained the changes, newest first. */
+  /** The keys of the deliveries that contained the changes, newest delivery first. */
   keys: Chain<string> | undefined;
-  /** Undefined until all stored changes of the source are downloaded. */
+  /** Undefined until all changes that the source has stored are downloaded. */
   done: Pick<EntryOf<'source.done'>, 'spent' | 'remark'> | undefined;
 }
 
@@ -36,7 +36,7 @@ function foldSource(source: LandedSource, entry: EntryOf<'source.rows' | 'source
   return { ...source, landed: { file, origin }, changes: source.changes + rows, bytes, keys };
 }
 
-/** Adds up the rows and bytes of all sources, and the calls before the run that the service counted for them. */
+/** Adds up the rows and bytes of all sources, and the calls that the service counted for them before the run. */
 export function sumSources(sources: LandedSources): { rows: bigint; bytes: number; counted: bigint } {
   const all = [...sources.values()];
   return {

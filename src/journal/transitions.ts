@@ -6,7 +6,7 @@ export type RunStage = (typeof RUN_STAGES)[number];
 const ofKind = <Kind extends string, Type extends RunEntry['type']>(kind: Kind, ...types: Type[]) =>
   Object.fromEntries(types.map((type) => [type, kind])) as Record<Type, Kind>;
 
-/** The kind of each entry. Entries of one kind are allowed in the same stages. */
+/** The kind of each entry. All entries of a kind are allowed in the same stages. */
 const KINDS = {
   begin: 'begin',
   ...ofKind('note', 'try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen'),
@@ -34,15 +34,15 @@ const stay = (stage: RunStage, ...kinds: EntryKind[]): Transitions =>
   Object.fromEntries(kinds.map((kind) => [kind, stage]));
 
 /**
- * The next stage for each stage and kind of entry. A missing kind isn't allowed. Runs use this table, and SPEC.md shows
- * it.
+ * The next stage, for each stage and each kind of entry. An entry whose kind is missing isn't allowed. Runs use this
+ * table, and SPEC.md shows it.
  */
 export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   none: { begin: 'begun' },
   begun: { ...stay('begun', 'note', 'land', 'compare'), ask: 'asked' },
   asked: { ...stay('asked', 'note', 'ask', 'land', 'compare'), datasets: 'landed' },
   landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare'), 'hydrate.done': 'complete' },
-  // When a rebuild repeats a run, the entry about waived gates comes before the tally.
+  // When a rebuild replays a run, the entry about waived gates precedes the row counts.
   complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'waived'), tally: 'settled' },
   settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'waived'), held: 'held', end: 'ended' },
   held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'waived', 'held'), end: 'ended' },

@@ -4,15 +4,15 @@ import { int64Text } from './run-entry.js';
 
 const step = z.enum(RUN_STEPS);
 
-/** The work of one process on a run. A killed process leaves no entry. */
+/** The work of one process on a run. A process that is killed leaves no entry. */
 export const tryEntry = z.strictObject({
   type: z.literal('try'),
   runNumber: int64Text,
   begunAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
-  /** The duration of each step that it reached, in seconds. */
+  /** The duration of each step, in seconds. Steps that the process didn't reach are missing. */
   steps: z.partialRecord(step, z.number().min(0)),
-  /** The reason why the process ended before the run did. */
+  /** Why the process ended before the run did. */
   fault: z
     .strictObject({
       step,
@@ -26,5 +26,5 @@ export const tryEntry = z.strictObject({
 
 export type RunTry = Omit<z.infer<typeof tryEntry>, 'type'>;
 
-/** The maximum number of entries to store. The oldest are dropped first. */
+/** The maximum number of entries to store. If there are more, the oldest are dropped. */
 export const MOST_TRIES = 50;

@@ -8,10 +8,10 @@ export interface DatasetPart {
   client: ApiClient;
 }
 
-/** Endpoints that accept the `dataset` parameter (API §4). */
+/** The endpoints that accept the parameter `dataset` (API §4). */
 const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
 
-/** Lists the parts to request: one for each dataset, because a call accepts only one dataset. */
+/** Returns a client for each dataset, because a call accepts only one dataset. */
 export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
 }
@@ -20,7 +20,7 @@ export function listSelectedParts(client: ApiClient, selection: DatasetSelection
   return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
-/** Returns a client that adds `dataset` where an endpoint accepts it. Plan errors name the dataset. */
+/** Returns a client that adds `dataset` for endpoints that accept it. Its errors about the plan name the dataset. */
 function askFor(client: ApiClient, dataset: bigint): ApiClient {
   const narrow = (path: string, query: Query): Query => (OF_A_DATASET.has(path) ? { ...query, dataset } : query);
   const named = <T>(answer: Promise<T>) => answer.catch((error: unknown) => nameDataset(error, dataset));

@@ -9,14 +9,14 @@ import { type Landing, readApplicable } from '../journal/landings.js';
 import { type Applicable, isApplicable } from '../journal/run-state.js';
 import type { Counts } from '../plan/plan-shards.js';
 
-/** Nullable fields may also be missing, because a service may omit nulls. */
+/** Nullable fields may be missing, because a service may omit nulls. */
 const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
 /** The datasets that the key can read, as `/datasets` currently describes them (API §4). */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   rows: readonly unknown[];
-  /** When `/datasets` was read, by the service's clock or, without a valid `Date` header, this machine's. */
+  /** When `/datasets` was read: by the service's clock or, without a valid `Date` header, by this machine's clock. */
   readAt: string;
   /** The number of the account's datasets that the plan locks; undefined if the run hasn't read the plan. */
   locked: number | undefined;
@@ -47,19 +47,19 @@ export function readDatasets(run: Applicable): LandedDatasets {
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
-/** Maximum number of attempts to get two counts that agree. Counts may disagree while items change. */
+/** The maximum number of attempts to get two counts that agree. Counts may differ while items change. */
 const LOOKS = 3;
 
-/** Only the counts are parsed, so that changes in other fields can't stop a run. */
+/** Parses only the counts, so that a change in another field can't stop a run. */
 const countedSites = z.looseObject({ sites: z.array(z.looseObject({ id: int64, items: int64 })) });
 const counted = z.looseObject({ totalElements: int64 });
 
-/** Counts the visible items, including removed ones, that match the query (API §4, /items). */
+/** Counts the items that match the query, including removed items (API §4, /items). */
 export async function countItems(client: ApiClient, query: Query = {}): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
-/** Counts the listed items (API §4, /items) and those by website (/facets), until the counts agree. */
+/** Counts the listed items (API §4, /items), and those of each website (/facets), until these counts agree. */
 export async function countListed(client: ApiClient): Promise<NonNullable<Counts['listed']>> {
   for (let look = 1; ; look++) {
     const { sites } = await client.json('/facets', {}, countedSites);

@@ -5,11 +5,11 @@ import { readFreeBytes } from '../io/machine.js';
 interface Landed {
   rows: bigint;
   bytes: number;
-  /** The number of bytes of an incomplete last row. */
+  /** The number of bytes of the last row, if it is incomplete. */
   openBytes: number;
 }
 
-/** Limits an export's body to the announced rows and to the free disk space. */
+/** Limits the body of an export to the announced rows and to the free disk space. */
 export class ExportBounds {
   readonly #announced: bigint;
   readonly #folder: string;
@@ -25,8 +25,9 @@ export class ExportBounds {
   }
 
   /**
-   * Checks the body's size; call it before writing bytes. @throws PricelakeError `snapshot_incomplete` for more rows
-   * than announced, because the export can no longer be complete; `contract` for an endless row or body
+   * Checks the size of the body. Call it before bytes are written.
+   * @throws PricelakeError `snapshot_incomplete` if there are more rows than announced, because the export can't be
+   * complete; `contract` if a row or the body doesn't end
    */
   admit({ rows, bytes, openBytes }: Landed): void {
     if (rows > this.#announced) {
@@ -54,7 +55,7 @@ export class ExportBounds {
     }
   }
 
-  /** Throws `disk_full` if the free space is too small for the rest of the export and its derived files. */
+  /** Throws `disk_full` if the rest of the export, and the files computed from it, don't fit on the disk. */
   async requireRoom({ rows, bytes }: Omit<Landed, 'openBytes'>): Promise<void> {
     const { stepBytes, reserveBytes, workShare } = this.#limits;
     if (bytes < this.#checkedAt + stepBytes) return;

@@ -15,7 +15,7 @@ import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** Maximum number of attempts per process at an interrupted export, because each attempt's rows cost money. */
+/** The maximum number of attempts for an export in one process. Each attempt's rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
@@ -24,13 +24,13 @@ export interface ShardSegment extends ItemFile {
   isOfOneSite: boolean;
 }
 
-/** The part of `TypingQueue` that exports use. It types finished segments while others are downloading. */
+/** The part of `TypingQueue` that exports use. It types finished files of an export while others are downloading. */
 export interface SegmentTyping {
-  /** Adds a segment. It may be discarded later if `mayBecomeVoid` is set, because its export is incomplete. */
+  /** Adds a file of an export. If the export is incomplete, `mayBecomeVoid` allows the file to be discarded later. */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
-  /** Discards segments whose export was interrupted. */
+  /** Discards the files of an export that was interrupted. */
   forget(paths: readonly string[]): void;
-  /** Resolves when more segments may be added. */
+  /** Resolves when another file may be added. */
   whenRoom(): Promise<void>;
 }
 
@@ -47,9 +47,9 @@ export interface AskedShard {
 }
 
 /**
- * Downloads one export (API §4), and retries if it is interrupted. It is complete if it has `X-Export-Rows` rows.
+ * Downloads one export (API §4), with retries after interruptions. It is complete if it has `X-Export-Rows` rows.
  * @throws the gate's error before any request; `snapshot_incomplete`; or `quota` with `facts.cut` if the service cut
- * the export at the monthly limit. The rows of a cut export are kept
+ * off the export at the monthly limit, in which case its rows are kept
  */
 export async function exportShard(
   client: ApiClient,
@@ -81,10 +81,10 @@ export async function exportShard(
   }
 }
 
-/** Errors with which pricelake itself ends an export, as opposed to failures of the service. */
+/** The errors with which pricelake itself ends an export. They aren't failures of the service. */
 const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 
-/** Records a failed export for later runs. Returns the error, with the time of the next attempt. */
+/** Records a failed export for later runs. Returns the error, with the earliest time for another attempt. */
 async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
   const { unreadable } = error.facts;
@@ -139,7 +139,7 @@ class ShardExport {
       if (matching !== undefined) cut = this.#explainCut(announced, matching);
       else if (counted !== undefined) cut = await this.#explainShortage(announced, counted);
       const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
-      // Once this entry is written, neither the shard nor the kept rows of a cut export are requested again.
+      // Once this entry is written, the rows of the shard or of the cut export aren't requested again.
       await this.#landing.journal.append(
         cut === undefined
           ? { type: 'export.done', ...entry }
@@ -154,7 +154,7 @@ class ShardExport {
     if (cut !== undefined) throw cut;
   }
 
-  /** Returns the number of items in `/items` if the export has clearly fewer rows than that and than planned. */
+  /** Returns the count in `/items` if the export clearly has fewer rows than this count and than planned. */
   async #findShortage(announced: bigint): Promise<bigint | undefined> {
     const { rows, status, site } = this.#shard;
     if (!isClearlyFewer(announced, rows)) return undefined;
@@ -162,7 +162,7 @@ class ShardExport {
     return isClearlyFewer(announced, counted) ? counted : undefined;
   }
 
-  /** Creates the error for an export with too few rows, and records it, because each retry costs rows. */
+  /** Returns an error for an export with too few rows. Records the failure, because each retry costs rows. */
   async #explainShortage(announced: bigint, counted: bigint): Promise<PricelakeError> {
     const message = `/export: ${announced} rows arrived, but /items counts ${counted}, so the export is incomplete`;
     const noted = await this.#gate.memory.note(this.#shard.name, { rows: announced, reason: message });
@@ -210,7 +210,7 @@ class ShardExport {
       });
       return { body, headers, hold };
     } catch (error) {
-      // The service may have counted the export even though its response never arrived.
+      // Even if no response arrived, the service may have counted the export.
       if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
       else hold.release();
       throw error;
@@ -255,15 +255,15 @@ class ShardExport {
   }
 }
 
-/** Lists the segments of the shard's complete export, or returns undefined if there is none. */
+/** Lists the files of the shard's complete export, or returns undefined if there is none. */
 export function listSegments({ journal, folder }: Landing, shard: Shard): ShardSegment[] | undefined {
   const done = findDone(journal.state.exports, shard.name);
   return done && placeSegments(folder, done, shard);
 }
 
 /**
- * Lists the segments of complete exports and of exports that the service cut. Because their rows are paid for, a run
- * uses them even if it continues the copy by reading pages.
+ * Lists the files of complete exports and of exports that the service cut. A run uses them even if it reads the
+ * remaining items from pages, because their rows are paid for.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
   const { attempts, planned } = journal.state.exports;
@@ -273,7 +273,7 @@ export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] 
   });
 }
 
-/** Converts journaled segments to files. @param shard undefined if the shard is no longer planned */
+/** Returns the files of journaled segments. @param shard undefined if the plan no longer includes this shard */
 function placeSegments(
   folder: string,
   { segments, readAt }: ExportAttempt,
@@ -283,7 +283,7 @@ function placeSegments(
   return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt, isOfOneSite }));
 }
 
-/** Removes the segments of earlier attempts, except those of exports that the service cut. */
+/** Deletes the files of earlier attempts, except those of exports that the service cut. */
 export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
   const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
   for (const file of await readdir(folder)) {

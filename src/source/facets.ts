@@ -5,12 +5,12 @@ import { facets } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
 
-/** The schema of the /facets response. Nullable fields may also be missing, because a service may omit nulls. */
+/** The schema of the /facets response. Nullable fields may be missing, because a service may omit nulls. */
 export const facetsAnswer = facets.extend({
   categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
 });
 
-/** Requests `/facets` (API §4), journals the response, and returns its JSON text. A retry reuses it. */
+/** Requests `/facets` (API §4), journals the response, and returns it as JSON text. Later attempts use this text. */
 export async function landFacets(client: ApiClient, landing: Landing, io: Io): Promise<string> {
   const landed = landing.journal.state.comparisons.facets;
   if (landed !== undefined) return landed;

@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { LIMITS } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
-/** The end of the feed at the time `at`. The feed contains every change up to `newest`. */
+/** The end of the feed as of the time `at`. The feed contains every change up to `newest`. */
 export interface FeedEnd {
   newest: bigint;
   at: string;
@@ -10,28 +10,27 @@ export interface FeedEnd {
 
 export interface FeedGuard {
   /**
-   * Returns the next cursor, and whether to continue. @throws PricelakeError `contract` for a page that makes no
-   * progress, or that skips changes, which the lake would miss
-   * @param findNewest requests the id of the part's newest change
+   * Returns the next cursor, and whether to continue.
+   * @throws PricelakeError `contract` for a page that makes no progress, or that skips changes
+   * @param findNewest requests the id of the newest change in this part of the feed
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
-  /** The change up to which a long feed is read; undefined for a short feed. Later changes are left to the next run. */
+  /** The change at which to stop reading a long feed; undefined for a short one. The next run reads later changes. */
   goal(): FeedEnd | undefined;
-  /** The goal, if reading stopped there although the feed had later changes; otherwise undefined. */
+  /** The same change, if reading has stopped there although later changes exist; otherwise undefined. */
   reached(): FeedEnd | undefined;
 }
 
 /**
  * Creates a guard for the feed's length and cursors.
- * @param findEnd requests the feed's end (API §4, /changes/recent); called if the feed is long, or a cursor is too
- * new
- * @param known a cursor from which earlier runs continued
+ * @param findEnd requests the feed's end (API §4, /changes/recent); called if the feed is long or a cursor is too new
+ * @param known a cursor from which earlier runs have continued
  */
 export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): FeedGuard {
   let newest = known;
   let goal: FeedEnd | undefined;
   let isReached = false;
-  /** The number of pages with `hasMore`, of changes on these pages, and of consecutive empty pages. */
+  /** The numbers of pages with `hasMore`, of changes on these pages, and of empty pages in a row. */
   let pages = 0;
   let changes = 0;
   let emptyPages = 0;
@@ -56,7 +55,8 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        // The service may be unable to continue from the page's cursor, so the next cursor is the last change received.
+        // The service may not accept the page's cursor later, so reading continues after the last change that was
+        // received.
         const last = newest > shown ? await findNewest() : newest;
         if (last <= shown) return { cursor: shown, goesOn: false };
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);
@@ -64,7 +64,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (!hasMore) return { cursor: nextCursor, goesOn: false };
       if (pages === LIMITS.longFeedPages) {
         const end = await findEnd();
-        // An end before the cursor is outdated.
+        // An end before the cursor is out of date.
         if (end.newest >= nextCursor) goal = end;
       }
       isReached = goal !== undefined && nextCursor >= goal.newest;

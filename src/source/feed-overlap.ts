@@ -2,15 +2,15 @@ import type { Slice } from '../formats/json-scan.js';
 import type { FeedOverlap } from '../tables/cursor-window.js';
 import { readChangeId } from './page.js';
 
-/** The part of the feed before the lake's cursor that is read again. */
+/** The changes before the lake's cursor that are read again. */
 export interface ReadOverlap extends FeedOverlap {
-  /** Returns those of the given ids whose changes earlier runs rejected, so that they aren't in history. */
+  /** Returns the given ids whose changes were rejected by earlier runs, so that history doesn't contain them. */
   findRejected(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 /**
- * Returns the changes of a page that are new to the lake. Up to the lake's cursor, these are only changes that became
- * visible late. A change without a readable id counts as seen if a later change on the page was seen.
+ * Returns the changes on a page that the lake doesn't have. Before the lake's cursor, these are only changes that
+ * became visible late. A change without a readable id counts as known if the id before it is below the lake's cursor.
  * @param after the page's cursor
  * @param from the lake's cursor
  */

@@ -4,7 +4,7 @@ import type { FeedPage } from './page.js';
 /** The maximum number of changes on a page (API §4, /changes). */
 export const PAGE_LIMIT = 1000;
 
-/** For this many milliseconds after changes followed a page without `hasMore`, `hasMore: false` isn't trusted. */
+/** If changes follow a page with `hasMore: false`, this value of `hasMore` isn't trusted for this many milliseconds. */
 const DISBELIEF_MS = 30 * 24 * 3600 * 1000;
 
 type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
@@ -12,41 +12,41 @@ type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
 interface SeenPages {
   /** The number of changes on the longest page so far. */
   longest: number;
-  /** True if a page without `hasMore` was followed by more changes. */
+  /** True if more changes followed a page with `hasMore: false`. */
   isDenying: boolean;
 }
 
 type Remembered = Pick<LakeMemory, 'longestPage' | 'deniedMoreAt'>;
 
-/** The lake's saved observations about page lengths and `hasMore`. */
+/** What earlier runs observed about page lengths and `hasMore`, from the lake's saved state. */
 export interface PageMemory extends Pick<Memory, 'append'> {
   readonly state: Remembered;
 }
 
-/** Returns the observations in the lake's saved state. */
+/** Returns what earlier runs have observed, as far as it is still valid. */
 export function recallPages({ longestPage, deniedMoreAt }: Remembered, now: Date): SeenPages {
   const isDenying = deniedMoreAt !== undefined && now.getTime() - deniedMoreAt.getTime() < DISBELIEF_MS;
   return { longest: longestPage, isDenying };
 }
 
 /**
- * True if more changes may follow a page without `hasMore`, because some services never set it. A page shorter than an
- * earlier one wasn't cut at a fixed length, so it is the last page, unless the service has omitted `hasMore` wrongly
+ * True if more changes may follow a page with `hasMore: false`, because some services never set it to true. A page that
+ * is shorter than an earlier page wasn't cut at a fixed length, so it is the last page, unless `hasMore` was wrong
  * before.
- * @param hasMark true if whole rows were read, so that the feed only has to be complete up to the watermark
+ * @param hasMark true if complete rows were read, so that the feed must be complete only up to the watermark
  */
 export function mayBeCut({ rows, hasMore }: Page, { longest, isDenying }: SeenPages, hasMark: boolean): boolean {
   return !hasMore && rows > 0 && (isDenying || rows >= (hasMark ? PAGE_LIMIT : Math.min(longest, PAGE_LIMIT)));
 }
 
-/** Decides when the end of the feed is reached, even if the service sends `hasMore: false` too early. */
+/** Decides when the feed has ended, even if the service sends `hasMore: false` too early. */
 export class FeedPages {
   readonly #memory: PageMemory;
   readonly #now: Date;
   readonly #seen: SeenPages;
   #isSeenDenying = false;
 
-  /** @param landed the length of the longest page that earlier attempts of the run received */
+  /** @param landed the length of the longest page that earlier attempts of this run received */
   constructor(memory: PageMemory, landed: number, now: Date) {
     this.#memory = memory;
     this.#now = now;
@@ -55,15 +55,15 @@ export class FeedPages {
   }
 
   /**
-   * Returns a function that takes the pages of a part in order, and returns whether to request another page although
-   * `hasMore` is false. Once changes have followed such a page, only an empty page counts as the end.
+   * Returns a function that takes a feed's pages in order, and returns true to request another page although `hasMore`
+   * is false. If changes have followed such a page, only an empty page counts as the end.
    */
   follow(hasMark: boolean): (page: Page, isBehind: boolean) => boolean {
     let denial: { rows: number; isBehind: boolean } | undefined;
     return (page, isBehind) => {
       const { rows } = page;
       const isContinued = denial !== undefined && rows > 0;
-      // A shorter page may only contain changes that happened since the previous request.
+      // If the page is shorter, its changes may all have happened since the previous request.
       if (isContinued && (denial?.isBehind === true || rows >= (denial?.rows ?? 0))) this.#noteDenial();
       const isCut = (isContinued && !hasMark) || mayBeCut(page, this.#seen, hasMark);
       this.#seen.longest = Math.max(this.#seen.longest, rows);
@@ -77,7 +77,7 @@ export class FeedPages {
     this.#isSeenDenying = true;
   }
 
-  /** Saves the observations in the lake's state for later runs. */
+  /** Saves the observations of this run for later runs. */
   async remember(): Promise<void> {
     const { longestPage, deniedMoreAt } = this.#memory.state;
     if (this.#seen.longest === longestPage && !this.#isSeenDenying) return;

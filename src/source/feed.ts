@@ -23,21 +23,21 @@ export interface LandedFeed {
   /** The number of changes that don't name their item. */
   unnamed: number;
   bytes: number;
-  /** Every change up to this id was received. Later changes that were received will be received again. */
+  /** Every change up to this id has been received. The next run receives later changes again. */
   cursor: bigint;
-  /** True if the end was reached; false if the plan stopped including the feed before that. */
+  /** True if the feed was read to its end; false if the plan stopped including the feed before that. */
   complete: boolean;
   at: string;
 }
 
-/** A part of the feed, and the change after which it is read. */
+/** One dataset's feed or the whole feed, and the change after which it is read. */
 export interface FeedPart extends DatasetPart {
   from: bigint;
-  /** Changes before `from` that are read again. Only the changes that became visible late are kept. */
+  /** Changes before `from` to read again. Only those that became visible late are kept. */
   overlap?: ReadOverlap | undefined;
   /**
-   * Changes up to this id happened before whole rows were read; undefined if no whole rows are read. If set, a refused
-   * cursor isn't an error: the feed is read from its first page, and counts as read up to the watermark.
+   * Changes up to this id happened before complete rows were read; undefined if none are read. If set, a refused cursor
+   * isn't an error: the feed is read from its first page, and counts as read up to the watermark.
    */
   watermark?: bigint;
 }
@@ -55,9 +55,9 @@ interface FeedJudges {
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Returns the id of the newest change (API §4, /changes/recent), if any. The feed is complete up to it. */
+/** Returns the id of the newest change (API §4, /changes/recent), or undefined if there is none. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
-  // Only the id is parsed, so that changes in other fields can't stop a run.
+  // Parses only the id, so that a change in another field can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
   return changes[0]?.id;
 }
@@ -69,9 +69,9 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 
 /**
  * Reads the feed to its end (API §4, /changes), one dataset after the other, and writes one change per line. Several
- * datasets share a cursor: the feed's end before they were read, or the smallest id that all have reached. An
+ * datasets share a cursor: the feed's end before they were read, or the smallest id that all of them have reached. An
  * interrupted run continues after its last page. If the plan no longer includes the feed, returns the changes received
- * so far; undefined if there are none.
+ * so far, or undefined if there are none.
  * @param client sends requests without a dataset
  */
 export async function landFeed(
@@ -89,7 +89,7 @@ export async function landFeed(
   return { file: path.join(landing.folder, FEED_FILE), changes, unnamed, bytes, cursor, complete, at };
 }
 
-/** Reads the rest of the feed, and journals the new cursor. */
+/** Reads the rest of the feed, and journals the cursor that it has reached. */
 async function pullFeed(
   client: ApiClient,
   landing: Landing,
@@ -119,7 +119,7 @@ async function pullFeed(
   return done;
 }
 
-/** Journals the feed's end before several datasets' feeds are read. Each attempt does so, because the end may move. */
+/** Journals the feed's end before the feeds of several datasets are read. Each attempt does this, because it moves. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
@@ -145,7 +145,7 @@ export function least(ids: readonly bigint[]): bigint {
   return found;
 }
 
-/** Reads each part to its end, unless no part can have new changes. Returns the cursor of each part. */
+/** Reads the feed of each dataset to its end, unless none can have new changes. Returns their cursors. */
 async function pullParts(
   landing: Landing,
   parts: readonly FeedPart[],
@@ -162,18 +162,18 @@ async function pullParts(
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
-    // `newest` was requested before the part was read, so a part that was read to its end has every change up to it.
+    // `newest` is older than this read, so a feed that was read to its end has every change up to `newest`.
     cursors.push(larger(newest ?? 0n, cursor));
   }
   return cursors;
 }
 
-/** True if the service refused a cursor, presumably as too old. The API document doesn't describe this. */
+/** True if the service has refused a cursor, probably because it is too old. The API document doesn't describe this. */
 export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** Requests the page after `after`, or after `from` if the service's history no longer reaches back that far. */
+/** Requests the page after `after`. If the service's history no longer reaches back so far, uses `from` instead. */
 export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 'from'>, after: bigint) {
   const read = async (cursor: bigint) => {
     const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
@@ -185,7 +185,7 @@ export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 
   });
 }
 
-/** Requests the next page. If the cursor is refused and whole rows are read, requests the first page instead. */
+/** Requests the next page. If the cursor is refused and complete rows are read, requests the first page instead. */
 async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   return fetchFeedPage(part, cursor).catch((error: unknown) => {
     if (part.watermark === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
@@ -194,11 +194,11 @@ async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   });
 }
 
-/** Estimates the number of changes up to the newest one, from the mean distance between the ids read so far. */
+/** Estimates how many changes remain up to the newest one, from the mean distance between the ids read so far. */
 class FeedTotal {
   #first: { cursor: bigint; rows: bigint } | undefined;
 
-  /** Returns undefined on the first page, and while `newest` is unknown, because an estimate isn't worth a call. */
+  /** Returns undefined for the first page and if `newest` is unknown, because an estimate isn't worth a call. */
   estimate(cursor: bigint, rows: bigint, newest: bigint | undefined): bigint | undefined {
     const first = this.#first;
     this.#first ??= { cursor, rows };
@@ -208,7 +208,7 @@ class FeedTotal {
   }
 }
 
-/** Reads the pages of a part up to its end, or up to the goal of a growing feed. Returns the part's cursor. */
+/** Reads the pages of one feed to its end, or to the goal if the feed keeps growing. Returns its cursor. */
 async function pullPart(
   landing: Landing,
   part: FeedPart,
@@ -220,15 +220,15 @@ async function pullPart(
   let { changes: rows, bytes } = landing.journal.state.feed;
   const file = await RowFile.open<EntryOf<'feed.page'>>(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
   let cursor = last?.nextCursor ?? overlap?.after ?? from;
-  // Reading the feed again never moves the cursor back.
+  // If the feed is read again, the cursor must not move back.
   let known = from;
   const total = new FeedTotal();
-  // The feed contains every change up to the watermark, and every change in the overlap that history has. So if a page
-  // ends before one of them, it isn't the last.
+  // The feed contains every change up to the watermark, and those that history has. If a page ends before them, more
+  // pages must follow.
   const newestKnown = overlap === undefined ? 0n : greatest(overlap.known);
   const isBehind = () => cursor < newestKnown || (isOnly && larger(cursor, known) < (part.watermark ?? 0n));
   const mayGoOn = pages.follow(isOnly && part.watermark !== undefined);
-  // The end that an earlier attempt reached may have moved.
+  // The feed may have grown since an earlier attempt reached its end.
   let hasMore = last?.isSinceBound === true ? last.hasMore || mayGoOn(last, isBehind()) : true;
   try {
     while (hasMore) {
@@ -246,12 +246,12 @@ async function pullPart(
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
         bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
         rows += changes.length;
-        // The check counts received changes, because ids may have gaps.
+        // Uses the number of changes received, because ids may have gaps.
         await requireDisk(landing.folder, { items: 0n, changes: BigInt(rows) });
       }
       cursor = nextCursor;
       hasMore = goesOn || mayGoOn({ ...page, rows: page.changes.length }, isBehind());
-      // A single feed reports its end in pullFeed. With several feeds, others are still to be read.
+      // If there is only one feed, pullFeed reports its end. If there are several, others must still be read.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;

@@ -14,7 +14,7 @@ import { writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 48 * 1024 * 1024;
 
-/** The format of exports, the recognizer of the item id's field, and the gate that admits exports. */
+/** The format of exports, a function that recognizes the field with an item's id, and the gate that admits exports. */
 export interface AskedExport {
   format: ExportFormat;
   fitId: FitId;
@@ -22,9 +22,9 @@ export interface AskedExport {
 }
 
 /**
- * Downloads an export of the items that changed since a time (API §4, /export with `changedSince`), and removes its
- * items from `itemIds`. If it is interrupted or cut, the remaining items must be read in other ways. Calls `onLanded`
- * after each file.
+ * Downloads an export of the items that have changed since a time (API §4, /export with `changedSince`), and removes
+ * its items from `itemIds`. If the export is interrupted or cut, the remaining items must be read in other ways. Calls
+ * `onLanded` after each file.
  */
 export async function landHydrationExport(
   { client, dataset }: DatasetPart,
@@ -72,12 +72,12 @@ export async function landHydrationExport(
   }
 }
 
-/** True for a file of an export, whose rows may have a different form from rows of pages. */
+/** True for a file of an export, whose rows may have another form than rows of pages. */
 export function isExportFile(file: { path: string }): boolean {
   return isHydrationExport(path.basename(file.path));
 }
 
-/** Removes the items in a landed file from the needed items. @param fitId recognizes the field with the item's id */
+/** Removes the items in a file from the items that are still needed. @param fitId recognizes the field with the id */
 export async function takeOff(needed: IdSet, file: string, fitId: FitId): Promise<void> {
   const ids = readLandedIds(file, isExportFile({ path: file }) ? fitId : isNamedId);
   for await (const id of ids) needed.delete(id);

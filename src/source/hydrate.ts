@@ -19,23 +19,23 @@ import { type ItemPage, readItemPage } from './page.js';
 /** The number of parallel requests. The client also limits the rate. */
 const CONCURRENCY = 4;
 
-/** Items that must be read in full because their changes don't contain all new values. */
+/** The items to read in full, because their changes don't contain all new values. */
 export interface HydrationNeed {
   itemIds: IdSet;
-  /** The time of the earliest of these changes, as ISO 8601 in UTC. */
+  /** The time of the earliest change of these items, as ISO 8601 in UTC. */
   changedSince: string;
 }
 
 export interface HydrationMeans {
-  /** The gate that admits exports; undefined if no export may be requested. */
+  /** The gate that admits exports; undefined if exports aren't allowed. */
   gate: ExportGate | undefined;
   exports: Pick<AskedExport, 'format' | 'fitId'>;
-  /** Requests per second; null means unlimited. */
+  /** The maximum number of requests per second; null if it is unlimited. */
   ratePerSecond: number | null;
   parts: readonly DatasetPart[];
 }
 
-/** Chooses how to read the remaining items of a part. Throws `snapshot_incomplete` if no way is allowed. */
+/** Chooses how to read the remaining items of a dataset. Throws `snapshot_incomplete` if no way is allowed. */
 function chooseWay(
   { dataset, client }: DatasetPart,
   { exports }: RunProgress,
@@ -48,7 +48,7 @@ function chooseWay(
     callsMade: BigInt(client.calls()),
     ratePerSecond,
     broken: gate && findBrokenChanged(gate.memory, io.now(), dataset),
-    // An export of changed items is requested only once per run.
+    // A run requests an export of changed items at most once for each dataset.
     isTaken: exports.ofChanged.some((taken) => taken.dataset === dataset),
   });
   if (refusal !== undefined) throw refusal;
@@ -58,9 +58,9 @@ function chooseWay(
 type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**
- * Reads the needed items in full (API §4, /items and /items/{id}) in few calls, and writes one per line. Skips items
- * that are no longer visible. Removes the items it reads from `need.itemIds`. Calls `onFile` for each closed file,
- * starting with files of earlier attempts.
+ * Reads the needed items in full (API §4, /items and /items/{id}) with few calls, and writes one item per line. Skips
+ * items that are no longer visible. Removes items from `need.itemIds` when they are read. Calls `onFile` for each
+ * closed file, first for the files of earlier attempts.
  */
 export async function landHydration(
   client: ApiClient,
@@ -100,9 +100,9 @@ export async function landHydration(
     });
   try {
     for (const [index, part] of parts.entries()) {
-      // Reading a page of each remaining part would take as many calls as reading the items one by one.
+      // A page of each remaining dataset would take as many calls as reading the items one by one.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      // An earlier attempt already read items one by one, because a page wouldn't have saved calls.
+      // An earlier attempt has read items one by one, because pages wouldn't have saved calls.
       if (journal.state.hydration.hasSingles) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
         const choice = chooseWay(part, journal.state, facts, means, io);
@@ -114,7 +114,7 @@ export async function landHydration(
       if (!isExported || gate === undefined) continue;
       await files.close();
       await landHydrationExport(part, landing, need, { ...exports, gate }, handOver, io);
-      // Pages supply the rows that an interrupted export lacks.
+      // Reads pages for the items that are missing if the export was interrupted.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }
     await readSingleItems(client, need, land);
@@ -128,9 +128,9 @@ export async function landHydration(
 }
 
 /**
- * Reads pages of changed items that were not yet read. They are sorted by newest listing, because this order doesn't
- * shift during reading, and because most needed items are new. Stops once single reads take fewer calls than the
- * remaining pages. Returns true if the first page shows that an export is cheaper.
+ * Reads pages of changed items that haven't been read yet. The newest listings come first, because this order doesn't
+ * change during reading, and because most of the needed items are new. Stops as soon as reading the remaining items one
+ * by one takes fewer calls. Returns true if the first page shows that an export is cheaper.
  */
 async function readChangedPages(
   part: DatasetPart,
@@ -168,17 +168,14 @@ async function readChangedPages(
   return false;
 }
 
-/** Returns the pages to request in parallel: first one page, then up to as many as the needed items can fill. */
+/** Returns the pages to request in parallel: one at first, later at most as many as the needed items can fill. */
 export function planWave(needed: number, next: number, total: number): number[] {
   const isFirst = total === Number.POSITIVE_INFINITY;
   const pages = isFirst ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / ITEMS_A_PAGE), total - next);
   return Array.from({ length: pages }, (_, index) => next + index);
 }
 
-/**
- * True if another page is expected to contain two or more needed items. A page costs one call, as much as a single
- * item.
- */
+/** True if the next page will probably contain two or more needed items. It costs one call, like a single item. */
 export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pagesLeft: number): boolean {
   if (needed === 0 || pagesLeft <= 0) return false;
   return foundOnLastPage >= 2 || needed >= 2 * pagesLeft;
@@ -192,17 +189,17 @@ async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Lan
   });
 }
 
-/** Maximum number of items to read again. More are left to the next run, when lists will have caught up. */
+/** The maximum number of items to read again. The next run reads the others, when lists have caught up. */
 const MOST_REREADS = 500;
 
-/** True if items came from lists, so single reads may be newer. False for a settled run, which adds no rows. */
+/** True if items came from lists, so that a single read may be newer. False once the run's row counts are final. */
 export function hasReadLists({ journal: { state } }: Landing): boolean {
   return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
 }
 
 /**
- * Reads items one by one (API §4, /items/{id}), once per run, because pages showed older values than the feed. If
- * the service refuses or doesn't respond, a later run reads the items.
+ * If items on pages were older than the feed, reads them one by one (API §4, /items/{id}), once in each run. If the
+ * service refuses or doesn't respond, a later run reads them.
  */
 export async function landRereads(
   client: ApiClient,

@@ -14,15 +14,15 @@ import type { PageEntry, PageKind } from '../journal/reads.js';
 import type { DatasetPart } from './dataset-client.js';
 import { cutTail, RowFile, type RowMark } from './row-file.js';
 
-/** A file is closed at this size, so that it can be typed while the next one is downloaded. */
+/** A file of this size is closed, so that it can be typed while the next file is downloaded. */
 const FILE_BYTES = 48 * 1024 * 1024;
 
-/** A closed, synced file of whole items, from pages or a segment of an export. */
+/** A closed and synced file of complete items, from pages or from an export. */
 export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** When the last page was read or the export was requested, as ISO 8601. */
+  /** When its last page or its export was requested, as ISO 8601. */
   readAt: string;
 }
 
@@ -31,16 +31,16 @@ export function listItemFiles({ folder, journal }: Landing, kind: PageKind): Ite
   return [...journal.state.pages[kind].files].map(([file, page]) => ({ path: path.join(folder, file), ...page }));
 }
 
-/** Truncates every item file after its last journaled row, because a killed process may leave more bytes. */
+/** Cuts off each item file after its last journaled row, because a killed process may leave more bytes. */
 export async function cutItemTails({ folder, journal }: Landing): Promise<void> {
   for (const { files } of Object.values(journal.state.pages)) {
-    // Export files are journaled only when they are complete. Their recorded length excludes a repeated header.
+    // An export's files are journaled when they are complete. Their recorded length doesn't include a repeated header.
     for (const [file, { bytes }] of files)
       if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
   }
 }
 
-/** Writes whole items, one per line, into files of about FILE_BYTES. Calls must not overlap. */
+/** Writes complete items, one per line, to files of about FILE_BYTES. Calls must not overlap. */
 export class ItemFiles {
   readonly #landing: Landing;
   readonly #kind: PageKind;
@@ -54,11 +54,11 @@ export class ItemFiles {
     this.#kind = kind;
     this.#io = io;
     this.#fileBytes = fileBytes;
-    // Starts with a new file, because an earlier process may have left the last one incomplete.
+    // Starts a new file, because an earlier process may have left the last one incomplete.
     this.#number = landing.journal.state.pages[kind].files.size;
   }
 
-  /** Appends items. Returns true if the file became full and was closed; the next item then starts a new file. */
+  /** Appends items. Returns true if the file is full and was closed; the next call then starts a new file. */
   async land({ client, dataset }: DatasetPart, body: Buffer, slices: Slice[], page?: number): Promise<boolean> {
     if (slices.length === 0) return false;
     const readAt = this.#io.now().toISOString();
@@ -89,7 +89,7 @@ export class ItemFiles {
   }
 }
 
-/** Yields the item ids of a landed JSON or CSV file. Skips blank and damaged rows, which typing rejects. */
+/** Yields the ids of the items in a JSON or CSV file. Skips blank and damaged rows, which typing rejects later. */
 export async function* readLandedIds(file: string, fitId: FitId): AsyncGenerator<bigint> {
   if (extname(file) === '.csv') yield* readCsvIds(file, fitId);
   else
@@ -119,7 +119,7 @@ function readIdOrNothing(line: Buffer, fitId: FitId): bigint | undefined {
   }
 }
 
-/** Requests an item and returns its bytes; undefined if the key can't see the item (API §4, /items/{id}: 404). */
+/** Requests an item and returns its bytes, or undefined if the key can't see the item (API §4, /items/{id}: 404). */
 export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | undefined> {
   try {
     const { body } = await client.bytes(`/items/${id}`, {});
@@ -141,8 +141,7 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
 const CONCURRENCY = 4;
 
 /**
- * Requests items one by one (API §4, /items/{id}, which also returns removed items) and journals each as its own
- * page.
+ * Requests items one by one (API §4, /items/{id}, which also returns removed items). Journals each item as a page.
  * @param onMissing receives the ids of items that the service doesn't find (404)
  */
 export async function landSingleItems(

@@ -43,8 +43,8 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
 }
 
 /**
- * Reads the next cursor. The API document doesn't show a last page, so its cursor may be null, 0 or missing. The result
- * is then `end`, the last change of that page; `end` is undefined for other pages.
+ * Reads the next cursor. The API document doesn't show the last page of a feed, so its cursor may be null, 0 or
+ * missing. In this case, returns `end`, the id of the page's last change. `end` is undefined for other pages.
  */
 function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
   const text = field === undefined ? undefined : showValue(body, field);
@@ -57,8 +57,8 @@ function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | un
 }
 
 /**
- * Reads the ids on a page, which must increase from the cursor (API §2, Change: "increasing"). Skips unreadable ids,
- * whose changes typing rejects.
+ * Reads the ids on a page. They must be greater than the cursor and increase (API §2, Change). Skips unreadable ids,
+ * because typing rejects their changes.
  */
 function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
   let shown = after;
@@ -80,7 +80,7 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
 }
 
 /**
- * True if a change contains its item. If the item has left the caller's data, the change doesn't (API §2, Change).
+ * True if a change names its item. It doesn't if the item has left the caller's data (API §2, Change).
  * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {

@@ -10,30 +10,31 @@ import type { DatasetPart } from './dataset-client.js';
 import { type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
-/** Maximum number of rounds of a poll. If items still change after the last round, the next run reads them. */
+/** The maximum number of rounds of a poll. Items that change during the last round are read by the next run. */
 const ROUNDS = 5;
 /**
- * Maximum number of times that all items are read. Items that changed at the same moment may be ordered differently on
- * each page, so a single reading may miss an item.
+ * The maximum number of times that all items are read. Items with the same change time may be sorted differently on
+ * each page, so that one reading may miss an item.
  */
 const READINGS = 2;
-/** A round starts this long before the last one's newest change, because items may change simultaneously. */
+/** A round starts this long before the newest change of the last round, because items may change at the same time. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {
-  /** Only items that changed after this time (ISO 8601) are read; undefined for all items. */
+  /** The poll reads only items that changed after this time (ISO 8601); undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True if the poll must not miss items that move to an already-read page when they change during the poll. Items that
-   * change during a round are polled again until they fit on one page, because a single page is a consistent snapshot.
+   * True if the poll must not miss an item that changes during the poll, and so moves to a page that was already read.
+   * Items that change during a round are polled again until they fit on one page, because a single page is consistent.
    */
   untilSettled: boolean;
 }
 
 /**
- * Reads the items that changed since a time, or all items (API §4, /items), part by part, latest changes first. An
- * item that changes meanwhile pushes others only to later pages. An interrupted poll resumes at the page it reached.
- * Throws `snapshot_incomplete` if the pages of all items show fewer items than the service counts.
+ * Reads the items that changed since a time, or all items (API §4, /items), one dataset after the other, latest changes
+ * first. An item that changes in the meantime moves other items only to later pages. An interrupted poll resumes at the
+ * page that it had reached. Throws `snapshot_incomplete` if the pages of all items show fewer items than the service
+ * counts.
  */
 export async function landPoll(
   parts: readonly DatasetPart[],
@@ -52,7 +53,7 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll')) onFile(file);
 }
 
-/** Starts another poll from an earlier time, because rows were read before the feed's oldest change. */
+/** Starts another poll, from an earlier time, because rows were read before the feed's oldest change. */
 export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }
@@ -64,7 +65,7 @@ class Rounds {
   #rows = 0n;
   #bytes = 0;
   #roundPages = 0;
-  /** The ids of the items read so far; undefined unless all items are read. */
+  /** The ids of the items read so far; undefined unless the poll reads all items. */
   #ids: Set<bigint> | undefined;
 
   constructor(part: DatasetPart, landing: Landing, io: Io) {
@@ -88,7 +89,7 @@ class Rounds {
     if (changedSince === undefined) await this.#complete();
   }
 
-  /** Reads pages of the items that changed since a time, or of all items. */
+  /** Reads the pages of items that changed since a time, or of all items. */
   async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
     const { journal } = this.#landing;
     const { client, dataset } = this.#part;
@@ -104,8 +105,8 @@ class Rounds {
         if (page === 0 && !isBegun) {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
-          // Items are sorted by their latest change, so an unchanged first item means that nothing has changed since
-          // the last round.
+          // Items are sorted by their latest change. If the first item is the same, nothing has changed since the last
+          // round.
           isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
@@ -116,11 +117,11 @@ class Rounds {
         if (done) return;
       }
     } finally {
-      await files.close(); // this journals the last pages before the next round
+      await files.close(); // this journals the last pages before the next round starts
     }
   }
 
-  /** Polls the items that changed during the last round until they fit on one page. */
+  /** Repeats rounds for items that changed during the last one, until these items fit on one page. */
   async #settle(): Promise<void> {
     for (let round = 1; this.#roundPages > 1; round++) {
       if (round > ROUNDS) return this.#io.log('warn', 'poll.unsettled', { rounds: round });
@@ -133,7 +134,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** Polls changed items, then reads all again, until it has read as many distinct items as the service counts. */
+  /** Polls changed items, then reads all items again, until it has seen as many items as the service counts. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

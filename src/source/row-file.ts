@@ -8,7 +8,7 @@ import { hasSystemCode, PricelakeError } from '../io/errors.js';
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
-/** The end offset and checksum of landed rows, for the journal. */
+/** The end and the checksum of downloaded rows, for the journal. */
 export interface RowMark {
   end: number;
   sha256: string;
@@ -20,13 +20,13 @@ interface RowJournal<Entry> {
 }
 
 /**
- * A file of landed rows, one JSON object per line. Opening it truncates it after the last journaled row. Rows are
- * synced and journaled while the next page is downloaded.
+ * A file of downloaded rows, with one JSON object per line. Opening it cuts it off after the last journaled row. Rows
+ * are synced and journaled while the next page is downloaded.
  */
 export class RowFile<Entry> {
   readonly #file: FileHandle;
   readonly #folder: string;
-  /** True once the file's name is durable. */
+  /** True once the file's name survives a power failure. */
   #isNamed = false;
   readonly #journal: RowJournal<Entry>;
   #end: number;
@@ -46,7 +46,7 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends rows, and journals them once they are synced. Returns the offset after them. Calls must not overlap. */
+  /** Appends rows. Journals them once they are synced. Returns the offset after them. Calls must not overlap. */
   async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
@@ -84,7 +84,7 @@ export class RowFile<Entry> {
 }
 
 /**
- * Truncates a file after its last journaled row, because a killed process may leave more bytes.
+ * Cuts off a file after its last journaled row, because a killed process may leave more bytes.
  * @throws PricelakeError `lake_invalid` if journaled rows are missing
  */
 export async function cutTail(path: string, end: number, { advice: hint }: { advice: string }): Promise<void> {
@@ -97,7 +97,7 @@ export async function cutTail(path: string, end: number, { advice: hint }: { adv
   if (size > end) await truncate(path, end);
 }
 
-/** Converts rows to lines. A newline inside a row can only be JSON white space, so it becomes a space. */
+/** Converts rows to lines. A line break inside a row must be JSON white space, so it is replaced by a space. */
 function writeLines(body: Buffer, rows: readonly Slice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;

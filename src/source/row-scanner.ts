@@ -5,15 +5,15 @@ import { PricelakeError } from '../io/errors.js';
 /** The format of an export (API §4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** Counts rows in a stream of bytes, and finds where the stream can be split. */
+/** Counts the rows in a stream of bytes, and finds the positions at which the stream can be split into files. */
 export interface RowScanner {
-  /** Returns the number of rows that end in the chunk, and the offset after the last of them, or 0. */
+  /** Returns the number of rows that end in the chunk, and the offset after the last of these rows (or 0). */
   scan(chunk: Buffer): { rows: number; end: number };
-  /** Returns 1 if the stream ends with a row that has no newline, otherwise 0. */
+  /** Returns 1 if the last row has no line break, otherwise 0. */
   finish(): number;
-  /** The number of bytes after the last end of a line or record. */
+  /** The number of bytes since the last row ended. */
   readonly openBytes: number;
-  /** The header that every file after the first one must start with. */
+  /** The header with which every file after the first one must start. */
   readonly header: Buffer;
 }
 
@@ -52,7 +52,7 @@ class Lines implements RowScanner {
     return rows;
   }
 
-  /** Extends the current line, which may have begun in the previous chunk. */
+  /** Extends the current line, which may have started in an earlier chunk. */
   #extendLine(chunk: Buffer, start: number, end: number): void {
     this.#isBlank &&= isBlank(chunk.subarray(start, end));
     this.#lineBytes += end - start;
@@ -63,7 +63,7 @@ const DELIMITERS = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /**
  * Rejects CSV whose columns aren't separated by commas (RFC 4180), as soon as its header arrives. The service bills the
- * export anyway, so later runs don't request this format again.
+ * export nevertheless, so later runs don't request this format again.
  */
 function refuseDelimiter(header: Buffer): void {
   const text = header.toString('utf8', 0, 1000);
@@ -94,7 +94,7 @@ class CsvRows implements RowScanner {
         this.header = Buffer.concat([...this.#pieces, chunk.subarray(0, end)]);
         refuseDelimiter(this.header);
         this.#pieces = undefined;
-        return; // a file with only the header would contain no rows
+        return; // a file that contains only the header has no rows
       }
       rows++;
       last = end;

@@ -7,26 +7,26 @@ import { ExportBounds } from './export-bounds.js';
 import { createRowScanner, type ExportFormat, type RowScanner } from './row-scanner.js';
 import { withWideHeap } from './wide-heap.js';
 
-/** A closed, synced piece of an export that consists of whole rows. */
+/** A closed and synced file that holds a part of an export, made of complete rows. */
 export interface Segment {
   file: string;
   bytes: number;
   rows: number;
-  /** The SHA-256 of the whole file in hexadecimal, including a repeated header. */
+  /** The SHA-256 of the whole file in hexadecimal. It covers a repeated header. */
   fileSha256: string;
 }
 
 /**
- * Splits an export into segment files of about `targetBytes`, each with whole rows; every CSV file starts with the
- * header. Calls `onSegment` with each synced segment in order, while the next one is being written. Throws like
- * ExportBounds if the body is larger than announced or than the free disk space.
+ * Splits an export into files of about `targetBytes`, each of complete rows. Every CSV file starts with the header.
+ * Calls `onSegment` for each synced file, in order, while the next file is being written. Throws like ExportBounds if
+ * the body has more rows than announced, or doesn't fit on the disk.
  */
 export async function writeSegments(
   body: AsyncIterable<Buffer>,
   options: {
     folder: string;
     prefix: string;
-    /** The format of the export; default ndjson. */
+    /** The format of the export; defaults to ndjson. */
     format?: ExportFormat;
     targetBytes: number;
     announced: bigint;
@@ -47,13 +47,13 @@ export async function writeSegments(
   }
 }
 
-/** Network chunks are written together, because each write uses a thread that DuckDB could use. */
+/** Chunks from the network are joined up to this size, because each write occupies a thread that DuckDB could use. */
 const WRITE_BYTES = 1024 * 1024;
 
 class SegmentWriter {
   readonly #options: Parameters<typeof writeSegments>[1];
   #file: FileHandle | undefined;
-  /** Bytes that haven't been written yet. */
+  /** The bytes that haven't been written yet. */
   readonly #waiting = Buffer.allocUnsafe(WRITE_BYTES);
   #waitingBytes = 0;
   /** The hash of the bytes in the current file. */
@@ -66,7 +66,7 @@ class SegmentWriter {
   readonly #bounds: ExportBounds;
   #totalRows = 0n;
   #totalBytes = 0;
-  /** Resolves when the previous segment is closed. At most one segment is being closed. */
+  /** Resolves when the previous file is closed. At most one file is being closed at a time. */
   #closing: Promise<void> = Promise.resolve();
 
   constructor(options: Parameters<typeof writeSegments>[1]) {
@@ -93,7 +93,7 @@ class SegmentWriter {
   }
 
   async finish(): Promise<{ rows: bigint; bytes: number }> {
-    this.#rows += this.#scanner.finish(); // a last row without a newline
+    this.#rows += this.#scanner.finish(); // counts a last row without a line break
     await this.#closeSegment();
     await this.#closing;
     return { rows: this.#totalRows, bytes: this.#totalBytes };
@@ -142,7 +142,7 @@ class SegmentWriter {
     const file = this.#file;
     if (file === undefined) return;
     await this.#flush(file);
-    await this.#closing; // if the previous segment can't be closed, dispose() closes this file
+    await this.#closing; // if the previous file can't be closed, dispose() closes this file
     const fileSha256 = this.#hash.digest('hex');
     const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows, fileSha256 };
     this.#totalRows += BigInt(segment.rows);
@@ -170,7 +170,7 @@ async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   }
 }
 
-/** Removes files that an earlier process left and that the journal doesn't list. */
+/** Deletes files that an earlier process has left and that the journal doesn't list. */
 async function removeLeftovers(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(prefix)) await rm(path.join(folder, name));

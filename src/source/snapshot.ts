@@ -17,9 +17,8 @@ export interface SnapshotOptions {
 }
 
 /**
- * Downloads all items, in one export or in parallel shards. Each shard is a checkpoint: only an interrupted shard is
- * requested again, and an interrupted run continues with the missing shards. Throws the gate's error before any
- * request.
+ * Downloads all items, in one export or in parallel exports of parts (shards). After an interruption, only incomplete
+ * shards are requested again. Throws the gate's error before any request.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],
@@ -37,7 +36,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // The gate checks all shards together first, so that it doesn't stop a copy midway.
+  // Asks the gate about all shards at once, so that it doesn't stop the copy halfway.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) =>
     io.progress({ step: 'land', part: 'snapshot', ...sum([...came.values()]), totalRows, done });

@@ -3,13 +3,13 @@ import type { LandedFeed } from './feed.js';
 import { hasItem, readChangeId } from './page.js';
 
 /**
- * Lists the ids of landed changes without an item (API §2, Change). Omits changes whose item is given by another
- * dataset's feed or by `others`, which contain the same changes.
+ * Lists the ids of changes that don't name their item (API §2, Change). Omits changes whose item is named by another
+ * dataset's feed, or by `others`, which contain the same changes.
  */
 export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
   for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
-  // Only the changes without an item are kept in memory, because there may be too many others.
+  // Keeps only the ids of changes without an item in memory, because there may be very many other changes.
   for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
     for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
   }
@@ -26,7 +26,7 @@ async function* readChanges({ file, changes }: ChangeFile) {
   }
 }
 
-/** Reads a change's id and whether its item is present, or returns undefined if typing will reject the line. */
+/** Reads a change's id, and whether it names its item. Returns undefined if typing will reject the line. */
 function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
   try {
     const id = readChangeId(line, { start: 0 });
